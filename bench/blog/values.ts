@@ -2,26 +2,31 @@ import type { AdditionOperation } from './additions.ts'
 
 /** Operations with filters on values (values.sql), which their indexes serve. */
 
-const devices = (
-  name: string,
-  variables: string,
-  filter: string,
-  condition: string,
-  values: (number: number) => Readonly<Record<string, string>>,
-): AdditionOperation => ({
-  name,
-  document: `query Devices(${variables}) {
-    devicesCollection(first: 30, filter: {${filter}}) { edges { node { id } } }
-  }`,
-  variables: (draw) => values(draw(3_000)),
-  hand: {
+const reading =
+  (table: string) =>
+  (
+    name: string,
+    variables: string,
+    filter: string,
+    condition: string,
+    values: (number: number) => Readonly<Record<string, string | number>>,
+  ): AdditionOperation => ({
     name,
-    text: `select row_to_json(z) from (select (k.*)::record as "devicesCollection" from (select array(select (e.*)::record
-      from (select p.id from devices p where ${condition} order by p.id limit 30) p,
+    document: `query Rows(${variables}) {
+    ${table}Collection(first: 30, filter: {${filter}}) { edges { node { id } } }
+  }`,
+    variables: (draw) => values(draw(3_000)),
+    hand: {
+      name,
+      text: `select row_to_json(z) from (select (k.*)::record as "${table}Collection" from (select array(select (e.*)::record
+      from (select p.id from ${table} p where ${condition} order by p.id limit 30) p,
         lateral (select p.id) n, lateral (select (n.*)::record as node) e) as edges) k) z`,
-    values: (given) => Object.values(given).map(String),
-  },
-})
+      values: (given) => Object.values(given).map(String),
+    },
+  })
+
+const devices = reading('devices')
+const notes = reading('notes')
 
 export const valueOperations: readonly AdditionOperation[] = [
   devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
@@ -41,4 +46,27 @@ export const valueOperations: readonly AdditionOperation[] = [
     `p.state @> $1::jsonb and case when jsonb_typeof(p.state -> 'load') = 'number' then (p.state -> 'load')::numeric end < $2::numeric`,
     (n) => ({ part: JSON.stringify({ tags: [`t${n}`] }), load: '0.5' }),
   ),
+  notes(
+    'filter-search-text',
+    '$query: String!',
+    'title: {search: {query: $query, config: "simple"}}',
+    `to_tsvector('simple', p.title) @@ websearch_to_tsquery('simple', $1)`,
+    (n) => ({ query: `w${n}` }),
+  ),
+  notes(
+    'filter-search-vector',
+    '$query: String!',
+    'body: {searchPlain: {query: $query, config: "simple"}}',
+    `p.body @@ plainto_tsquery('simple', $1)`,
+    (n) => ({ query: `w${n}` }),
+  ),
+  notes('filter-range-value', '$value: Int!', 'during: {containsValue: $value}', 'p.during @> $1::int4', (n) => ({
+    value: n,
+  })),
+  notes('filter-range-overlaps', '$range: Opaque!', 'during: {overlaps: $range}', 'p.during && $1::int4range', (n) => ({
+    range: `[${n},${n + 5})`,
+  })),
+  notes('filter-network', '$network: Opaque!', 'address: {containedBy: $network}', 'p.address << $1::inet', (n) => ({
+    network: `10.0.${n % 256}.${n % 16}0/28`,
+  })),
 ]

@@ -146,6 +146,24 @@ export const keys = [
     help: '{"enabled": true} gives its json and jsonb columns a filter; a table goes before its schema.',
   },
   {
+    key: 'search',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} searches its texts and tsvector columns by words; a table goes before its schema.',
+  },
+  {
+    key: 'rangeFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} filters its ranges and multiranges by what they contain; a table goes before its schema.',
+  },
+  {
+    key: 'networkFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} filters its inet and cidr columns by what they contain; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,

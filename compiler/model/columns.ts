@@ -113,7 +113,7 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
   const form = formOf(facts.type)
   return form === undefined || !named.relation.rowSecurity
     ? []
-    : [diagnose('filter-behind-policies', object, { key: filterForms[form].addition })]
+    : [diagnose('filter-behind-policies', object, { keys: filterForms[form].additions })]
 }
 
 /** What the builders need of every live column, served or not. */

@@ -7,6 +7,7 @@ import {
 } from '../../runtime/contract/filter-forms.ts'
 import { formOf } from '../../runtime/contract/form-of.ts'
 import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../runtime/contract/manifest.ts'
+import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { AnnotatedType } from '../comments/types.ts'
 
@@ -18,14 +19,15 @@ export type FormSwitches = Readonly<Record<FormAddition, boolean>>
 export const formSwitches = (settings: Readonly<Partial<Record<FormAddition, boolean | null>>> = {}): FormSwitches =>
   Object.fromEntries(formAdditions.map((name) => [name, settings[name] ?? false])) as FormSwitches
 
-/** The form in which values of the type are filtered. */
-export function formOfType(switches: FormSwitches, { kind, schema, name }: AnnotatedType): FormName | undefined {
-  const form = kind === 'b' && schema === 'pg_catalog' ? formByType.get(name) : undefined
-  return form !== undefined && switches[filterForms[form].addition] ? form : undefined
+/** The form in which values of the type are filtered: the last one of the table that is on. */
+export function formOfType(switches: FormSwitches, { schema, name }: AnnotatedType): FormName | undefined {
+  const rows = schema === 'pg_catalog' ? (rowsByType.get(name) ?? []) : []
+  return rows.find(({ form }) => filterForms[form].additions.every((addition) => switches[addition]))?.form
 }
 
-const formByType: ReadonlyMap<string, FormName> = new Map(
-  formNames.flatMap((form) => filterForms[form].pgTypes.map((name) => [name, form])),
+const rowsByType = groupBy(
+  [...formNames].reverse().flatMap((form) => filterForms[form].pgTypes.map((name) => ({ form, name }))),
+  ({ name }) => name,
 )
 
 const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] =>

@@ -134,10 +134,10 @@ export const diagnosticKinds = {
     ({ type }) => `Its type ${type} has no GraphQL counterpart, so it has no field.`,
     () => 'Serve its parts by a computed field, or use a scalar, enum or array type.',
   ),
-  'filter-behind-policies': kind<{ key: string }>(
+  'filter-behind-policies': kind<{ keys: readonly string[] }>(
     'info',
-    ({ key }) =>
-      `Its filter (${quote(key)}) looks at every row that the policies let through: under row-level security Postgres ` +
+    ({ keys }) =>
+      `Its filter (${list(keys)}) looks at every row that the policies let through: under row-level security Postgres ` +
       'uses no index for operators that are not leakproof.',
     () => 'Give the columns that the policies compare an index, so that they leave few rows.',
   ),

@@ -119,12 +119,16 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
     case 'enum':
     case 'float8':
     case 'geometry':
+    case 'inet':
     case 'int2':
     case 'int4':
+    case 'int4multirange':
+    case 'int4range':
     case 'int8':
     case 'jsonb':
     case 'numeric(8,2)':
     case 'other':
+    case 'tsvector':
     case 'uuid':
     case 'varchar(5)':
       return plain(base)

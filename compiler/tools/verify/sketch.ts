@@ -84,8 +84,11 @@ function worldOf(annotated: Annotated, { name, settings }: AnnotatedSchema, tabl
   }
 }
 
+/** How an owner's texts become words is the server's affair, so nothing is searched. */
+const known = additions.filter((name) => name !== 'search')
+
 const additionsOf = (settings: Readonly<Record<(typeof additions)[number], boolean | null>>): Additions =>
-  Object.fromEntries(additions.flatMap((name) => (settings[name] === null ? [] : [[name, settings[name]]])))
+  Object.fromEntries(known.flatMap((name) => (settings[name] === null ? [] : [[name, settings[name]]])))
 
 const enumsOf = ({ types }: Annotated, schema: string): readonly EnumSketch[] =>
   types

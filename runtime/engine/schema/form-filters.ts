@@ -1,6 +1,8 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
 import { filterForms, type FormName } from '../../contract/filter-forms.ts'
-import { forms, jsonParts, type FormOperator } from '../../sql/forms.ts'
+import { forms } from '../../sql/forms.ts'
+import type { FormOperator } from '../../sql/form.ts'
+import { jsonParts } from '../../sql/json-form.ts'
 import { operators } from '../../sql/operators.ts'
 import { operandType, scalarFilters, type OperandField } from './filters.ts'
 import { scalars } from './scalars.ts'
@@ -19,9 +21,23 @@ const pathQuery = new GraphQLInputObjectType({
   },
 })
 
+const searchQuery = new GraphQLInputObjectType({
+  name: 'SearchQuery',
+  description: 'What to search for.',
+  fields: {
+    query: { type: new GraphQLNonNull(scalars.String), description: 'The words to search for.' },
+    config: {
+      type: scalars.String,
+      description: 'The text search configuration, for example "english". Default: that of the database.',
+    },
+  },
+})
+
+const objects = { JSONPathQuery: pathQuery, SearchQuery: searchQuery } as const
+
 const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
   members !== undefined
-    ? pathQuery
+    ? objects[members.type]
     : list === true
       ? new GraphQLList(new GraphQLNonNull(scalars[takes]))
       : scalars[takes]
@@ -77,7 +93,18 @@ const pathFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
   }),
 })
 
+const datetimeRange = filterOf('timestampRange')
+
 /** The input types of a form, its filter first. */
 export const formTypes: Readonly<Record<FormName, readonly [GraphQLInputObjectType, ...GraphQLInputObjectType[]]>> = {
   json: [jsonFilter, pathFilter, pathQuery],
+  vector: [filterOf('vector'), searchQuery],
+  searchedText: [filterOf('searchedText'), searchQuery],
+  int4Range: [filterOf('int4Range')],
+  int8Range: [filterOf('int8Range')],
+  numericRange: [filterOf('numericRange')],
+  dateRange: [filterOf('dateRange')],
+  timestampRange: [datetimeRange],
+  timestamptzRange: [datetimeRange],
+  network: [filterOf('network')],
 }

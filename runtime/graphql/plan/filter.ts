@@ -5,6 +5,7 @@ import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
+import { forms } from '../../sql/forms.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -157,13 +158,12 @@ function planValue(compared: Compared, input: Input): Filter | null {
 /** Values whose filter an addition brings. */
 function planForm(compared: Compared, form: FormName, input: Extract<Input, { kind: 'object' }>): Filter | null {
   const subject = { ...compared.subject, form }
+  // What is compared as it is may be what a policy or a watch names.
+  const usual = forms[form].readAs === undefined ? compared : { ...compared, subject }
   const conditions = input.fields.flatMap(([name, operand]) =>
     form === 'json' && name === 'path'
       ? planPaths(subject, operand, (at, inner) => planValue({ ...compared, ...partOf(at) }, inner))
-      : [
-          planOwnOperator(subject, form, name, operand) ??
-            planOperator({ ...compared, subject }, name as OperatorName, operand),
-        ],
+      : [planOwnOperator(subject, form, name, operand) ?? planOperator(usual, name as OperatorName, operand)],
   )
   return together('all', conditions)
 }

@@ -1,5 +1,7 @@
 import type { FormName } from '../../contract/filter-forms.ts'
-import { forms, jsonParts, type JsonPartName } from '../../sql/forms.ts'
+import { forms } from '../../sql/forms.ts'
+import { jsonParts, type JsonPartName } from '../../sql/json-form.ts'
+import { refuse } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
 import type { Filter, Slot, Subject, Value } from './types.ts'
 
@@ -19,7 +21,7 @@ export function planOwnOperator(subject: Subject, form: FormName, operator: stri
     const value = (own.list === true ? array : scalar)(slotOf(operand))
     return { kind: 'form', ...subject, operator, value }
   }
-  const [first, second] = own.members.map((name) => memberOf(operand, name))
+  const [first, second] = own.members.names.map((name) => memberOf(operand, name))
   const value = scalar(slotOf(first ?? operand))
   const beside = second === undefined || second.kind === 'null' ? {} : { beside: scalar(slotOf(second)) }
   return { kind: 'form', ...subject, operator, value, ...beside }
@@ -28,9 +30,17 @@ export function planOwnOperator(subject: Subject, form: FormName, operator: stri
 /** Plans the conditions of a filter on what is compared. */
 type PlanConditions = (subject: Subject, input: Input) => Filter | null
 
-/** Conditions on what stands at paths of a JSON value. */
+/** Each condition on what is deeper mentions all steps to it, so that statements grow with the square of the steps. */
+const maxSteps = 32
+
+/**
+ * Conditions on what stands at paths of a JSON value.
+ * @throws Refusal where they lie too deep in each other
+ */
 export function planPaths(subject: Subject, input: Input, plan: PlanConditions): readonly Filter[] {
   if (input.kind !== 'list') return []
+  if ((subject.at ?? []).length >= maxSteps)
+    throw refuse('DOCUMENT_TOO_DEEP', `Conditions on paths lie in each other more than ${maxSteps} deep.`)
   return input.items.flatMap((item) => {
     const path = array(slotOf(memberOf(item, 'at')))
     const parts = item.kind === 'object' ? item.fields.filter(([name]) => name !== 'at') : []

@@ -136,7 +136,7 @@ function fromValue(type: GraphQLInputType, value: unknown, slot: Slot, raw: bool
   }
   if (type instanceof GraphQLInputObjectType) return fromObject(type, value, slot, raw)
   const parsed = raw ? parseRaw(type, value) : value
-  return { kind: 'leaf', slot: raw ? constant(parsed) : slot, value: parsed }
+  return { kind: 'leaf', slot: raw ? { kind: 'constant', value: parsed, sent: true } : slot, value: parsed }
 }
 
 function fromObject(type: GraphQLInputObjectType, value: unknown, slot: Slot, raw: boolean): Input {

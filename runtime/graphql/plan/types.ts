@@ -1,7 +1,7 @@
 import type { LiveRelation } from '../../contract/live.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
-import type { JsonPartName } from '../../sql/forms.ts'
+import type { JsonPartName } from '../../sql/json-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
@@ -12,7 +12,12 @@ import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
 /** Where a value comes from when the request is bound. */
 export type Slot =
-  | { readonly kind: 'constant'; readonly value: unknown }
+  | {
+      readonly kind: 'constant'
+      readonly value: unknown
+      /** It came beside the document, so that nothing of it is written into a statement. */
+      readonly sent?: true
+    }
   | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
   /** SQL of type text of the caller's claims (run/tenants.ts). */
   | { readonly kind: 'tenant'; readonly expression: string }

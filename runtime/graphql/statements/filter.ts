@@ -1,9 +1,11 @@
 import type { ColumnBuilder } from '../../contract/builder.ts'
 import { arrayText } from '../../sql/array-text.ts'
-import { forms, jsonParts } from '../../sql/forms.ts'
+import type { OperandMembers } from '../../sql/form.ts'
+import { forms } from '../../sql/forms.ts'
+import { jsonParts } from '../../sql/json-form.ts'
 import { literal } from '../../sql/literal.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
-import type { Filter, Subject, Value } from '../plan/types.ts'
+import type { Filter, Slot, Subject, Value } from '../plan/types.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
@@ -82,12 +84,22 @@ function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
 
 function ofForm(filter: Extract<Filter, { kind: 'form' }>): Condition {
   const operand = valueParameter(filter.value)
-  const beside = filter.beside === undefined ? [] : [valueParameter(filter.beside)]
   const own = filter.form === undefined ? undefined : forms[filter.form].own[filter.operator]
   if (own === undefined) throw new Error(`there is no operator ${filter.operator}`)
-  const write = ([value = '', text = '', other]: readonly string[]): string =>
-    `(${own.render(value, `${text}::${own.cast}`, other)})`
-  return (scope) => written(write, [subjectOf(filter, scope).value, operand, ...beside])
+  const beside = filter.beside === undefined || own.members === undefined ? [] : [besideOf(own.members, filter.beside)]
+  const write = ([value = '', text = '', other]: readonly string[]): string => `(${own.render(value, text, other)})`
+  return (scope) => {
+    const { value, type } = subjectOf(filter, scope)
+    const { cast } = own
+    const given = cast === undefined ? applied(type.operand, operand) : applied((text) => `${text}::${cast}`, operand)
+    return written(write, [value, given, ...beside])
+  }
+}
+
+const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql => {
+  const { slot } = value
+  const name = isName === true && slot.kind === 'constant' && isPlainWord(slot) ? literal(slot.value) : null
+  return applied((text) => `${text}::${besideAs}`, name ?? valueParameter(value))
 }
 
 interface Compared {
@@ -124,13 +136,15 @@ function subjectOf(subject: Subject, scope: Scope): Compared {
  */
 function pathOf({ slot }: Value): Sql {
   const items = slot.kind === 'list' ? slot.items : []
-  const words = items.flatMap((item) => (item.kind === 'constant' && isPlainWord(item.value) ? [item.value] : []))
+  const words = items.flatMap((item) => (isPlainWord(item) ? [item.value] : []))
   return slot.kind === 'list' && words.length === items.length
     ? literal(arrayText(words))
     : valueParameter({ slot, encoding: { kind: 'array', maxLength: null } })
 }
 
-const isPlainWord = (step: unknown): step is string => typeof step === 'string' && /^[\w-]{1,63}$/.test(step)
+/** What is sent beside a document is none: each value of it would be another statement. */
+const isPlainWord = (slot: Slot): slot is Slot & { readonly value: string } =>
+  slot.kind === 'constant' && slot.sent !== true && typeof slot.value === 'string' && /^[\w-]{1,63}$/.test(slot.value)
 
 /** A value that is compared as one of a type. */
 const castTo = (type: string, value: Sql): Compared => ({

@@ -1,7 +1,8 @@
 import { apiTableOf, type Api, type ApiTable, type RelationField } from './api.ts'
 import { isSame } from './constraints.ts'
 import { readSpatial } from './geometry.ts'
-import { jsonPart, jsonParts, readJsonOperator } from './json-filter.ts'
+import { jsonPart, jsonParts } from './json-filter.ts'
+import { readOwnOperator } from './own-operators.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
@@ -205,8 +206,8 @@ function readOperator(
     const meets = readSpatial(operator, input)
     return (row) => meets(valueOf(row) as string | null)
   }
-  const meetsJson = type.base === 'jsonb' ? readJsonOperator(operator, input) : undefined
-  if (meetsJson !== undefined) return (row) => meetsJson(valueOf(row))
+  const meets = readOwnOperator(type.base, operator, input)
+  if (meets !== undefined) return (row) => meets(valueOf(row))
   if (operator === 'in') {
     const list = asList(input).map((item) => readOperand(world, type, item))
     return (row) => isIn(world, type, valueOf(row), list)

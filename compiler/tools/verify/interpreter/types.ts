@@ -1,6 +1,9 @@
 import { spatialOperators, withCrs } from './geometry.ts'
 import { isEqualJson, printJson, readJson, textOfJson } from './json.ts'
 import { jsonOperators } from './json-filter.ts'
+import { compareNetworks, networkOperators } from './networks.ts'
+import { canonRange, canonRanges, compareRanges, rangeOperators } from './ranges.ts'
+import { compareVectors, searchOperators } from './text-search.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
 import {
   compositeNamed,
@@ -65,6 +68,7 @@ const unserved: TypeRules = {
   canon: canonText,
   maxLength: null,
 }
+const opaque: TypeRules = { ...unserved, graphql: 'Opaque' }
 const scalar: TypeRules = { ...unserved, operators: ordered, listFilter: true, aggregates: ends }
 const number: TypeRules = { ...scalar, aggregates: all, number: true, compare: compareNumerics }
 const integer: TypeRules = { ...number, graphql: 'Int', compare: compareNumbers, canon: Number }
@@ -119,6 +123,10 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     compare: (a: string, b: string) => (isEqualJson(readJson(a), readJson(b)) ? 0 : compareText(a, b)),
     canon: (value) => printJson(readJson(String(value))),
   },
+  tsvector: { ...opaque, operators: ['eq', 'is', ...searchOperators], compare: compareVectors },
+  int4range: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRange },
+  int4multirange: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRanges },
+  inet: { ...opaque, operators: networkOperators, compare: compareNetworks },
   other: unserved,
   enum: { ...unserved, operators: equality },
 }
@@ -128,19 +136,30 @@ export const rulesOf = (type: ColumnType): TypeRules => rules[type.base]
 /** Additions that give values of a type a filter (spec/graphql.md 17), and whether they are on. */
 export type FilterSwitches = Readonly<Partial<Record<keyof Additions, boolean>>>
 
-const switchOf: Readonly<Partial<Record<BaseType, keyof Additions>>> = { jsonb: 'jsonFilters' }
+const switchOf: Readonly<Partial<Record<BaseType, keyof Additions>>> = {
+  jsonb: 'jsonFilters',
+  tsvector: 'search',
+  int4range: 'rangeFilters',
+  int4multirange: 'rangeFilters',
+  inet: 'networkFilters',
+}
 
-export const operatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] => {
+export const operatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] =>
+  type.list ? listOperatorsOf(type, on) : plainOperatorsOf(type, on)
+
+function plainOperatorsOf(type: ColumnType, on: FilterSwitches): readonly string[] {
+  const { operators, graphql } = rulesOf(type)
   const needed = switchOf[type.base]
-  if (needed !== undefined && (on[needed] !== true || type.list)) return []
+  if (needed !== undefined && on[needed] !== true) return graphql === 'Opaque' ? ['eq', 'is'] : []
+  const all = graphql === 'String' && on.search === true ? [...operators, ...searchOperators] : operators
   // Which letters are the same but for their case is the collation's affair, too.
-  if (!type.list && type.collation !== undefined)
-    return rulesOf(type).operators.filter((name) => !/^i(?:like|regex)$/.test(name))
-  if (!type.list) return rulesOf(type).operators
-  return rulesOf(type).listFilter || (on.enumArrays === true && type.base === 'enum')
+  return type.collation === undefined ? all : all.filter((name) => !/^i(?:like|regex)$/.test(name))
+}
+
+const listOperatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] =>
+  rulesOf(type).listFilter || (on.enumArrays === true && type.base === 'enum')
     ? ['containedBy', 'contains', 'eq', 'is', 'overlaps']
     : []
-}
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)
 

@@ -33,6 +33,11 @@ export type BaseType =
   | 'geometry'
   /** As the text of its jsonb. */
   | 'jsonb'
+  /** As Postgres prints them. */
+  | 'tsvector'
+  | 'int4range'
+  | 'int4multirange'
+  | 'inet'
   /** Answered as it is, and never asked for. */
   | 'other'
 
@@ -144,6 +149,9 @@ export const additions = [
   'upsert',
   'enumArrays',
   'jsonFilters',
+  'search',
+  'rangeFilters',
+  'networkFilters',
 ] as const
 
 export interface TableSketch {

@@ -2,12 +2,19 @@ import { apiTableOf, type ApiTable, type RelationField } from '../interpreter/ap
 import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import { operatorsOf } from '../interpreter/types.ts'
+import { operatorsOf, type FilterSwitches } from '../interpreter/types.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
-import { compositeNamed, type ColumnSketch, type ColumnType } from '../interpreter/world.ts'
+import {
+  additionsOf,
+  compositeNamed,
+  type Additions,
+  type ColumnSketch,
+  type ColumnType,
+} from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
 import { drawJsonFilter } from './json-filter.ts'
 import { columnValue, inputType, toTree, type Scene } from './scene.ts'
+import { drawOwnOperand } from './value-filter.ts'
 
 /** A filter of a table; the odd forms of spec/graphql.md 4.3 included. */
 export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${table.type}Filter`): Tree {
@@ -17,7 +24,7 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
   const count = draw.pick([1, 1, 2, 0])
   for (let index = 0; index < count && columns.length > 0; index += 1) {
     const [name, column] = draw.pick(columns)
-    entries.set(name, drawColumn(scene, table, column))
+    entries.set(name, drawColumn(scene, table, column, switchesOf(scene, table, name)))
   }
   if (depth > 0 && table.filterRelations.size > 0 && draw.chance(40)) {
     const [name, relation] = draw.pick([...table.filterRelations])
@@ -59,12 +66,21 @@ function drawRelated(scene: Scene, { target: name, many }: RelationField, depth:
   return place(scene, `${target.type}RelationFilter`, new Map(entries))
 }
 
-function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch): Tree {
+/** What is on for a field: computed ones go by the schema; of what may be either, what is on for both. */
+function switchesOf({ world }: Scene, table: ApiTable, name: string): FilterSwitches {
+  const [own, schema] = [additionsOf(world, table.sketch), world.additions ?? {}]
+  if (table.fields.get(name)?.kind !== 'computed') return own
+  return Object.fromEntries(
+    Object.entries(own).map(([key, on]) => [key, on && schema[key as keyof Additions] === true]),
+  )
+}
+
+function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch, on: FilterSwitches): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
   if (column.type.base === 'composite') return drawAttributes(scene, table, column.type)
   if (column.type.base === 'jsonb') return drawJsonFilter(scene, table, column)
-  const operators = operatorsOf(column.type, { enumArrays: true })
+  const operators = operatorsOf(column.type, { ...on, enumArrays: true })
   const count = draw.pick([1, 1, 1, 2, 0])
   const entries = new Map<string, Tree>()
   for (let index = 0; index < count; index += 1) {
@@ -86,7 +102,10 @@ function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
   scene.tell('filter: attributes')
   const entries = scene.draw.some(usable, 60).map(({ name, type: inner }): [string, Tree] => {
     const attribute: ColumnSketch = { name, type: inner, notNull: false, fallback: { kind: 'none' }, field: null }
-    return [fieldNameOf(name, null, scene.world.inflects), drawColumn(scene, table, attribute)]
+    return [
+      fieldNameOf(name, null, scene.world.inflects),
+      drawColumn(scene, table, attribute, scene.world.additions ?? {}),
+    ]
   })
   return new Map(entries)
 }
@@ -116,6 +135,8 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
     return place(scene, 'FilterIs', { word: draw.pick(['NULL', 'NOT_NULL']) })
   }
   if (operator === 'dWithin') return drawDistance(scene, table, column)
+  const own = drawOwnOperand(scene, operator)
+  if (own !== undefined) return own
   const isList = operator === 'in' || column.type.list
   const declared = isList ? `[${type}!]` : type
   if (draw.chance(4)) return absent(scene, declared)

@@ -124,10 +124,53 @@ describe('jsonFilters: answers', () => {
     }
   })
 
+  it('refuse paths that lie in each other too deep, in a document and in a variable', async () => {
+    const nested = (depth: number): string =>
+      depth === 0 ? '{eq: "1"}' : `{path: {at: ["a"], json: ${nested(depth - 1)}}}`
+    const given = (depth: number): object =>
+      depth === 0 ? { eq: '1' } : { path: [{ at: ['a'], json: given(depth - 1) }] }
+    const ask = async (depth: number): Promise<readonly unknown[]> => [
+      await service.graphql(`{ docCollection(filter: {body: ${nested(depth)}}) { edges { cursor } } }`),
+      await service.graphql(
+        'query Q($body: JSONFilter) { docCollection(filter: {body: $body}) { edges { cursor } } }',
+        {
+          variables: { body: given(depth) },
+        },
+      ),
+    ]
+    for (const answer of await ask(32)) expect(answer).toMatchObject({ data: { docCollection: { edges: [] } } })
+    for (const answer of await ask(33))
+      expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'DOCUMENT_TOO_DEEP' } }] })
+  })
+
   it('are not there for a table that switches them off', async () => {
     const shown = await introspect(service)
     expect(namesOf(shown, 'plainFilter')).not.toContain('body')
     expect(namesOf(shown, 'docFilter')).toContain('body')
     expect(namesOf(shown, 'JSONPathFilter')).toEqual(['at', 'text', 'number', 'boolean', 'json'])
+  })
+})
+
+describe('paths of jsonFilters', () => {
+  it('that are sent as variables are parameters, with validation off, too', async () => {
+    const service = await createTestService({
+      sql: sql.replace('"introspection": true', '"validation": {"enabled": false}'),
+    })
+    try {
+      const ask = async (at: string): Promise<string> => {
+        const document = `query Q($at: [String!]!) {
+          docCollection(first: 1, filter: {body: {path: [{at: $at, text: {eq: "a"}}, {at: ["kind"], text: {eq: "a"}}]}}) {
+            edges { node { id } }
+          }
+        }`
+        dataOf(await service.graphql(document, { variables: { at: [at] } }))
+        return service.exchanges.at(-1)?.statements[0]?.text ?? ''
+      }
+      const text = await ask('kind')
+      expect(text).toBe(await ask('size'))
+      expect(text).toContain(`'{"kind"}'`)
+    } finally {
+      await service.close()
+    }
   })
 })

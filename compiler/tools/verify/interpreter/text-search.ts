@@ -1,0 +1,105 @@
+import type { Json, Value } from './world.ts'
+
+/** What `search` asks of a value (spec/graphql.md 17.1), with the configuration `simple` and words that are drawn. */
+
+/** Where each word stands, counted from 1. */
+type Vector = ReadonlyMap<string, readonly number[]>
+
+type Query = (vector: Vector) => boolean
+
+/** Letters and digits make words; a character beyond ASCII counts as a letter here. */
+const wordsOf = (text: string): readonly string[] =>
+  (text.match(/[a-z0-9\u{80}-\u{10ffff}]+/giu) ?? []).map((word) => word.toLowerCase())
+
+export function vectorOfText(text: string): Vector {
+  const vector = new Map<string, number[]>()
+  wordsOf(text).forEach((word, index) => vector.set(word, [...(vector.get(word) ?? []), index + 1]))
+  return vector
+}
+
+/** As Postgres prints it: `'a':1,3 'b':2`. */
+const readVector = (text: string): Vector =>
+  new Map(
+    [...text.matchAll(/'([^']*)':([\d,]+)/g)].map(([, word = '', places = '']) => [
+      word,
+      places.split(',').map(Number),
+    ]),
+  )
+
+/**
+ * As Postgres sorts them (its tsvector_op.c): what takes less memory first, where a word of one letter takes two bytes
+ * and each of its places as many; then fewer words, their letters, more places, and later ones.
+ */
+export function compareVectors(left: string, right: string): number {
+  const [a, b] = [[...readVector(left)], [...readVector(right)]]
+  const size = (words: typeof a): number => words.reduce((sum, [, places]) => sum + 8 + 2 * places.length, 0)
+  const order = size(a) - size(b) || a.length - b.length
+  if (order !== 0) return order
+  for (const [index, [word, places]] of a.entries()) {
+    const [other, there] = b[index] ?? ['', []]
+    if (word !== other) return word < other ? -1 : 1
+    if (places.length !== there.length) return there.length - places.length
+    const differs = places.findIndex((place, at) => place !== there[at])
+    if (differs >= 0) return (there[differs] ?? 0) - (places[differs] ?? 0)
+  }
+  return 0
+}
+
+const has = (word: string): Query => {
+  return (vector) => vector.has(word)
+}
+
+const phrase = (words: readonly string[]): Query => {
+  const [first = '', ...rest] = words
+  return (vector) =>
+    (vector.get(first) ?? []).some((start) =>
+      rest.every((word, index) => vector.get(word)?.includes(start + index + 1) === true),
+    )
+}
+
+/** Null where there is nothing to search for. */
+const all = (queries: readonly Query[]): Query | null =>
+  queries.length === 0 ? null : (vector) => queries.every((query) => query(vector))
+
+const phraseOrNone = (text: string): readonly Query[] => {
+  const words = wordsOf(text)
+  return words.length === 0 ? [] : [phrase(words)]
+}
+
+/** Words, "phrases", -without, all of them or, in a part between two `or`, none. */
+function readWebsearch(text: string): Query | null {
+  const parts = text
+    .split(/\bor\b/)
+    .map((part) =>
+      all(
+        [...part.matchAll(/(-?)(?:"([^"]*)"|(\S+))/g)].flatMap(([, minus, quoted, plain = '']) =>
+          phraseOrNone(quoted ?? plain).map((query): Query => (minus === '-' ? (vector) => !query(vector) : query)),
+        ),
+      ),
+    )
+  const given = parts.filter((part) => part !== null)
+  return given.length === 0 ? null : (vector) => given.some((part) => part(vector))
+}
+
+const readers: Readonly<Record<string, (text: string) => Query | null>> = {
+  search: readWebsearch,
+  searchPhrase: (text) => all(phraseOrNone(text)),
+  searchPlain: (text) => all(wordsOf(text).map(has)),
+}
+
+export const searchOperators = Object.keys(readers)
+
+/** Whether a value meets a condition; undefined where it is none of a search. A query of no words finds nothing. */
+export function readSearch(
+  isVector: boolean,
+  operator: string,
+  input: Json,
+): ((value: Value) => boolean | null) | undefined {
+  const read = readers[operator]
+  if (read === undefined) return undefined
+  const query = read((input as { readonly query: string }).query)
+  return (value) => {
+    if (value === null) return null
+    return query !== null && query(isVector ? readVector(String(value)) : vectorOfText(String(value)))
+  }
+}

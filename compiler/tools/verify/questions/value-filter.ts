@@ -1,0 +1,38 @@
+import { absent, place, type Tree } from './input.ts'
+import type { Scene } from './scene.ts'
+
+/** Operands of the operators that additions bring (spec/graphql.md 17.1), on values that are common among those drawn. */
+
+const queries: Readonly<Record<string, readonly string[]>> = {
+  search: ['a', 'a b', '"a b"', 'x or b', '-a', 'b -x', 'a "b" or "x"', '', '%', 'É', 'q'],
+  searchPhrase: ['a b', 'b a', 'a', 'a b b', '', 'it s'],
+  searchPlain: ['a b', 'b', 'x a', '', '日本', 'null'],
+}
+const numbers = [1, 3, 0, 5, -1, 8, 2147483647]
+
+const operands: Readonly<Record<string, (scene: Scene) => readonly [type: string, operand: Tree]>> = {
+  ...Object.fromEntries(
+    Object.entries(queries).map(([operator, texts]) => [
+      operator,
+      ({ draw }: Scene): readonly [string, Tree] => [
+        'SearchQuery',
+        new Map([
+          ['query', draw.pick(texts)],
+          ['config', 'simple'],
+        ]),
+      ],
+    ]),
+  ),
+  containsValue: ({ draw }) => ['Int', draw.pick(numbers)],
+  isEmpty: ({ draw }) => ['Boolean', draw.chance(50)],
+  family: ({ draw }) => ['Int', draw.pick([4, 6, 5])],
+}
+
+/** Undefined where the operator takes what others of the column take. */
+export function drawOwnOperand(scene: Scene, operator: string): Tree | undefined {
+  const made = operands[operator]
+  if (made === undefined) return undefined
+  const [type, operand] = made(scene)
+  if (scene.draw.chance(4)) return absent(scene, type)
+  return place(scene, type, scene.draw.chance(5) ? null : operand)
+}

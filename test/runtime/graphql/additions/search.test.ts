@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
+import { createTestService, type TestService } from '../../../support/service.ts'
+
+const sql = `
+  comment on schema public is '@graphql({"introspection": true, "search": {"enabled": true}})';
+  create table doc (
+    id int primary key, title text, code varchar(8), words tsvector generated always as (to_tsvector('english', title)) stored
+  );
+  create index on doc using gin (words);
+  create index on doc using gin (to_tsvector('english', title));
+  insert into doc values
+    (1, 'The quick brown foxes jumped', 'a-1'), (2, 'A fox is quick', 'a 1'), (3, 'Dogs sleep', null), (4, null, 'b'), (5, '', '');
+  insert into doc select n, 'filler ' || n from generate_series(100, 20000) n;
+  create table plain (id int primary key, title text, words tsvector);
+  comment on table plain is '@graphql({"search": {"enabled": false}})';
+  grant select on doc, plain to anon;
+  analyze;
+`
+
+describe('search: answers', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({ sql })
+  })
+  afterAll(() => service.close())
+
+  const found = async (condition: string, variables: Record<string, unknown> = {}, head = '') => {
+    const filter = `{and: [{id: {lt: 100}}, ${condition}]}`
+    const { rows } = dataOf(
+      await service.graphql(`query Q${head} { rows: docCollection(filter: ${filter}) { edges { node { id } } } }`, {
+        variables,
+      }),
+    )
+    return rows.edges.map(({ node }: { readonly node: { readonly id: number } }) => node.id)
+  }
+
+  it.each([
+    ['{words: {search: {query: "fox quick", config: "english"}}}', [1, 2]],
+    ['{title: {search: {query: "fox quick", config: "english"}}}', [1, 2]],
+    ['{title: {search: {query: "fox quick", config: "simple"}}}', [2]],
+    [String.raw`{title: {search: {query: "\"brown fox\" or dog", config: "english"}}}`, [1, 3]],
+    ['{title: {search: {query: "quick -brown", config: "english"}}}', [2]],
+    ['{title: {search: {query: "-quick", config: "english"}}}', [3, 5]],
+    ['{title: {searchPhrase: {query: "quick brown", config: "english"}}}', [1]],
+    ['{title: {searchPhrase: {query: "brown quick", config: "english"}}}', []],
+    ['{title: {searchPlain: {query: "brown quick", config: "english"}}}', [1]],
+    ['{title: {searchPlain: {query: "", config: "english"}}}', []],
+    ['{title: {searchPlain: {query: "the", config: "english"}}}', []],
+    ['{not: {title: {searchPlain: {query: "the", config: "english"}}}}', [1, 2, 3, 5]],
+    ['{title: {searchPlain: {query: "fox"}, startsWith: "A"}}', [2]],
+    ['{title: {search: null}}', []],
+    ['{title: {search: {query: "((& | !", config: "english"}}}', []],
+    ['{code: {search: {query: "a 1", config: "simple"}}}', [2]],
+    ['{words: {is: NULL}}', [4]],
+    ['{title: {eq: "Dogs sleep"}}', [3]],
+  ])('%s finds %j', async (condition, ids) => {
+    expect(await found(condition)).toEqual(ids)
+  })
+
+  it('take variables for a query, a configuration and the whole', async () => {
+    const given = { query: 'foxes', config: 'english' }
+    expect(await found('{title: {search: {query: $query, config: $config}}}', given, '($query: String!, $config: String)')).toEqual([1, 2]) // prettier-ignore
+    expect(await found('{title: {search: $whole}}', { whole: given }, '($whole: SearchQuery)')).toEqual([1, 2])
+    expect(await found('{title: {search: $whole}}', {}, '($whole: SearchQuery)')).toEqual([1, 2, 3, 4, 5])
+    expect(await found('{title: {search: {query: "dogs", config: $c}}}', { c: null }, '($c: String)')).toEqual([3])
+  })
+
+  it('refuse what is no query and a configuration that is not there', async () => {
+    const ask = (condition: string) => service.graphql(`{ docCollection(filter: ${condition}) { edges { cursor } } }`)
+    expect(messagesOf(await ask('{title: {search: "fox"}}'))).toEqual([
+      'Expected value of type "SearchQuery", found "fox".',
+    ])
+    expect(messagesOf(await ask('{title: {search: {query: "fox", config: "klingon"}}}'))).toEqual([
+      'text search configuration "klingon" does not exist',
+    ])
+    expect(messagesOf(await ask('{code: {eq: "123456789"}}'))).toEqual([
+      'Invalid input for String type. Maximum character length 8',
+    ])
+  })
+
+  it('are served by indexes, whether the query is a variable or not', async () => {
+    const ask = (condition: string) =>
+      service.graphql(
+        `query Q($query: String!, $config: String) { docCollection(filter: ${condition}) { edges { node { id } } } }`.replace(
+          condition.includes('$config') ? '' : ', $config: String',
+          '',
+        ),
+        { variables: { query: 'foxes', config: 'english' } },
+      )
+    const settings = ['enable_seqscan = off', 'enable_indexscan = off']
+    for (const [condition, index] of [
+      ['{words: {search: {query: $query, config: "english"}}}', 'doc_words_idx'],
+      ['{title: {search: {query: $query, config: "english"}}}', 'doc_to_tsvector_idx'],
+      ['{title: {searchPhrase: {query: $query, config: $config}}}', 'doc_to_tsvector_idx'],
+    ] as const) {
+      dataOf(await ask(condition))
+      expect(await lastPlan(service, { settings })).toContain(index)
+    }
+  })
+
+  it('are not there for a table that switches them off', async () => {
+    const shown = await introspect(service)
+    expect(namesOf(shown, 'TSVectorFilter')).toEqual(['eq', 'is', 'search', 'searchPhrase', 'searchPlain'])
+    expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {search: {query: "a"}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // prettier-ignore
+  })
+})
