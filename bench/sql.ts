@@ -3,6 +3,7 @@ import { openClient, serverOf } from '../runtime/db/connect/server.ts'
 import { optionsText, startupSettings } from '../runtime/db/connect/startup.ts'
 import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { additionOperations, type AdditionOperation } from './blog/additions.ts'
+import { groupOperations } from './blog/groups.ts'
 import { caller, operations } from './blog/operations.ts'
 import { addValues, blogSize, createBlog } from './blog/data.ts'
 import { valueOperations } from './blog/values.ts'
@@ -150,7 +151,7 @@ await withCleanup(async (later) => {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
-  for (const operation of [...additionOperations, ...valueOperations].filter(isChosen))
+  for (const operation of [...additionOperations, ...valueOperations, ...groupOperations].filter(isChosen))
     await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))

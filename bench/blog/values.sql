@@ -1,4 +1,7 @@
--- Beside the blog: values whose filters additions bring, without policies, so that their indexes serve.
+-- Beside the blog: groups of its posts, and values whose filters additions bring, without policies, so that their indexes serve.
+
+comment on table posts is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
+comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
 
 create table devices (id int primary key, state jsonb not null);
 insert into devices select n, jsonb_build_object(

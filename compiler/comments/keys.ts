@@ -128,6 +128,12 @@ export const keys = [
     help: '{"enabled": true} lets its collection take one row per value; a table goes before its schema.',
   },
   {
+    key: 'groups',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} gives its collection groups: counts and figures by values of fields; a table goes before its schema.',
+  },
+  {
     key: 'live',
     on: ['schema', 'relation'],
     decode: switched,

@@ -77,6 +77,7 @@ export function buildModel(
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     ...formFacts(memo, composites?.value ?? [], entityFacts),
+    ...(entityFacts.some(({ groups }) => groups === true) && { groups: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }

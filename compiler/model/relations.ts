@@ -21,11 +21,12 @@ export function buildRelations(
   { relation, schema }: NamedRelation,
   { forward, reverse }: RelationLinks,
 ): WithDiagnostics<readonly RelationFacts[]> {
-  const ordered = tableAdditions(relation, schema).orderByRelated === true
+  const { orderByRelated, groups } = tableAdditions(relation, schema)
+  const joined = orderByRelated === true || groups === true
   const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
   const back = reverse.filter((link) => isReachable(link.child))
   return collectPresent([
-    ...towards.map((link) => checkName(link, forwardRelation(relation, link, ordered))),
+    ...towards.map((link) => checkName(link, forwardRelation(relation, link, joined))),
     ...back.map((link) => checkName(link, reverseRelation(link))),
   ])
 }
@@ -34,7 +35,7 @@ const isReachable = (outline: RelationOutline): boolean => outline.key.length > 
 
 const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
-const forwardRelation = (child: AnnotatedRelation, link: Link, ordered: boolean): RelationFacts => ({
+const forwardRelation = (child: AnnotatedRelation, link: Link, joined: boolean): RelationFacts => ({
   field: forwardField(link),
   shape: 'one',
   direction: 'forward',
@@ -43,7 +44,7 @@ const forwardRelation = (child: AnnotatedRelation, link: Link, ordered: boolean)
   foreign: link.foreignColumns,
   notNull: isForwardNotNull(link, child),
   unique: isIdentified(link.parent, link.foreignColumns),
-  ...(ordered && isAlways(link, child) && { always: true }),
+  ...(joined && isAlways(link, child) && { always: true }),
 })
 
 function reverseRelation(link: Link): RelationFacts {

@@ -10,6 +10,7 @@ const names = [
   'distinctOn',
   'upsert',
   'enumArrays',
+  'groups',
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 

@@ -54,6 +54,8 @@ export interface Manifest {
   readonly distributed?: DistributedFacts
   /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
+  /** Some relation has `groups` on, so that there are the types that say how rows are grouped (spec/graphql.md 17.2). */
+  readonly groups?: true
   /** The forms of values whose filters additions bring; absent: none. */
   readonly forms?: readonly FormName[]
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -227,6 +229,8 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly distinctOn?: true
   /** Its insert takes `onConflict`. */
   readonly upsert?: true
+  /** Its connections have `groups`. */
+  readonly groups?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
 }
@@ -348,7 +352,7 @@ export interface RelationFacts {
   readonly notNull: boolean
   /** False when several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
-  /** Present where every row has its related row, so that an order by it may begin there; only with orderByRelated. */
+  /** Present where every row has its related row, so that an order by it may begin there; with orderByRelated or groups. */
   readonly always?: true
 }
 

@@ -1,6 +1,7 @@
 import type { Memo } from '../lib/memo.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import { bucketTypes } from './buckets.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
 import { scalarNames } from './scalar-names.ts'
 
@@ -31,6 +32,20 @@ export const parts = {
   onConflict: 'OnConflict',
   constraint: 'Constraint',
   updateField: 'UpdateField',
+  groupBy: 'GroupBy',
+  grouped: 'Grouped',
+  groupKey: 'GroupKey',
+  groupOrder: 'GroupOrder',
+  groupKeyOrder: 'GroupKeyOrder',
+  sumOrder: 'SumOrder',
+  avgOrder: 'AvgOrder',
+  minOrder: 'MinOrder',
+  maxOrder: 'MaxOrder',
+  having: 'Having',
+  havingSum: 'HavingSum',
+  havingAvg: 'HavingAvg',
+  havingMin: 'HavingMin',
+  havingMax: 'HavingMax',
 } as const
 
 export type NamePart = keyof typeof parts
@@ -44,6 +59,20 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   onConflict: 'upsert',
   constraint: 'upsert',
   updateField: 'upsert',
+  groupBy: 'groups',
+  grouped: 'groups',
+  groupKey: 'groups',
+  groupOrder: 'groups',
+  groupKeyOrder: 'groups',
+  sumOrder: 'groups',
+  avgOrder: 'groups',
+  minOrder: 'groups',
+  maxOrder: 'groups',
+  having: 'groups',
+  havingSum: 'groups',
+  havingAvg: 'groups',
+  havingMin: 'groups',
+  havingMax: 'groups',
 }
 
 const additions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
@@ -105,11 +134,18 @@ const reservedAlways = reserve(builtIn)
 const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 
 /** The same object as long as the additions are the same. */
-const reservedWith = (geo: boolean, ...forms: readonly FormName[]): Reserved =>
-  reserve([...builtIn, ...(geo ? geoNames : []), ...forms.flatMap((form) => filterForms[form].types)])
+const reservedWith = (geo: boolean, groups: boolean, ...forms: readonly FormName[]): Reserved =>
+  reserve([
+    ...builtIn,
+    ...(geo ? geoNames : []),
+    ...(groups ? bucketTypes : []),
+    ...forms.flatMap((form) => filterForms[form].types),
+  ])
 
-const reservedIn = ({ geo, forms = [] }: Manifest, memo: Memo): Reserved =>
-  geo === true || forms.length > 0 ? memo.one(reservedWith, geo === true, ...forms) : reservedAlways
+const reservedIn = ({ geo, groups, forms = [] }: Manifest, memo: Memo): Reserved =>
+  geo === true || groups === true || forms.length > 0
+    ? memo.one(reservedWith, geo === true, groups === true, ...forms)
+    : reservedAlways
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 

@@ -13,7 +13,8 @@ export type FieldMeaning =
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
-  | { readonly kind: 'member'; readonly member: WrapperMember }
+  /** `pages`: of what it answers a page. */
+  | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts }
 
 /** Members of the types that wrap rows. */
 export type WrapperMember =
@@ -21,12 +22,14 @@ export type WrapperMember =
   | 'pageInfo'
   | 'totalCount'
   | 'aggregate'
+  | 'groups'
   | 'cursor'
   | 'node'
   | 'hasNextPage'
   | 'hasPreviousPage'
   | 'startCursor'
   | 'endCursor'
+  | 'key'
   | 'count'
   | 'sum'
   | 'avg'

@@ -1,4 +1,4 @@
-import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import type { AggregateFacts, ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
@@ -35,6 +35,26 @@ export const distinctFields = (visible: RoleVisibility, entity: EntityFacts): Re
   entity.distinctOn === true
     ? new Map([...byField(visible.orderable(entity))].filter(([name]) => !['true', 'false', 'null'].includes(name)))
     : new Map()
+
+/** Columns that rows can be grouped by (spec/graphql.md 17.2), by field: pages of groups are sorted by them. */
+export const groupColumns = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
+  byField(visible.orderable(entity))
+
+/** Relations to one row whose values rows can be grouped by. */
+export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
+  new Map(
+    [...relationsBut(visible, entity, [...groupColumns(visible, entity).keys()])].filter(
+      ([, { relation, target }]) => relation.shape === 'one' && relation.unique && visible.orderable(target).length > 0,
+    ),
+  )
+
+/** Columns that have a figure (spec/graphql.md 6). */
+export const figureColumns = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  name: keyof AggregateFacts,
+): readonly ColumnFacts[] =>
+  entity.columns.filter((column) => column.aggregate[name] !== null && visible.seesColumn(entity, column))
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).

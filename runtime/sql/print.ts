@@ -93,6 +93,7 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     (items.get(node) ?? []).map(itemText).join('') +
     clause('where', node.where, ' and ') +
     clause('group by', node.groupBy) +
+    clause('having', node.having, ' and ') +
     clause('order by', node.orderBy) +
     (node.limit === undefined ? '' : ` limit ${node.limit}`) +
     (node.offset === undefined ? '' : ` offset ${text(node.offset)}`)

@@ -76,6 +76,8 @@ export interface Select {
   /** Conditions that must all hold. */
   readonly where?: readonly Sql[]
   readonly groupBy?: readonly Sql[]
+  /** Conditions on groups that must all hold. */
+  readonly having?: readonly Sql[]
   readonly orderBy?: readonly Sql[]
   readonly limit?: number
   readonly offset?: Sql

@@ -50,6 +50,7 @@ export function findUses(statement: Select): Uses {
     for (const { value } of node.columns) visit(value, node)
     visitAll(node.where)
     visitAll(node.groupBy)
+    visitAll(node.having)
     visitAll(node.orderBy)
     if (node.offset !== undefined) visit(node.offset, node)
   }

@@ -18,6 +18,7 @@ const additions = {
   distinctOn: { enabled: true },
   upsert: { enabled: true },
   enumArrays: { enabled: true },
+  groups: { enabled: true },
   jsonFilters: { enabled: true },
   search: { enabled: true },
   rangeFilters: { enabled: true },

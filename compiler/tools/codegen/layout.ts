@@ -118,11 +118,12 @@ function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPa
     if (edge !== undefined && row !== undefined) {
       found.set(type.name, { kind: 'connection', row }).set(edge.name, { kind: 'edge', row })
     }
-    const aggregate = row && objectIn(type, 'aggregate')
-    for (const name of figures) {
-      const figure = aggregate && objectIn(aggregate, name)
-      if (figure !== undefined && row !== undefined) found.set(figure.name, { kind: 'figures', row })
-    }
+    const wholes = row === undefined ? [] : ['aggregate', 'groups'].flatMap((name) => objectIn(type, name) ?? [])
+    for (const whole of wholes)
+      for (const name of figures) {
+        const figure = objectIn(whole, name)
+        if (figure !== undefined && row !== undefined) found.set(figure.name, { kind: 'figures', row })
+      }
     const record = 'affectedCount' in type.getFields() ? objectIn(type, 'records') : undefined
     if (record !== undefined) found.set(type.name, { kind: 'written', row: record })
   }

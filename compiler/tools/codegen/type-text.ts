@@ -72,7 +72,7 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (!isObjectType(named))
       return more === '' ? output(field.type, leaf) : `sdk.Computed<${output(field.type, leaf)}${more}>`
     if (isListType(isNonNullType(field.type) ? field.type.ofType : field.type))
-      return nullable(field.type, `sdk.ListOf<${object(named)}>`)
+      return nullable(field.type, `sdk.ListOf<${object(named)}${more}>`)
     return nullable(field.type, `sdk.Of<${object(named)}${more}>`)
   }
   const answered = ({ type }: ClientField): string => {

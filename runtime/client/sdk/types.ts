@@ -17,8 +17,9 @@ export interface Of<Fields, Args = {}> {
 }
 
 /** A field whose value is a list of objects. */
-export interface ListOf<Fields> {
+export interface ListOf<Fields, Args = {}> {
   readonly [fields]: readonly Fields[]
+  readonly [takes]: Args
 }
 
 /** A field of a plain value that takes arguments. */
@@ -34,15 +35,15 @@ export interface Computed<Value, Args> {
 export type Selection<Fields> = object & { readonly [Name in keyof Fields]?: Choice<NonNullable<Fields[Name]>> }
 
 type Choice<Field> =
-  Field extends ListOf<infer Fields>
-    ? Selection<Fields>
+  Field extends ListOf<infer Fields, infer Args>
+    ? ChoiceOf<Fields, Args>
     : Field extends Of<infer Fields, infer Args>
-      ? keyof Args extends never
-        ? Selection<Fields>
-        : Asked<Fields, Args>
+      ? ChoiceOf<Fields, Args>
       : Field extends Computed<unknown, infer Args>
         ? Args | ({} extends Args ? true : never)
         : true
+
+type ChoiceOf<Fields, Args> = keyof Args extends never ? Selection<Fields> : Asked<Fields, Args>
 
 /** An object that is asked for with arguments: these, and beside them what is selected of it. */
 export type Asked<Fields, Args> = Args & { readonly select: Selection<Fields> }
@@ -56,13 +57,16 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
 }
 
 export type Answered<Field, Select> =
-  Field extends ListOf<infer Fields>
-    ? readonly Answer<Fields, Select>[]
+  Field extends ListOf<infer Fields, infer Args>
+    ? readonly Answer<Fields, SelectedWith<Args, Select>>[]
     : Field extends Of<infer Fields, infer Args>
-      ? Answer<Fields, keyof Args extends never ? Select : Select['select' & keyof Select]>
+      ? Answer<Fields, SelectedWith<Args, Select>>
       : Field extends Computed<infer Value, unknown>
         ? Value
         : Field
+
+/** What is selected, which stands beside arguments where there are some. */
+type SelectedWith<Args, Select> = keyof Args extends never ? Select : Select['select' & keyof Select]
 
 declare const noSuchName: unique symbol
 
@@ -93,15 +97,17 @@ export type Checked<Fields, Select> =
       }
 
 type CheckedField<Field, Select> =
-  Field extends ListOf<infer Fields>
-    ? Checked<Fields, Select>
+  Field extends ListOf<infer Fields, infer Args>
+    ? CheckedObject<Fields, Args, Select>
     : Field extends Of<infer Fields, infer Args>
-      ? keyof Args extends never
-        ? Checked<Fields, Select>
-        : CheckedAsked<Fields, Args, Select>
+      ? CheckedObject<Fields, Args, Select>
       : Field extends Computed<unknown, infer Args>
         ? CheckedArguments<Args, Select>
         : Select
+
+type CheckedObject<Fields, Args, Select> = keyof Args extends never
+  ? Checked<Fields, Select>
+  : CheckedAsked<Fields, Args, Select>
 
 /** The same for what is asked with arguments. */
 export type CheckedAsked<Fields, Args, Given> =

@@ -10,9 +10,10 @@ import { formOf } from '../../contract/form-of.ts'
 import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
-import { orderRelations } from '../related.ts'
+import { figureColumns, orderRelations } from '../related.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
 import { formTypes } from './form-filters.ts'
+import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -59,7 +60,7 @@ export const makeConnection: MakePart = (entity, types) =>
     fields: () => {
       const edge = types.part(entity, 'edge') as GraphQLObjectType
       const aggregate = entity.aggregate ? (types.part(entity, 'aggregate') as GraphQLObjectType) : undefined
-      return wrapperFields({
+      const members = wrapperFields({
         edges: [listOf(edge), 'The rows of the page, each with its cursor.'],
         pageInfo: [nonNull(types.pageInfo), 'Where the page stands in the collection.'],
         ...(entity.totalCount && {
@@ -69,6 +70,7 @@ export const makeConnection: MakePart = (entity, types) =>
           aggregate: [aggregate, 'Figures over all rows that match, on all pages together.'],
         }),
       })
+      return { ...members, ...groupsField(entity, types) }
     },
   })
 
@@ -165,8 +167,8 @@ export const makeOrderBy =
     })
   }
 
-const functions = ['sum', 'avg', 'min', 'max'] as const
-const functionHelp = {
+export const figureNames = ['sum', 'avg', 'min', 'max'] as const
+export const figureHelp = {
   sum: 'The sum of the values, nulls left out.',
   avg: 'The mean of the values, nulls left out.',
   min: 'The smallest value, nulls left out.',
@@ -177,33 +179,32 @@ export const makeAggregate: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'aggregate'),
     description: `Figures over rows of ${entity.name}.`,
-    fields: () => {
-      const figures = functions.flatMap((name) => {
-        const type = types.part(entity, name) as GraphQLObjectType | undefined
-        return type === undefined ? [] : [[name, [type, functionHelp[name]]] as const]
-      })
-      return wrapperFields({
-        count: [nonNull(scalars.Int), 'How many rows there are.'],
-        ...Object.fromEntries(figures),
-      })
-    },
+    fields: () =>
+      wrapperFields({ count: [nonNull(scalars.Int), 'How many rows there are.'], ...figureFields(entity, types) }),
   })
+
+/** Members that have a figure of each column. */
+export const figureFields = (entity: EntityFacts, types: SchemaTypes) =>
+  Object.fromEntries(
+    figureNames.flatMap((name) => {
+      const type = types.part(entity, name) as GraphQLObjectType | undefined
+      return type === undefined ? [] : [[name, [type, figureHelp[name]]] as const]
+    }),
+  )
 
 export const makeAggregateResult =
   (visible: RoleVisibility, name: keyof AggregateFacts): MakePart =>
   (entity) => {
-    const columns = entity.columns.filter(
-      (column) => column.aggregate[name] !== null && visible.seesColumn(entity, column),
-    )
+    const columns = figureColumns(visible, entity, name)
     if (columns.length === 0) return undefined
     return new GraphQLObjectType({
       name: typeName(entity, name),
-      description: `${functionHelp[name].replace(/[.,].*$/, '')} of each column.`,
+      description: `${figureHelp[name].replace(/[.,].*$/, '')} of each column.`,
       fields: () =>
         Object.fromEntries(
           columns.map((column) => {
             const type = scalars[column.aggregate[name] as ScalarName]
-            return [shown(column).name, field(type, { kind: 'column', column: column.column }, functionHelp[name])]
+            return [shown(column).name, field(type, { kind: 'column', column: column.column }, figureHelp[name])]
           }),
         ),
     })

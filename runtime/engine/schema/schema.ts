@@ -16,6 +16,17 @@ import type { NamePart } from '../../contract/type-names.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
 import { formTypes } from './form-filters.ts'
+import {
+  bucketEnums,
+  makeFigureHaving,
+  makeFigureOrder,
+  makeGroupBy,
+  makeGrouped,
+  makeGroupKey,
+  makeGroupKeyOrder,
+  makeGroupOrder,
+  makeHaving,
+} from './groups.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -59,9 +70,10 @@ const sharedByAll = named([
 const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
-function sharedTypes({ geo, forms = [] }: Manifest): Shared {
+function sharedTypes({ geo, groups, forms = [] }: Manifest): Shared {
   const shared = geo === true ? sharedWithGeo : sharedByAll
-  return forms.length === 0 ? shared : named([...shared.values(), ...forms.flatMap((form) => formTypes[form])])
+  const added = [...(groups === true ? bucketEnums.values() : []), ...forms.flatMap((form) => formTypes[form])]
+  return added.length === 0 ? shared : named([...shared.values(), ...added])
 }
 
 const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
@@ -86,6 +98,20 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   onConflict: makeOnConflict,
   constraint: makeConstraint(visible),
   updateField: makeUpdateField(visible),
+  groupBy: makeGroupBy(visible),
+  grouped: makeGrouped,
+  groupKey: makeGroupKey(visible),
+  groupOrder: makeGroupOrder,
+  groupKeyOrder: makeGroupKeyOrder(visible),
+  sumOrder: makeFigureOrder(visible, 'sum'),
+  avgOrder: makeFigureOrder(visible, 'avg'),
+  minOrder: makeFigureOrder(visible, 'min'),
+  maxOrder: makeFigureOrder(visible, 'max'),
+  having: makeHaving,
+  havingSum: makeFigureHaving(visible, 'sum'),
+  havingAvg: makeFigureHaving(visible, 'avg'),
+  havingMin: makeFigureHaving(visible, 'min'),
+  havingMax: makeFigureHaving(visible, 'max'),
 })
 
 /** @param memory see visibleTo */

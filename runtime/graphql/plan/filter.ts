@@ -31,10 +31,10 @@ export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: I
       column === undefined ? planOther(planner, entity, name, value) : planColumn(planner.visible, column, value)
     return condition === null ? [] : [condition]
   })
-  return together('all', conditions)
+  return combined('all', conditions)
 }
 
-function together(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | null {
+export function combined(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | null {
   const [first] = conditions
   if (first === undefined) return null
   return conditions.length === 1 ? first : { kind, of: conditions }
@@ -46,7 +46,7 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
     case 'or': {
       if (input.kind !== 'list') return null
       const of = input.items.flatMap((item) => planFilter(planner, entity, item) ?? [])
-      return together(name === 'and' ? 'all' : 'any', of)
+      return combined(name === 'and' ? 'all' : 'any', of)
     }
     case 'not': {
       const of = planFilter(planner, entity, input)
@@ -83,7 +83,7 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
     return { kind: 'related', quantifier, entity: target, join: relation, of }
   }
   if (relation.shape === 'one') return related('some', input)
-  return together(
+  return combined(
     'all',
     input.fields.flatMap(([name, conditions]) => related(name as Quantifier, conditions) ?? []),
   )
@@ -141,10 +141,11 @@ function planAttributes(
           )
     return condition === null ? [] : [condition]
   })
-  return together('all', conditions)
+  return combined('all', conditions)
 }
 
-function planValue(compared: Compared, input: Input): Filter | null {
+/** The conditions that a filter of values makes on what is compared. */
+export function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   if (compared.form !== undefined) return planForm(compared, compared.form, input)
   const conditions = input.fields.map(([name, operand]) =>
@@ -152,7 +153,7 @@ function planValue(compared: Compared, input: Input): Filter | null {
       ? planSpatial(compared, name as SpatialOperatorName, operand)
       : planOperator(compared, name as OperatorName, operand),
   )
-  return together('all', conditions)
+  return combined('all', conditions)
 }
 
 /** Values whose filter an addition brings. */
@@ -165,7 +166,7 @@ function planForm(compared: Compared, form: FormName, input: Extract<Input, { ki
       ? planPaths(subject, operand, (at, inner) => planValue({ ...compared, ...partOf(at) }, inner))
       : [planOwnOperator(subject, form, name, operand) ?? planOperator(usual, name as OperatorName, operand)],
   )
-  return together('all', conditions)
+  return combined('all', conditions)
 }
 
 /** What is compared where the last step of a path leads. */

@@ -155,6 +155,8 @@ function fromObject(type: GraphQLInputObjectType, value: unknown, slot: Slot, ra
 const inner = (slot: Slot, step: string | number, value: unknown): Slot =>
   slot.kind === 'variable' ? { kind: 'variable', path: [...slot.path, step] } : constant(value)
 
+export const isGiven = (input: Input): boolean => input.kind !== 'absent' && input.kind !== 'null'
+
 export function slotOf(input: Input): Slot {
   return input.kind === 'absent' || input.kind === 'null' ? constant(null) : input.slot
 }

@@ -111,6 +111,8 @@ function readPage(found: Found, path: Path, { filter, order, members }: Collecti
   if (filter !== null) readFilter(found, path, filter, place)
   for (const { column } of order) readOrder(found, path, column, place)
   for (const member of members) {
+    if (member.kind === 'groups')
+      for (const value of member.groups.values) if (value.kind === 'key') readOrder(found, path, value.of, place)
     if (member.kind !== 'edges') continue
     for (const edge of member.members)
       if (edge.kind === 'node') readRow(found, [...path, member.key, edge.key], edge.row, place)

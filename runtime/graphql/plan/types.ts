@@ -1,5 +1,6 @@
 import type { LiveRelation } from '../../contract/live.ts'
-import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { TimeUnit } from '../../contract/buckets.ts'
+import type { AggregateFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
@@ -150,6 +151,41 @@ export type ConnectionMember =
   | { readonly kind: 'pageInfo'; readonly key: string; readonly members: readonly PageInfoMember[] }
   | { readonly kind: 'totalCount'; readonly key: string }
   | { readonly kind: 'aggregate'; readonly key: string; readonly members: readonly AggregateMember[] }
+  | { readonly kind: 'groups'; readonly key: string; readonly groups: Groups }
+
+/** Groups of all rows of a collection that match (spec/graphql.md 17.2). */
+export interface Groups {
+  /** What is found out about each group; everything else names it by its id. */
+  readonly values: readonly GroupValue[]
+  /** Conditions on the groups, whose columns are ids of values. */
+  readonly having: Filter | null
+  /** Of ids. */
+  readonly order: readonly OrderTerm[]
+  readonly page: Page
+  readonly members: readonly GroupMember[]
+}
+
+export type GroupValue = { readonly id: string } & (
+  | { readonly kind: 'count' }
+  | { readonly kind: 'figure'; readonly function: FigureName; readonly column: string }
+  | GroupKey
+)
+
+/** What rows of a group have in common. */
+export interface GroupKey {
+  readonly kind: 'key'
+  readonly of: OrderKey
+  /** Absent: values that are equal. */
+  readonly unit?: TimeUnit
+  /** In which the unit begins; absent: that of the session. */
+  readonly zone?: Value
+}
+
+export type GroupMember =
+  | Typename
+  | { readonly kind: 'value'; readonly key: string; readonly value: string }
+  | { readonly kind: 'cursor'; readonly key: string }
+  | { readonly kind: 'object'; readonly key: string; readonly members: readonly GroupMember[] }
 
 export type EdgeMember =
   | Typename
@@ -159,13 +195,15 @@ export type EdgeMember =
 export type PageInfoMember =
   Typename | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
 
+export type FigureName = keyof AggregateFacts
+
 export type AggregateMember =
   | Typename
   | { readonly kind: 'count'; readonly key: string }
   | {
       readonly kind: 'figures'
       readonly key: string
-      readonly function: 'sum' | 'avg' | 'min' | 'max'
+      readonly function: FigureName
       readonly members: readonly (
         Typename | { readonly kind: 'figure'; readonly key: string; readonly column: string }
       )[]

@@ -7,6 +7,7 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
+  type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
@@ -37,39 +38,54 @@ export function checkRows(view: RoleView, operation: Operation, variables: Varia
  */
 export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
   const root = view.schema.getRootType(operation.node.operation) ?? undefined
-  return createCounter(view, operation, values)(root, operation.node.selectionSet)
+  return sumOf(createCounter(view, operation, values)(root, operation.node.selectionSet))
 }
 
-type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => number
+type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => Rows
+
+/** Rows below a field: for each row of its page, and for the page as a whole. */
+interface Rows {
+  readonly each: number
+  readonly whole: number
+}
+
+const noRows: Rows = { each: 0, whole: 0 }
+const sumOf = ({ each, whole }: Rows): number => each + whole
 
 function createCounter({ schema, visible }: RoleView, { fragments }: Operation, values: Variables['values']): Count {
-  const known = new Map<string, number>()
-  const ofFragment = (name: string): number => {
+  const known = new Map<string, Rows>()
+  const ofFragment = (name: string): Rows => {
     const fragment = fragments.get(name)
-    if (fragment === undefined) return 0
+    if (fragment === undefined) return noRows
     const rows = known.get(name) ?? ofSet(typeNamed(schema, fragment.typeCondition.name.value), fragment.selectionSet)
     known.set(name, rows)
     return rows
   }
-  const ofField = (type: GraphQLNamedType | undefined, node: FieldNode): number => {
+  const ofField = (type: GraphQLNamedType | undefined, node: FieldNode): Rows => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined
     // __typename and introspection read no rows.
-    if (field === undefined) return 0
+    if (field === undefined) return noRows
     const inner = ofSet(getNamedType(field.type), node.selectionSet)
     const pages = pagesOf(field, visible.entity)
-    return pages === null ? inner : times(pageSize(pages, node, values), 1 + inner)
+    if (pages === null) return { each: sumOf(inner), whole: 0 }
+    const rows = times(pageSize(pages, node, values), 1 + inner.each) + inner.whole
+    // Groups are of all pages of their collection together.
+    return meaningOf(field).kind === 'member' ? { each: 0, whole: rows } : { each: rows, whole: 0 }
+  }
+  const ofSelection = (type: GraphQLNamedType | undefined, selection: SelectionNode): Rows => {
+    if (selection.kind === Kind.FIELD) return ofField(type, selection)
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value)
+    const condition = selection.typeCondition?.name.value
+    return ofSet(condition === undefined ? type : typeNamed(schema, condition), selection.selectionSet)
   }
   const ofSet: Count = (type, set) => {
-    let rows = 0
+    let [each, whole] = [0, 0]
     for (const selection of set?.selections ?? []) {
-      if (selection.kind === Kind.FIELD) rows += ofField(type, selection)
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) rows += ofFragment(selection.name.value)
-      else {
-        const condition = selection.typeCondition?.name.value
-        rows += ofSet(condition === undefined ? type : typeNamed(schema, condition), selection.selectionSet)
-      }
+      const rows = ofSelection(type, selection)
+      each += rows.each
+      whole += rows.whole
     }
-    return rows
+    return { each, whole }
   }
   return ofSet
 }
@@ -92,6 +108,8 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
       const { result } = meaning.function
       return result.kind === 'set' ? (entity(result.entity) ?? null) : null
     }
+    case 'member':
+      return meaning.pages ?? null
     case 'by-key':
     case 'node':
     case 'insert':
@@ -100,7 +118,6 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'node-id':
     case 'column':
     case 'attribute':
-    case 'member':
       return null
   }
 }

@@ -37,10 +37,13 @@ export type ReadFitting = <Otherwise extends Given | null>(
   otherwise: () => Otherwise,
 ) => Given | Otherwise
 
+/** Ends of the names of types in whose values the order of members counts. */
+const inOrder = [parts.orderBy, parts.groupBy, parts.groupOrder, parts.groupKeyOrder]
+
 /** All that does not depend on the request is found once. */
 export function readFitting(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): ReadFitting {
   const declared = definitions.map((definition) => declaredOf(schema, definition))
-  const orders = definitions.filter(({ type }) => namedTypeOf(type).endsWith(parts.orderBy))
+  const orders = definitions.filter(({ type }) => inOrder.some((part) => namedTypeOf(type).endsWith(part)))
   return (given, otherwise) => {
     const coerced = coerce(declared, given) ?? otherwise()
     if (coerced === null || orders.length === 0) return coerced

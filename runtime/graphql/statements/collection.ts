@@ -14,6 +14,7 @@ import type {
 } from '../plan/types.ts'
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'
+import { groupsArray } from './groups.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
 import { reversed, sameKey, withoutRepeats } from './order.ts'
 import { scanRows } from './scan.ts'
@@ -27,7 +28,8 @@ import { aggregateMember, writeTotals, type TotalsSql } from './totals.ts'
  */
 export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
   const needs = needsOf(collection, source)
-  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership)
+  const groups = collection.members.filter(({ kind }) => kind === 'groups').length
+  const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership) + groups
   const matching = matchingRows(writer, collection, source, reads)
   const scan = collection.page.backward ? reversed(collection.order) : collection.order
   const page = needs.page ? writePage(writer, collection, needs, matching, scan) : null
@@ -249,6 +251,8 @@ function connectionMember(context: Context, member: ConnectionMember): Sql {
       return context.makeObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
     case 'edges':
       return shownEdges(context, member)
+    case 'groups':
+      return groupsArray(context.writer, context.matching, member.groups, context.collection)
   }
 }
 

@@ -1,8 +1,8 @@
 import { bare } from '../../sql/ident.ts'
 import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
-import type { Collection, Join, OrderTerm } from '../plan/types.ts'
+import type { Collection, Join, OrderKey, OrderTerm } from '../plan/types.ts'
 import { compileFilter, type Condition } from './filter.ts'
-import { orderBy } from './order.ts'
+import { orderBy, sameKey } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
 import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
 import { belongs, ofTenant, reached, satisfying } from './tenants.ts'
@@ -21,8 +21,8 @@ export interface Source {
 export interface Matching {
   /** They are taken from all rows of a relation, not from those of a parent or of a function, nor from one of each kind. */
   readonly isWhole: boolean
-  /** The rows under an alias, with a further condition; `ordered` ones can be sorted by the collection's order. */
-  readonly read: (alias: Ident, extra: Condition | null, use: 'ordered' | 'counted') => Rows
+  /** The rows under an alias, with a further condition; they can be sorted and grouped by the keys. */
+  readonly read: (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]) => Rows
   /** Puts what belongs in front of the expression. */
   readonly wrap: (json: Sql) => Sql
 }
@@ -30,6 +30,9 @@ export interface Matching {
 export interface Rows extends Required<Pick<Select, 'from' | 'where'>> {
   readonly scope: Scope
 }
+
+/** What a collection is sorted by. */
+export const orderKeys = ({ order }: Collection): readonly OrderKey[] => order.map(({ column }) => column)
 
 /** @param reads how often the rows will be read */
 export function matchingRows(writer: Writer, collection: Collection, source: Source, reads: number): Matching {
@@ -42,13 +45,13 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   const { parent } = source
   const isPicked = parent === null && !source.isFunction
 
-  const plain = (alias: Ident, extra: Condition | null, ordered: boolean): Rows => {
+  const plain = (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]): Rows => {
     writer.note(alias, collection)
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
     const bare = directScope(writer, entity, alias)
     const own = parent === null ? bare : reached(parent.join, parent.here, bare)
     const kept = satisfying(own, collection.filter)
-    const { scope, joins } = ordered ? joinRelated(writer, kept, collection, picked) : { scope: kept, joins: [] }
+    const { scope, joins } = joinRelated(writer, kept, collection, keys, picked)
     const where = [
       ...(parent === null ? [] : [belongs(parent.join, parent.here, own)]),
       ...given([filter, extra]).map((condition) => condition(scope)),
@@ -56,18 +59,26 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     ]
     return { scope, from: [{ of: runsOnce ? rows : source.of, alias, joins }], where }
   }
-  const firsts = (alias: Ident, extra: Condition | null, columns: readonly string[]): Rows => {
-    const { scope: all, ...rest } = plain(writer.alias('t'), null, true)
-    const { scope, outlet } = seenOutside(all, alias)
+  const firsts = (
+    alias: Ident,
+    extra: Condition | null,
+    keys: readonly OrderKey[],
+    columns: readonly string[],
+  ): Rows => {
+    const { scope: all, ...rest } = plain(writer.alias('t'), null, orderKeys(collection))
+    const { scope: seen, outlet } = seenOutside(all, alias)
+    // What is joined for the order is seen from outside; other keys are joined there.
+    const further = keys.filter((key) => !order.some(({ column }) => sameKey(column, key)))
+    const { scope, joins } = joinRelated(writer, seen, collection, further, null)
     const distinctOn = columns.map((column) => all.column(column))
     const sorted = orderBy(firstsOrder(order, columns), all)
     const of = select([{ value: outlet }], { distinctOn, ...rest, orderBy: sorted })
-    return { scope, from: [{ of, alias }], where: given([extra]).map((condition) => condition(scope)) }
+    return { scope, from: [{ of, alias, joins }], where: given([extra]).map((condition) => condition(scope)) }
   }
   return {
     isWhole: isPicked && distinct === undefined,
-    read: (alias, extra, use) =>
-      distinct === undefined ? plain(alias, extra, use === 'ordered') : firsts(alias, extra, distinct),
+    read: (alias, extra, keys) =>
+      distinct === undefined ? plain(alias, extra, keys) : firsts(alias, extra, keys, distinct),
     wrap: (json) => {
       if (!runsOnce) return json
       const of = select([{ value: sql`*` }], { from: [{ of: source.of, alias: bare('f') }] })

@@ -6,7 +6,7 @@ import { keyId, stepId } from './order.ts'
 import { given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
 import { belongs, ofTenant, readRelated } from './tenants.ts'
 
-/** Rows that are sorted by rows that are related to them (spec/graphql.md 17, `orderByRelated`). */
+/** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
   readonly scope: Scope
   /** What follows the rows in FROM. */
@@ -14,13 +14,19 @@ export interface Joined {
 }
 
 /**
- * The rows in scope with everything joined that the order asks of related rows. Each row stays one row.
+ * The rows in scope with everything joined that the keys ask of related rows. Each row stays one row.
  *
  * Related rows of a few rows are best counted row by row, those of many in one pass. Where the rows are picked by
  * `picked` alone, that pass is written so that it counts for the picked rows only: Postgres then chooses.
  */
-export function joinRelated(writer: Writer, scope: Scope, collection: Collection, picked: Picked | null): Joined {
-  const related = collection.order.flatMap(({ column }) => (typeof column === 'string' ? [] : [column]))
+export function joinRelated(
+  writer: Writer,
+  scope: Scope,
+  collection: Collection,
+  keys: readonly OrderKey[],
+  picked: Picked | null,
+): Joined {
+  const related = keys.flatMap((key) => (typeof key === 'string' ? [] : [key]))
   if (related.length === 0) return { scope, joins: [] }
   const joins: JoinClause[] = []
   const rows = new Map<string, Place>()

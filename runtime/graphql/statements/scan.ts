@@ -1,7 +1,7 @@
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderTerm, Page, Value } from '../plan/types.ts'
 import type { Condition } from './filter.ts'
-import type { Matching } from './matching.ts'
+import { orderKeys, type Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, seenOutside, type Scope, type Writer } from './source.ts'
@@ -31,7 +31,7 @@ export function scanRows(
   const divided = matching.isWhole && !start?.offset ? nullParts(writer, collection, order, cursor) : null
   const reads = (divided ?? [wholePart(order, cursor)]).map((part) => ({
     part,
-    rows: matching.read(inner, part.condition, 'ordered'),
+    rows: matching.read(inner, part.condition, orderKeys(collection)),
   }))
   const [first] = reads
   if (first === undefined) throw new Error('a scan reads something')

@@ -12,7 +12,7 @@ import {
   type Pair,
   type Sql,
 } from '../../sql/tree.ts'
-import type { AggregateMember, Collection } from '../plan/types.ts'
+import type { AggregateMember, Collection, FigureName } from '../plan/types.ts'
 import type { Matching } from './matching.ts'
 import type { Writer } from './source.ts'
 
@@ -27,7 +27,7 @@ export interface TotalsSql {
 export function writeTotals(writer: Writer, collection: Collection, matching: Matching): TotalsSql {
   const alias = writer.alias('u')
   writer.note(alias, collection)
-  const { scope, ...rows } = matching.read(writer.alias('t'), null, 'counted')
+  const { scope, ...rows } = matching.read(writer.alias('t'), null, [])
   const figures = new Map<string, Sql>()
   const id = (name: string, column: string): string => `${name}(${column})`
   for (const member of collection.members) {
@@ -50,7 +50,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
   }
 }
 
-const aggregateOf = (name: string, value: Sql): Sql =>
+export const aggregateOf = (name: FigureName, value: Sql): Sql =>
   name === 'avg' ? sql`avg(${value}::numeric)` : sql`${trusted(name)}(${value})`
 
 /** A member of an aggregate, from figures that are in reach. */

@@ -7,6 +7,7 @@ const additions = [
   ['relationFilters', 'PostRelationFilter'],
   ['orderByRelated', 'PostRelationOrderBy'],
   ['distinctOn', 'PostDistinctField'],
+  ['groups', 'PostGroupBy'],
 ] as const
 
 describe.each(additions)('%s: the setting', (key, brought) => {
@@ -33,7 +34,7 @@ describe.each(additions)('%s: the setting', (key, brought) => {
     }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
 
   it('tells what is misspelt, ill-typed or in the wrong place, and goes on serving', () => {
-    const wrong = key.toLowerCase()
+    const wrong = key.toUpperCase()
     expect(told(`@graphql({"${wrong}": {"enabled": true}})`)).toEqual([
       expect.stringMatching(`posts.*"${wrong}".*Did you mean "${key}"`),
     ])

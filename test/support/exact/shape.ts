@@ -1,7 +1,7 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { apiOf, type ApiTable } from '../../../compiler/tools/verify/interpreter/api.ts'
-import type { Role } from '../../../compiler/tools/verify/interpreter/world.ts'
+import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
 
@@ -38,18 +38,35 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult)$/.test(type)
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|Having)$/.test(
+    type,
+  )
 
 function shapeOf(stage: Stage, role: Role): Shape {
   const api = apiOf(stage.world, role)
   return new Map([
     ['Query', [...api.query.keys()]],
     ['Mutation', [...api.mutation.keys()]],
-    ...api.tables.flatMap((table) => tableShape(table)),
+    ...api.tables.flatMap((table) => tableShape(stage.world, table)),
   ])
 }
 
-function tableShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+/** What rows can be grouped by, and what is told of groups. */
+function groupShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+  const keys = [...table.orders.keys(), ...table.groupRelations.keys()]
+  const figures = [...table.figures].flatMap(([name, columns]) => (columns.size > 0 ? [name] : []))
+  return [
+    [`${table.type}GroupBy`, keys],
+    [`${table.type}GroupKey`, keys],
+    [`${table.type}GroupKeyOrder`, keys],
+    [`${table.type}Grouped`, ['key', 'count', 'cursor', ...figures]],
+    [`${table.type}GroupOrder`, ['key', 'count', ...figures]],
+    [`${table.type}Having`, ['count', ...figures, 'and', 'or', 'not']],
+  ]
+}
+
+function tableShape(world: World, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+  const isGrouped = hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
   const inputs = [
     [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys()]] as const,
@@ -68,12 +85,14 @@ function tableShape(table: ApiTable): readonly (readonly [string, readonly strin
         'pageInfo',
         ...(table.sketch.totalCount ? ['totalCount'] : []),
         ...(table.sketch.aggregate ? ['aggregate'] : []),
+        ...(isGrouped ? ['groups'] : []),
       ],
     ],
     [`${table.type}Edge`, ['cursor', 'node']],
     [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...logic]],
     ...inputs,
-    ...[...table.aggregates]
+    ...(isGrouped ? groupShape(table) : []),
+    ...[...(isGrouped ? table.figures : table.aggregates)]
       .filter(([, columns]) => columns.size > 0)
       .map(
         ([name, columns]) =>

@@ -2,12 +2,14 @@ import { figure } from './aggregate.ts'
 import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain, isSame } from './constraints.ts'
-import { selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
+import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { attributeOf, keyCondition, part, readFilter, readNode, type Condition } from './filter.ts'
+import { groupsField } from './groups.ts'
+import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
 import { demandKnown, Unknown } from './sample.ts'
-import { argument, collectFields } from './selection.ts'
+import { argument } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
@@ -22,23 +24,6 @@ import {
   type Json,
   type Value,
 } from './world.ts'
-
-/** Answers an object: each response key by what `resolve` says of its field. */
-export function object(
-  context: Context,
-  type: string,
-  nodes: Nodes,
-  resolve: (name: string, nodes: Nodes) => Json,
-  isNode = false,
-): Json {
-  const fields = [...collectFields(context.scope, type, isNode, selectionsOf(nodes))]
-  return Object.fromEntries(
-    fields.map(([key, inner]) => {
-      const name = inner[0].name.value
-      return [key, name === '__typename' ? type : resolve(name, inner)]
-    }),
-  )
-}
 
 export function queryField(context: Context, store: Store, nodes: Nodes): Json {
   const field = context.api.query.get(nodes[0].name.value)
@@ -247,6 +232,8 @@ function connectionField(context: Context, store: Store, found: Collection, name
       return object(context, 'PageInfo', nodes, (member) => pageInfo(found, member))
     case 'totalCount':
       return matching.length
+    case 'groups':
+      return groupsField(context, store, table, matching, nodes)
     default:
       return aggregate(context, table, matching, nodes)
   }

@@ -51,7 +51,11 @@ export interface ApiTable {
   /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
   readonly conflicts: ReadonlyMap<string, UniqueSketch>
   readonly takeovers: ReadonlyMap<string, ColumnSketch>
+  /** What of columns can be figured out, whether `aggregate` is on or not. */
+  readonly figures: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
+  /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
+  readonly groupRelations: ReadonlyMap<string, RelationField>
 }
 
 export interface RelationField {
@@ -153,7 +157,9 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   orders: shown(world, table.type, table.orders),
   orderRelations: shown(world, table.type, table.orderRelations),
   distinct: shown(world, table.type, table.distinct),
+  figures: new Map([...table.figures].map(([name, columns]) => [name, shown(world, table.type, columns)])),
   aggregates: new Map([...table.aggregates].map(([name, columns]) => [name, shown(world, table.type, columns)])),
+  groupRelations: shown(world, table.type, table.groupRelations),
 })
 
 const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
@@ -193,7 +199,10 @@ function apiTable(
   const columns = named(readable)
   const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
     new Map([...columns].filter(([, column]) => wanted(column)))
-  const figures = ['sum', 'avg', 'min', 'max'] as const
+  const figureNames = ['sum', 'avg', 'min', 'max'] as const
+  const figured = new Map(
+    figureNames.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))] as const),
+  )
   const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const on = additionsOf(world, sketch)
@@ -237,8 +246,12 @@ function apiTable(
       ].filter(([name]) => !['true', 'false', 'null'].includes(name)),
     ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
-    aggregates: new Map(
-      sketch.aggregate ? figures.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))]) : [],
+    figures: figured,
+    aggregates: sketch.aggregate ? figured : new Map(),
+    groupRelations: new Map(
+      [...relationsBut(fields, [...orders.keys()])].filter(
+        ([, field]) => !field.many && ordersOf(world, role, tableNamed(world, field.target)).size > 0,
+      ),
     ),
   }
 }

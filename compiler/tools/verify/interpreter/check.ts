@@ -1,6 +1,7 @@
 import { apiTableOf, type ApiTable, type RowField } from './api.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readFilter, readNode } from './filter.ts'
+import { checksOfGroups } from './groups.ts'
 import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
@@ -105,6 +106,9 @@ function checkCollection(context: Context, table: ApiTable, nodes: Nodes): reado
   return [
     ...reasonsOf(() => readPage(arg, readOrder(surroundingsOf(context, null), table, arg('orderBy')))),
     ...reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter'))),
+    ...checkMembers(context, `${table.type}Connection`, nodes, 'groups', (groups) =>
+      checksOfGroups(context, table, groups).flatMap(reasonsOf),
+    ),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'edges', (edges) =>
       checkMembers(context, `${table.type}Edge`, edges, 'node', (node) => checkRow(context, table, node)),
     ),

@@ -44,3 +44,27 @@ export const divideDecimal = (value: Decimal, by: number): Decimal => ({
   digits: (value.digits * 10n ** 30n) / BigInt(by),
   scale: value.scale + 30,
 })
+
+/** Of a positive number: the place of its first digit of four, 0 before the point, and that digit. */
+function firstOfFour({ digits, scale }: Decimal): readonly [place: number, digit: number] {
+  const [whole = '0', fraction = ''] = printDecimal({ digits: digits < 0n ? -digits : digits, scale }).split('.')
+  const padded = [
+    ...(whole.padStart(Math.ceil(whole.length / 4) * 4, '0').match(/.{4}/g) ?? []),
+    ...(fraction.padEnd(Math.ceil(fraction.length / 4) * 4, '0').match(/.{4}/g) ?? []),
+  ].map(Number)
+  const first = padded.findIndex((digit) => digit !== 0)
+  return first < 0 ? [0, 0] : [Math.ceil(whole.length / 4) - 1 - first, padded[first] ?? 0]
+}
+
+/**
+ * The quotient with as many digits as `numeric` keeps: at least sixteen that count, reckoned in digits of four
+ * (select_div_scale of PostgreSQL).
+ */
+export function quotient(value: Decimal, by: number): Decimal {
+  const divisor: Decimal = { digits: BigInt(by), scale: 0 }
+  const [[place, digit], [otherPlace, otherDigit]] = [firstOfFour(value), firstOfFour(divisor)]
+  const weight = place - otherPlace - (digit <= otherDigit ? 1 : 0)
+  const scale = Math.max(16 - weight * 4, value.scale, 0)
+  const exact = { digits: (value.digits * 10n ** 40n) / divisor.digits, scale: value.scale + 40 }
+  return roundDecimal(exact, scale)
+}

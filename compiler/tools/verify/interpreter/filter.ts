@@ -36,7 +36,7 @@ const isObject = (input: Input): input is Fields => typeof input === 'object' &&
 const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
 /** Reads every part; where several are refused, any of the refusals may be answered. */
-function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {
+export function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {
   const reasons: string[] = []
   const results = parts.flatMap((part) => {
     try {
@@ -103,7 +103,7 @@ function readRelated(around: Surroundings, table: ApiTable, relation: RelationFi
 const given = (conditions: readonly (Condition | null)[]): readonly Condition[] =>
   conditions.filter((condition) => condition !== null)
 
-function every(conditions: readonly (Condition | null)[]): Condition | null {
+export function every(conditions: readonly (Condition | null)[]): Condition | null {
   const parts = given(conditions)
   if (parts.length === 0) return null
   return (row) => {
@@ -112,7 +112,7 @@ function every(conditions: readonly (Condition | null)[]): Condition | null {
   }
 }
 
-function some(conditions: readonly (Condition | null)[]): Condition | null {
+export function some(conditions: readonly (Condition | null)[]): Condition | null {
   const parts = given(conditions)
   if (parts.length === 0) return null
   return (row) => {
@@ -121,7 +121,7 @@ function some(conditions: readonly (Condition | null)[]): Condition | null {
   }
 }
 
-function negation(condition: Condition | null): Condition | null {
+export function negation(condition: Condition | null): Condition | null {
   if (condition === null) return null
   return (row) => {
     const truth = condition(row)
@@ -131,7 +131,7 @@ function negation(condition: Condition | null): Condition | null {
 
 type Compared = Pick<ColumnSketch, 'name' | 'type'>
 
-function readColumn(
+export function readColumn(
   world: World,
   column: Compared,
   input: Json,

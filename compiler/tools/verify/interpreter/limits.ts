@@ -48,11 +48,23 @@ function fieldRows(context: Context, owner: string, field: FieldNode): number {
   const { type, pagesOf } = leadsTo(context.api, owner, field.name.value)
   const inside = countRows(context, type, field.selectionSet)
   if (pagesOf === null) return inside
+  // Groups are of the collection, not of each of its rows: they count beside its page.
+  const beside = groupRows(context, type, field.selectionSet)
   const asked = argument(context.scope, field, 'first') ?? argument(context.scope, field, 'last') ?? pagesOf.maxRows
   // A negative count is refused for what it is.
   const page = Math.min(Number(asked) < 0 ? pagesOf.maxRows : Number(asked), pagesOf.maxRows)
-  return page + page * inside
+  return page + page * (inside - beside) + beside
 }
+
+/** The groups that stand in a connection. */
+const groupRows = (context: Context, type: string, set: SelectionSetNode | undefined): number =>
+  set === undefined || !type.endsWith('Connection')
+    ? 0
+    : sum(
+        expanded(context, type, set).map(([owner, field]) =>
+          leadsTo(context.api, owner, field.name.value).type.endsWith('Grouped') ? fieldRows(context, owner, field) : 0,
+        ),
+      )
 
 interface Target {
   /** The type of the field's value. */
@@ -83,6 +95,7 @@ function leadsTo(api: Api, owner: string, field: string): Target {
     ['Connection', 'Edge', ...Object.values(responses)].some((part) => owner === `${type}${part}`),
   )
   if (table !== undefined || wrapped === undefined) return nothing
+  if (field === 'groups') return { type: `${wrapped.type}Grouped`, pagesOf: wrapped }
   if (field === 'edges') return { type: `${wrapped.type}Edge`, pagesOf: null }
   return field === 'node' || field === 'records' ? row(wrapped) : nothing
 }

@@ -29,7 +29,7 @@ export interface PageArguments {
 
 type Argument = (name: string) => Json | undefined
 
-const asList = (input: Json | undefined): readonly Json[] =>
+export const asList = (input: Json | undefined): readonly Json[] =>
   input === undefined || input === null ? [] : Array.isArray(input) ? input : [input]
 
 /** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
@@ -40,7 +40,7 @@ export function readOrder(around: Surroundings, table: ApiTable, input: Json | u
 }
 
 /** From a row of the collection to the row that is asked, if there is one. */
-type Way = (row: Row) => Row | undefined
+export type Way = (row: Row) => Row | undefined
 
 function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Way, direction: Json): Term {
   const valueOf = (row: Row): Value => way(row)?.get(column.name) ?? null
@@ -53,7 +53,7 @@ function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Wa
   }
 }
 
-const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'> => ({
+export const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'> => ({
   descending: String(direction).startsWith('Desc'),
   nullsFirst: String(direction).endsWith('First'),
 })

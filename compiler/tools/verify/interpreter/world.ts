@@ -148,6 +148,7 @@ export const additions = [
   'distinctOn',
   'upsert',
   'enumArrays',
+  'groups',
   'jsonFilters',
   'search',
   'rangeFilters',

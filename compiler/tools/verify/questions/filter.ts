@@ -125,7 +125,7 @@ const fitting = (
   { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch,
 ): readonly string[] => texts.filter((text) => Buffer.byteLength(text) <= length)
 
-function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
+export function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
   const { draw } = scene
   const lists = column.type.list ? ` on lists${column.type.base === 'enum' ? ' of enums' : ''}` : ''
   scene.tell(`operator: ${operator}${lists}`)

@@ -10,7 +10,7 @@ import { columnValue, type Scene } from './scene.ts'
 
 type Arguments = ReadonlyMap<string, Tree>
 
-const directions = ['AscNullsLast', 'AscNullsFirst', 'DescNullsFirst', 'DescNullsLast'] as const
+export const directions = ['AscNullsLast', 'AscNullsFirst', 'DescNullsFirst', 'DescNullsLast'] as const
 
 /** One element of an order: names from the outside to the inside, and the direction. */
 export type Element = readonly [path: readonly string[], direction: string | null]
@@ -43,7 +43,7 @@ function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
 
 const isSortable = (table: ApiTable): boolean => table.orders.size + table.orderRelations.size > 0
 
-const entry = ([path, direction]: Element): Tree =>
+export const entry = ([path, direction]: Element): Tree =>
   path.reduceRight<Tree>((inner, name) => new Map([[name, inner]]), direction === null ? null : { word: direction })
 
 function orderTree(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {

@@ -3,8 +3,9 @@ import { apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
-import { compositeNamed, type ColumnType } from '../interpreter/world.ts'
+import { compositeNamed, hasAddition, type ColumnType } from '../interpreter/world.ts'
 import { drawFilter } from './filter.ts'
+import { drawGroups } from './groups.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
 import { drawPage } from './page.ts'
 import { toTree, type Scene } from './scene.ts'
@@ -173,6 +174,7 @@ function drawMembers(scene: Scene, table: ApiTable, depth: number): string {
   }
   if (table.sketch.aggregate && draw.chance(40))
     members.push(`${keyed(scene, keys, 'aggregate')} { ${drawAggregate(scene, table)} }`)
+  if (hasAddition(scene.world, table.sketch, 'groups') && draw.chance(45)) members.push(...drawGroups(scene, table))
   if (draw.chance(5)) members.push('__typename')
   return several(scene, `${table.type}Connection`, draw.chance(50) ? members.reverse() : members)
 }

@@ -36,7 +36,7 @@ const sql = `
     id bigint generated always as identity primary key,
     author_id int references person, mood mood, weight numeric(6, 2), sizes bigint[],
     sent timestamptz, local timestamp);
-  comment on table letter is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+  comment on table letter is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}})';
   create function heavy(bound numeric) returns setof letter stable language sql as
     'select * from letter where weight >= bound';
   create function tomorrow(today timestamptz) returns timestamptz immutable language sql as
@@ -127,6 +127,18 @@ describe('a generated client and the service', () => {
         max: { id: 2, weight: 12.5, sent: new Date('2024-02-29T17:23:00Z') },
         avg: { weight: 12.5 },
       },
+    })
+  })
+
+  it('asks for groups with arguments of their own', async () => {
+    const key = { mood: true, author: { name: true } }
+    const groups = {
+      by: [{ mood: 'VALUE' }, { author: { name: 'VALUE' } }],
+      first: 1,
+      select: { key, count: true, sum: { weight: true } },
+    }
+    expect((await db.letter.page({ select: { groups } })).data).toEqual({
+      groups: [{ key: { mood: 'fine', author: { name: 'Ada' } }, count: 1, sum: { weight: 12.5 } }],
     })
   })
 

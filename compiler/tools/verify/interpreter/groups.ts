@@ -1,0 +1,242 @@
+import { exactFigure, figure, type FigureName } from './aggregate.ts'
+import { object } from './objects.ts'
+import { apiTableOf, type ApiTable } from './api.ts'
+import { isSame } from './constraints.ts'
+import { surroundingsOf, type Context, type Nodes } from './context.ts'
+import { every, negation, readAll, readColumn, some, type Condition, type Surroundings } from './filter.ts'
+import { asList, cursorOf, readDirection, readPage, takePage, type Term, type Way } from './page.ts'
+import { Refused } from './refusal.ts'
+import { argument } from './selection.ts'
+import type { Row, Store } from './store.ts'
+import { bucket } from './times.ts'
+import { compareValues, toAnswer } from './types.ts'
+import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
+
+/** Groups of rows (spec/graphql.md 17.2). A group is a row whose values are those of its key, by their paths. */
+
+type Members = Readonly<Record<string, Json>>
+
+/** What rows are grouped by. */
+export interface GroupKey {
+  /** The names of fields that lead to it, such as `author.country`. */
+  readonly id: string
+  readonly type: ColumnType
+  readonly place: { readonly table: ApiTable; readonly column: ColumnSketch }
+  readonly valueOf: (row: Row) => Value
+}
+
+export function readKeys(
+  around: Surroundings,
+  table: ApiTable,
+  input: Json | undefined,
+  zone: Json | undefined,
+): readonly GroupKey[] {
+  const keys = asList(input).flatMap((item) => keysIn(around, table, item, '', (row) => row, String(zone ?? 'UTC')))
+  const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) < index)
+  if (twice !== undefined) throw new Refused(`Rows can be grouped by "${twice.id}" once`)
+  if (keys.length === 0) throw new Refused('At least one field must be provided to by')
+  return keys
+}
+
+function keysIn(
+  around: Surroundings,
+  table: ApiTable,
+  input: Json,
+  path: string,
+  way: Way,
+  zone: string,
+): readonly GroupKey[] {
+  if (input === null) return []
+  return Object.entries(input as Members).flatMap(([name, asked]): readonly GroupKey[] => {
+    if (asked === null) return []
+    const id = `${path}${name}`
+    const column = table.orders.get(name)
+    if (column !== undefined) {
+      const valueOf = (row: Row): Value => bucket(column.type, String(asked), zone, way(row)?.get(column.name) ?? null)
+      return [{ id, type: column.type, place: { table, column }, valueOf }]
+    }
+    const relation = table.groupRelations.get(name)
+    if (relation === undefined) throw new Error(`${table.type} cannot be grouped by ${name}`)
+    const target = apiTableOf(around.api, relation.target)
+    const next = (row: Row): Row | undefined => {
+      const from = way(row)
+      if (from === undefined) return undefined
+      return around
+        .reach(target)
+        .find((other) => isSame(around.world, table.sketch, relation.local, from, relation.foreign, other))
+    }
+    return keysIn(around, target, asked, `${id}.`, next, zone)
+  })
+}
+
+const countType: ColumnType = { base: 'int8', list: false, enum: null }
+const numberType: ColumnType = { base: 'numeric', list: false, enum: null }
+const isFigure = (name: string): name is FigureName => ['sum', 'avg', 'min', 'max'].includes(name)
+
+/** The rows of each group. */
+type RowsOf = (group: Row) => readonly Row[]
+
+/** What is known of a group besides its key. */
+interface Figure {
+  readonly id: string
+  readonly type: ColumnType
+  readonly place: GroupKey['place'] | null
+  readonly valueOf: (group: Row) => Value
+}
+
+const countOf = (rowsOf: RowsOf): Figure => ({
+  id: 'count',
+  type: countType,
+  place: null,
+  valueOf: (group) => String(rowsOf(group).length),
+})
+
+function figureOf({ world }: Surroundings, table: ApiTable, name: FigureName, field: string, rowsOf: RowsOf): Figure {
+  const column = columnOf(table, name, field)
+  const isOfColumn = name === 'min' || name === 'max'
+  return {
+    id: `${name}.${field}`,
+    type: isOfColumn ? column.type : numberType,
+    place: isOfColumn ? { table, column } : null,
+    valueOf: (group) => exactFigure(world, name, column, rowsOf(group)),
+  }
+}
+
+function columnOf(table: ApiTable, name: FigureName, field: string): ColumnSketch {
+  const column = table.figures.get(name)?.get(field)
+  if (column === undefined) throw new Error(`${table.type} has no ${name} of ${field}`)
+  return column
+}
+
+function demandKey(keys: readonly GroupKey[], id: string): GroupKey {
+  const key = keys.find((one) => one.id === id)
+  if (key === undefined) throw new Refused(`Rows are not grouped by "${id}"`)
+  return key
+}
+
+/** What was asked for, then all keys (spec/graphql.md 17.2). */
+export function readGroupOrder(
+  around: Surroundings,
+  table: ApiTable,
+  keys: readonly GroupKey[],
+  input: Json | undefined,
+  rowsOf: RowsOf,
+): readonly Term[] {
+  const term = (value: Figure, direction: Json): Term => ({ ...value, ...readDirection(direction) })
+  const keyTerm = (key: GroupKey, direction: Json): Term =>
+    term({ ...key, id: `key.${key.id}`, valueOf: (group) => group.get(key.id) ?? null }, direction)
+  const keyTerms = (given: Json, path: string): readonly Term[] =>
+    Object.entries((given ?? {}) as Members).flatMap(([name, asked]) => {
+      if (asked === null) return []
+      const id = `${path}${name}`
+      return typeof asked === 'object' ? keyTerms(asked, `${id}.`) : [keyTerm(demandKey(keys, id), asked)]
+    })
+  const asked = asList(input).flatMap((item) =>
+    Object.entries(item as Members).flatMap(([name, given]): readonly Term[] => {
+      if (given === null) return []
+      if (name === 'key') return keyTerms(given, '')
+      if (name === 'count') return [term(countOf(rowsOf), given)]
+      return Object.entries(given as Members).flatMap(([field, direction]) =>
+        direction === null ? [] : [term(figureOf(around, table, name as FigureName, field, rowsOf), direction)],
+      )
+    }),
+  )
+  return [...asked, ...keys.map((key) => keyTerm(key, 'AscNullsLast'))]
+}
+
+function readHaving(around: Surroundings, table: ApiTable, input: Json | undefined, rowsOf: RowsOf): Condition | null {
+  if (input === undefined || input === null) return null
+  const condition = ({ id, type, valueOf }: Figure, given: Json): Condition | null =>
+    readColumn(around.world, { name: id, type }, given, valueOf)
+  return every(
+    readAll(Object.entries(input as Members), ([name, given]): Condition | null => {
+      if (given === null) return null
+      if (name === 'count') return condition(countOf(rowsOf), given)
+      if (name === 'not') return negation(readHaving(around, table, given, rowsOf))
+      if (isFigure(name))
+        return every(
+          readAll(Object.entries(given as Members), ([field, asked]) =>
+            condition(figureOf(around, table, name, field, rowsOf), asked),
+          ),
+        )
+      const parts = readAll(asList(given), (item) => readHaving(around, table, item, rowsOf))
+      return name === 'and' ? every(parts) : some(parts)
+    }),
+  )
+}
+
+export function groupsField(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  matching: readonly Row[],
+  nodes: Nodes,
+): Json {
+  const { world } = context
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const around = surroundingsOf(context, store)
+  const keys = readKeys(around, table, arg('by'), arg('timeZone'))
+  const groups = new Map<Row, Row[]>()
+  for (const row of matching) {
+    const group: Row = new Map(keys.map((key) => [key.id, key.valueOf(row)]))
+    const known = [...groups.keys()].find((other) =>
+      keys.every(({ id, type }) => {
+        const [a, b] = [group.get(id) ?? null, other.get(id) ?? null]
+        return a === null || b === null ? a === b : compareValues(world, type, a, b) === 0
+      }),
+    )
+    if (known === undefined) groups.set(group, [row])
+    else groups.get(known)?.push(row)
+  }
+  const rowsOf = (group: Row): readonly Row[] => groups.get(group) ?? []
+  const order = readGroupOrder(around, table, keys, arg('orderBy'), rowsOf)
+  const having = readHaving(around, table, arg('having'), rowsOf)
+  const chosen = [...groups.keys()].filter((group) => having === null || having(group) === true)
+  return takePage(world, table, order, readPage(arg, order), chosen).rows.map((group) =>
+    object(context, `${table.type}Grouped`, nodes, (name, inner) => {
+      if (name === 'key') return keyObject(context, table, keys, '', group, inner)
+      if (name === 'count') return rowsOf(group).length
+      if (name === 'cursor') return cursorOf(order, group)
+      const type = `${table.type}${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`
+      return object(context, type, inner, (field) =>
+        figure(world, name as FigureName, columnOf(table, name as FigureName, field), rowsOf(group)),
+      )
+    }),
+  )
+}
+
+function keyObject(
+  context: Context,
+  table: ApiTable,
+  keys: readonly GroupKey[],
+  path: string,
+  group: Row | null,
+  nodes: Nodes,
+): Json {
+  return object(context, `${table.type}GroupKey`, nodes, (name, inner) => {
+    const id = `${path}${name}`
+    if (table.orders.has(name)) {
+      const { type } = demandKey(keys, id)
+      return toAnswer(context.world, type, group?.get(id) ?? null, false)
+    }
+    const relation = table.groupRelations.get(name)
+    if (relation === undefined) throw new Error(`${table.type} cannot be grouped by ${name}`)
+    return keyObject(context, apiTableOf(context.api, relation.target), keys, `${id}.`, group, inner)
+  })
+}
+
+/** Everything that may be refused, without a row (spec/graphql.md 17.2). */
+export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes): readonly (() => unknown)[] {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const around = surroundingsOf(context, null)
+  const keys = (): readonly GroupKey[] => readKeys(around, table, arg('by'), arg('timeZone'))
+  const none: RowsOf = () => []
+  return [
+    () => readPage(arg, readGroupOrder(around, table, keys(), arg('orderBy'), none)),
+    () => readHaving(around, table, arg('having'), none),
+    () =>
+      object(context, `${table.type}Grouped`, nodes, (name, inner) =>
+        name === 'key' ? keyObject(context, table, keys(), '', null, inner) : null,
+      ),
+  ]
+}

@@ -1,0 +1,20 @@
+import { selectionsOf, type Context, type Nodes } from './context.ts'
+import { collectFields } from './selection.ts'
+import type { Json } from './world.ts'
+
+/** Answers an object: each response key by what `resolve` says of its field. */
+export function object(
+  context: Context,
+  type: string,
+  nodes: Nodes,
+  resolve: (name: string, nodes: Nodes) => Json,
+  isNode = false,
+): Json {
+  const fields = [...collectFields(context.scope, type, isNode, selectionsOf(nodes))]
+  return Object.fromEntries(
+    fields.map(([key, inner]) => {
+      const name = inner[0].name.value
+      return [key, name === '__typename' ? type : resolve(name, inner)]
+    }),
+  )
+}

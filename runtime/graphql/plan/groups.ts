@@ -1,0 +1,244 @@
+import { bucketsOf, type BucketName } from '../../contract/buckets.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { figureColumns, groupColumns, groupRelations } from '../../engine/related.ts'
+import { figureNames } from '../../engine/schema/collections.ts'
+import { byField } from '../../engine/visible/columns.ts'
+import { badArgument } from '../protocol/failures.ts'
+import { combined, planValue } from './filter.ts'
+import { valueOf, type Input } from './input.ts'
+import { planTerm } from './order.ts'
+import { planPage } from './page.ts'
+import { planMembers, type Planner, type SelectedField } from './planner.ts'
+import type {
+  FigureName,
+  Filter,
+  GroupKey,
+  GroupMember,
+  Groups,
+  GroupValue,
+  OrderKey,
+  OrderTerm,
+  Typename,
+} from './types.ts'
+
+/** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
+export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
+  const args = planner.args(selected)
+  const keys = planKeys(planner, entity, args('by'), args('timeZone'))
+  if (keys.size === 0) throw badArgument('At least one field must be provided to by')
+  const values = new Map<string, GroupValue>([...keys].map(([id, key]) => [id, { id, ...key }]))
+  const planned: Planned = {
+    planner,
+    entity,
+    isKey: (id) => keys.has(id),
+    named: (value) => {
+      values.set(value.id, value)
+      return value.id
+    },
+  }
+  const order = [...planOrder(planned, args('orderBy')), ...[...keys.keys()].map(ascending)]
+  const having = planHaving(planned, args('having'))
+  const page = planPage(entity, order, args)
+  const members = planGroup(planned, selected)
+  return { values: [...values.values()], having, order, page, members }
+}
+
+/** What the parts of groups are planned with. */
+interface Planned {
+  readonly planner: Planner
+  readonly entity: EntityFacts
+  /** Whether rows are grouped by what has this id. */
+  readonly isKey: (id: string) => boolean
+  /** Has the value found out, once however often it is asked for, and gives its id. */
+  readonly named: (value: GroupValue) => string
+}
+
+const keyId = (path: readonly string[]): string => ['key', ...path].join('.')
+
+const ascending = (id: string): OrderTerm => ({ column: id, descending: false, nullsFirst: false })
+
+/** Null stands for what is not asked, as it does for directions (spec/graphql.md 5.4). */
+function planKeys(planner: Planner, entity: EntityFacts, input: Input, timeZone: Input): ReadonlyMap<string, GroupKey> {
+  const keys = new Map<string, GroupKey>()
+  const zone =
+    timeZone.kind === 'leaf'
+      ? { slot: timeZone.slot, encoding: { kind: 'scalar', maxLength: null } as const }
+      : undefined
+  const add = (path: readonly string[], { type }: ColumnFacts, of: OrderKey, bucket: BucketName): void => {
+    const id = keyId(path)
+    if (keys.has(id)) throw badArgument(`Rows can be grouped by "${path.join('.')}" once`)
+    const isTime = type?.kind === 'scalar' && bucketsOf(type.name).units.length > 0
+    keys.set(id, {
+      kind: 'key',
+      of,
+      ...(bucket !== 'VALUE' && isTime && { unit: bucket, ...(zone !== undefined && { zone }) }),
+    })
+  }
+  const walk = (here: EntityFacts, given: Input, path: readonly string[], from: (key: OrderKey) => OrderKey): void => {
+    if (given.kind !== 'object') return
+    const [columns, relations] = [groupColumns(planner.visible, here), groupRelations(planner.visible, here)]
+    for (const [name, value] of given.fields) {
+      const inner = [...path, name]
+      const column = columns.get(name)
+      if (column !== undefined) {
+        if (value.kind === 'leaf') add(inner, column, from(column.column), valueOf(value) as BucketName)
+        continue
+      }
+      const related = relations.get(name)
+      if (related === undefined) continue
+      const { relation, target } = related
+      planner.countRelated()
+      const step = { kind: 'one', entity: target, join: relation, always: relation.always === true } as const
+      walk(target, value, inner, (key) => from({ ...step, of: key }))
+    }
+  }
+  for (const item of input.kind === 'list' ? input.items : []) walk(entity, item, [], (key) => key)
+  return keys
+}
+
+const asFigure = (name: string): FigureName | undefined => figureNames.find((figure) => figure === name)
+
+const figureId = ({ named }: Planned, name: FigureName, field: string, { column }: ColumnFacts): string =>
+  named({ id: `${name}.${field}`, kind: 'figure', function: name, column })
+
+const countId = ({ named }: Planned): string => named({ id: 'count', kind: 'count' })
+
+/** The figures of a function that an input names, with what it says of each. */
+function figuresIn<T>(
+  { planner, entity }: Planned,
+  name: FigureName,
+  input: Input,
+  say: (field: string, column: ColumnFacts, value: Input) => readonly T[],
+): readonly T[] {
+  if (input.kind !== 'object') return []
+  const columns = byField(figureColumns(planner.visible, entity, name))
+  return input.fields.flatMap(([field, value]) => {
+    const column = columns.get(field)
+    return column === undefined ? [] : say(field, column, value)
+  })
+}
+
+function planOrder(planned: Planned, input: Input): readonly OrderTerm[] {
+  const objects = input.kind === 'list' ? input.items : []
+  return objects.flatMap((object) =>
+    object.kind === 'object' ? object.fields.flatMap(([name, value]) => planTerms(planned, name, value)) : [],
+  )
+}
+
+function planTerms(planned: Planned, name: string, input: Input): readonly OrderTerm[] {
+  if (name === 'count') return input.kind === 'leaf' ? planTerm(countId(planned), input) : []
+  const figure = asFigure(name)
+  if (figure === undefined) return planKeyTerms(planned, [], input)
+  return figuresIn<OrderTerm>(planned, figure, input, (field, column, direction) =>
+    direction.kind === 'leaf' ? planTerm(figureId(planned, figure, field, column), direction) : [],
+  )
+}
+
+function planKeyTerms(planned: Planned, path: readonly string[], input: Input): readonly OrderTerm[] {
+  if (input.kind === 'object')
+    return input.fields.flatMap(([name, value]) => planKeyTerms(planned, [...path, name], value))
+  return input.kind === 'leaf' ? planTerm(demandKey(planned, path), input) : []
+}
+
+/** @throws Refusal where rows are not grouped by it */
+function demandKey({ isKey }: Planned, path: readonly string[]): string {
+  const id = keyId(path)
+  if (!isKey(id)) throw badArgument(`Rows are not grouped by "${path.join('.')}"`)
+  return id
+}
+
+function planHaving(planned: Planned, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  return combined(
+    'all',
+    input.fields.flatMap(([name, value]) => planCondition(planned, name, value) ?? []),
+  )
+}
+
+function planCondition(planned: Planned, name: string, input: Input): Filter | null {
+  switch (name) {
+    case 'and':
+    case 'or': {
+      const items = input.kind === 'list' ? input.items : []
+      return combined(
+        name === 'and' ? 'all' : 'any',
+        items.flatMap((item) => planHaving(planned, item) ?? []),
+      )
+    }
+    case 'not': {
+      const of = planHaving(planned, input)
+      return of === null ? null : { kind: 'not', of }
+    }
+    case 'count':
+      return isAsked(input) ? planValue(compared(countId(planned), null), input) : null
+    default: {
+      const figure = asFigure(name)
+      if (figure === undefined) return null
+      const conditions = figuresIn<Filter>(planned, figure, input, (field, column, value) => {
+        const isOfColumn = figure === 'min' || figure === 'max'
+        const condition = isAsked(value)
+          ? planValue(compared(figureId(planned, figure, field, column), isOfColumn ? column.maxLength : null), value)
+          : null
+        return condition === null ? [] : [condition]
+      })
+      return combined('all', conditions)
+    }
+  }
+}
+
+const isAsked = (input: Input): boolean => input.kind === 'object' && input.fields.length > 0
+
+const compared = (id: string, maxLength: number | null): Parameters<typeof planValue>[0] => ({
+  subject: { column: id },
+  form: undefined,
+  list: false,
+  geo: false,
+  maxLength,
+})
+
+function planGroup(planned: Planned, groups: SelectedField): readonly GroupMember[] {
+  const { planner } = planned
+  const figures =
+    (name: FigureName) =>
+    (selected: SelectedField): GroupMember => ({
+      kind: 'object',
+      key: selected.key,
+      members: planFigures(planned, name, selected),
+    })
+  return planMembers<GroupMember>(planner, groups, {
+    key: (selected) => ({ kind: 'object', key: selected.key, members: planKeyMembers(planned, [], selected) }),
+    count: ({ key }) => ({ kind: 'value', key, value: countId(planned) }),
+    cursor: ({ key }) => ({ kind: 'cursor', key }),
+    sum: figures('sum'),
+    avg: figures('avg'),
+    min: figures('min'),
+    max: figures('max'),
+  })
+}
+
+const membersOf = (
+  { planner }: Planned,
+  selected: SelectedField,
+  plan: (inner: SelectedField) => GroupMember,
+): readonly GroupMember[] =>
+  planner
+    .fieldsOf(planner.objectType(selected), selected.nodes)
+    .map((inner): GroupMember | Typename => (inner.kind === 'typename' ? inner : plan(inner)))
+
+function planFigures(planned: Planned, name: FigureName, selected: SelectedField): readonly GroupMember[] {
+  const columns = byField(figureColumns(planned.planner.visible, planned.entity, name))
+  return membersOf(planned, selected, ({ key, field }) => {
+    const column = columns.get(field.name)
+    if (column === undefined) throw new Error(`${selected.field.name} has no ${field.name}`)
+    return { kind: 'value', key, value: figureId(planned, name, field.name, column) }
+  })
+}
+
+function planKeyMembers(planned: Planned, path: readonly string[], selected: SelectedField): readonly GroupMember[] {
+  return membersOf(planned, selected, (inner) => {
+    const there = [...path, inner.field.name]
+    return inner.nodes.some(({ selectionSet }) => selectionSet !== undefined)
+      ? { kind: 'object', key: inner.key, members: planKeyMembers(planned, there, inner) }
+      : { kind: 'value', key: inner.key, value: demandKey(planned, there) }
+  })
+}

@@ -1,0 +1,62 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { orderRelations, type Related } from '../../engine/related.ts'
+import { byField } from '../../engine/visible/columns.ts'
+import { valueOf, type Input } from './input.ts'
+import type { Planner } from './planner.ts'
+import type { OrderKey, OrderTerm } from './types.ts'
+
+const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
+  AscNullsFirst: { descending: false, nullsFirst: true },
+  AscNullsLast: { descending: false, nullsFirst: false },
+  DescNullsFirst: { descending: true, nullsFirst: true },
+  DescNullsLast: { descending: true, nullsFirst: false },
+}
+
+/**
+ * What the caller asked for, then always the key (spec/graphql.md 5.4): cursors hold the key's values even where it was
+ * named before.
+ */
+export function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
+  const objects = input.kind === 'list' ? input.items : []
+  const asked = objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))
+  return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+}
+
+/** @param from makes a key of the collection's rows of one of this relation */
+function planTerms(
+  planner: Planner,
+  entity: EntityFacts,
+  input: Input,
+  from: (key: OrderKey) => OrderKey,
+): readonly OrderTerm[] {
+  if (input.kind !== 'object') return []
+  const columns = byField(planner.visible.orderable(entity))
+  const relations = orderRelations(planner.visible, entity)
+  return input.fields.flatMap(([name, value]) => {
+    const column = columns.get(name)?.column
+    if (column !== undefined) return planTerm(from(column), value)
+    const related = relations.get(name)
+    return related === undefined ? [] : planRelated(planner, related, value, from)
+  })
+}
+
+export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm[] => {
+  const term = directions[String(valueOf(direction))]
+  return term === undefined ? [] : [{ column, ...term }]
+}
+
+function planRelated(
+  planner: Planner,
+  { relation, target }: Related,
+  input: Input,
+  from: (key: OrderKey) => OrderKey,
+): readonly OrderTerm[] {
+  if (input.kind !== 'object') return []
+  planner.countRelated()
+  const step = { entity: target, join: relation }
+  if (relation.shape === 'many') {
+    return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))
+  }
+  const always = relation.always === true
+  return planTerms(planner, target, input, (key) => from({ kind: 'one', ...step, always, of: key }))
+}

@@ -1,0 +1,54 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { badArgument } from '../protocol/failures.ts'
+import { decodeCursor, type ElementForm } from './cursors-and-node-ids.ts'
+import { elementForm } from './filter.ts'
+import { isGiven, type Input } from './input.ts'
+import type { OrderKey, OrderTerm, Page, Value } from './types.ts'
+
+type Args = (name: string) => Input
+
+/** The checks of spec/graphql.md 5.2, in its order. */
+export function planPage(entity: EntityFacts, order: readonly OrderTerm[], args: Args): Page {
+  const first = count('first', args('first'))
+  const last = count('last', args('last'))
+  const offset = args('offset')
+  count('offset', offset)
+  const before = cursor(entity, order, args('before'))
+  const after = cursor(entity, order, args('after'))
+  if (first !== null && last !== null) throw badArgument('only one of "first" and "last" may be provided')
+  if (before !== null && after !== null) throw badArgument('only one of "before" and "after" may be provided')
+  if (first !== null && before !== null) throw badArgument('"first" may only be used with "after"')
+  if (last !== null && after !== null) throw badArgument('"last" may only be used with "before"')
+  const backward = last !== null || before !== null
+  if (isGiven(offset) && backward) throw badArgument('"offset" may only be used with "first" and "after"')
+  const position = before ?? after
+  if (position !== null && position.length > order.length) {
+    throw badArgument('orderBy clause incompatible with pagination cursor')
+  }
+  return {
+    limit: Math.min(first ?? last ?? entity.maxRows, entity.maxRows),
+    backward,
+    offset: offset.kind === 'leaf' ? { slot: offset.slot, encoding: { kind: 'offset' } } : null,
+    cursor: position,
+  }
+}
+
+function count(name: string, input: Input): number | null {
+  if (input.kind !== 'leaf') return null
+  const value = Number(input.value)
+  if (value < 0) throw badArgument(`\`${name}\` must be an unsigned integer`)
+  return value
+}
+
+function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input): readonly (Value | null)[] | null {
+  if (input.kind !== 'leaf') return null
+  const { slot } = input
+  return decodeCursor(String(input.value)).map((value, index) => {
+    const form = orderedForm(entity, order[index]?.column ?? '')
+    return value === null ? null : { slot, encoding: { kind: 'cursor', index, form } }
+  })
+}
+
+/** How a value of this key stands in a cursor. */
+const orderedForm = (entity: EntityFacts, key: OrderKey): ElementForm =>
+  typeof key === 'string' ? elementForm(entity, key) : key.kind === 'count' ? 'text' : orderedForm(key.entity, key.of)

@@ -1,0 +1,169 @@
+import type { ColumnBuilder } from '../../contract/builder.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { asItems, type MakeObject } from '../../sql/json.ts'
+import { literal } from '../../sql/literal.ts'
+import { applied, select, sql, type Pair, type Sql } from '../../sql/tree.ts'
+import { refuse } from '../protocol/failures.ts'
+import type { GroupKey, GroupMember, Groups, GroupValue, OrderKey } from '../plan/types.ts'
+import { cursorText, longestCount } from './cursor.ts'
+import { compileFilter } from './filter.ts'
+import type { Matching } from './matching.ts'
+import { afterCursor, orderBy } from './order.ts'
+import { valueParameter } from './parameters.ts'
+import { columnOf, given, seenOutside, type Ordered, type Scope, type Writer } from './source.ts'
+import { aggregateOf } from './totals.ts'
+
+/**
+ * The groups of a collection's rows as an array (spec/graphql.md 17.2). They are made, chosen, sorted and cut in one select, so
+ * that an index in the order of the keys serves the first of them without the rest.
+ */
+export function groupsArray(writer: Writer, matching: Matching, groups: Groups, part: Part): Sql {
+  const { values, having, order, page, members } = groups
+  if (values.length > maxValues)
+    throw refuse('DOCUMENT_TOO_LARGE', `More than ${maxValues} values are asked of each group.`)
+  const keys = values.filter((value) => value.kind === 'key')
+  const { scope, from, where } = matching.read(
+    writer.alias('t'),
+    null,
+    keys.map(({ of }) => of),
+  )
+  const found = new Map(values.map((value) => [value.id, describe(writer, scope, value)]))
+  const inner = groupScope(scope, found)
+  const condition = having === null ? null : compileFilter(having, writer, part)
+  const after = page.cursor === null ? null : afterCursor(order, page.cursor)
+  const alias = writer.alias('g')
+  const { scope: outside, outlet } = seenOutside(inner, alias)
+  const rows = select([{ value: outlet }], {
+    from,
+    where,
+    groupBy: keys.map(({ id }) => inner.column(id)),
+    having: given([condition, after]).map((one) => one(inner)),
+    orderBy: orderBy(order, inner),
+    limit: page.limit,
+    ...(page.offset !== null && { offset: sql`${valueParameter(page.offset)}::int8` }),
+  })
+  const makeObject = asItems(() => writer.alias('o'))
+  const pairs = members.map((member): Pair => [member.key, memberOf(groups, outside, makeObject, member)])
+  return sql`array${select([{ value: makeObject(pairs) }], { from: [{ of: rows, alias }] })}`
+}
+
+/** A select list holds 1,664 columns at most. */
+const maxValues = 1_000
+
+type Part = Parameters<typeof compileFilter>[2]
+
+/** A value of a group: how it is computed of the rows, and what it is like. */
+interface Described {
+  readonly element: Ordered
+  /** As a column: the operands that it is compared with. */
+  readonly builder: ColumnBuilder
+}
+
+function describe(writer: Writer, scope: Scope, value: GroupValue): Described {
+  switch (value.kind) {
+    case 'count':
+      return number(sql`count(*)`, '::int8')
+    case 'key':
+      return describeKey(writer, scope, value)
+    case 'figure': {
+      const builder = columnOf(scope.builder, value.column)
+      const { function: name } = value
+      const of = aggregateOf(name, scope.column(value.column))
+      if (name === 'min' || name === 'max') return { element: { ...scope.ordered(value.column), value: of }, builder }
+      const type = scope.entity.columns.find(({ column }) => column === value.column)?.type
+      // Sums of floats and of money are of their own types, all others are exact numbers.
+      const isOwn = name === 'sum' && type?.kind === 'scalar' && (type.name === 'Float' || type.name === 'Opaque')
+      return isOwn
+        ? { element: { ...scope.ordered(value.column), value: of, notNull: false }, builder }
+        : { ...number(of, '::numeric'), element: { ...number(of, '::numeric').element, notNull: false } }
+    }
+  }
+}
+
+const number = (value: Sql, cast: string): Described => ({
+  element: {
+    value,
+    notNull: true,
+    isArray: false,
+    operand: (operand) => applied((text) => text + cast, operand),
+    cursor: (text) => text,
+    longest: cast === '::int8' ? longestCount : Infinity,
+  },
+  builder: {
+    of: (row) => row,
+    json: (text) => text,
+    operand: (text) => text + cast,
+    operands: (text) => `${text}${cast}[]`,
+    cursor: (text) => text,
+    notNull: true,
+    recordType: 'text',
+    fromRecord: (text) => text + cast,
+  },
+})
+
+function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
+  const { entity, column } = endOf(scope.entity, key.of)
+  const builder = columnOf(writer.engine.entity(entity.id), column)
+  const element = scope.ordered(key.of)
+  return { element: { ...element, value: bucketOf(builder, key, element.value) }, builder }
+}
+
+/** The column in which a key ends. */
+const endOf = (entity: EntityFacts, key: OrderKey): { readonly entity: EntityFacts; readonly column: string } => {
+  if (typeof key === 'string') return { entity, column: key }
+  if (key.kind === 'count') throw new Error('rows are not grouped by counts')
+  return endOf(key.entity, key.of)
+}
+
+/** When the unit of time begins in which a value lies: of a date, a date. */
+function bucketOf({ operand }: ColumnBuilder, { unit, zone }: GroupKey, value: Sql): Sql {
+  if (unit === undefined) return value
+  const cast = operand('')
+  const name = literal(unit.toLowerCase())
+  if (cast === '::date') return sql`date_trunc(${name}, ${value}::timestamp)::date`
+  const isInstant = cast.endsWith(' with time zone')
+  return isInstant && zone !== undefined
+    ? sql`date_trunc(${name}, ${value}, ${valueParameter(zone)}::text)`
+    : sql`date_trunc(${name}, ${value})`
+}
+
+/** Groups as if their values were columns of a row. */
+function groupScope(scope: Scope, found: ReadonlyMap<string, Described>): Scope {
+  const of = (id: string): Described => {
+    const described = found.get(id)
+    if (described === undefined) throw new Error(`groups have no ${id}`)
+    return described
+  }
+  const columns = Object.fromEntries([...found].map(([id, { builder }]) => [id, builder]))
+  return {
+    ...scope,
+    builder: { ...scope.builder, columns },
+    column: (id) => of(id).element.value,
+    ordered: (key) => {
+      if (typeof key !== 'string') throw new Error('groups have no related rows')
+      return of(key).element
+    },
+    tenant: null,
+  }
+}
+
+function memberOf(groups: Groups, outside: Scope, makeObject: MakeObject, member: GroupMember): Sql {
+  switch (member.kind) {
+    case 'typename':
+      return sql`${literal(member.name)}::text`
+    case 'cursor':
+      return cursorText(
+        groups.order.map(({ column }) => {
+          const { value, cursor, longest } = outside.ordered(column)
+          return { value: cursor(value), longest }
+        }),
+      )
+    case 'object':
+      return makeObject(member.members.map((inner): Pair => [inner.key, memberOf(groups, outside, makeObject, inner)]))
+    case 'value': {
+      const isKey = groups.values.some(({ id, kind }) => id === member.value && kind === 'key')
+      const value = outside.column(member.value)
+      return isKey ? applied(columnOf(outside.builder, member.value).json, value) : value
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf } from '../../../support/answers.ts'
+import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
+import { createTestService, type TestService } from '../../../support/service.ts'
+
+const sql = `
+  comment on schema public is '@graphql({"introspection": true, "groups": {"enabled": true}, "limits": {"rows": 500}})';
+  create table place (id int primary key, name text not null, country text, mayor text);
+  create table sale (
+    id int primary key, place_id int references place, kind text not null, price numeric(8,2), weight float8, cash money,
+    at timestamptz not null, day date, secret int);
+  insert into place values (1, 'Oslo', 'NO', 'a'), (2, 'Bergen', 'NO', 'b'), (3, 'Atlantis', null, 'c');
+  insert into sale select n, nullif(n % 4, 0), 'kind ' || n % 50, n % 7 * 1.5, n / 3.0, n % 5, '2024-03-31T22:30:00Z'::timestamptz + n * interval '1 hour',
+    '2024-12-30'::date + n, n from generate_series(1, 20000) n;
+  create index on sale (kind);
+  alter table place enable row level security;
+  create policy those on place using (id < 3);
+  grant select (id, name, country) on place to anon;
+  grant select (id, place_id, kind, price, weight, cash, at, day) on sale to anon;
+  create function cheap(most int) returns setof sale language sql stable security definer as
+    'select * from sale where price < most';
+  create table "GroupByValue" (id int primary key);
+  grant select on "GroupByValue" to anon;
+  analyze;
+`
+
+describe('groups', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({ sql })
+  })
+  afterAll(() => service.close())
+
+  const groupsOf = async (args: string, select: string, options: object = {}): Promise<unknown> =>
+    dataOf(await service.graphql(`{ c: saleCollection { groups(${args}) { ${select} } } }`, options)).c.groups
+
+  it('are offered for what the role may read, under names that are free elsewhere', async () => {
+    const schema = await introspect(service)
+    expect(signatureOf(schema, 'saleConnection', 'groups')).toContain('by: [saleGroupBy!]!')
+    expect(namesOf(schema, 'saleGroupBy')).toEqual([
+      'id',
+      'place_id',
+      'kind',
+      'price',
+      'weight',
+      'cash',
+      'at',
+      'day',
+      'place',
+    ])
+    expect(namesOf(schema, 'placeGroupBy')).toEqual(['id', 'name', 'country'])
+    expect(namesOf(schema, 'saleHavingSum')).toEqual(['id', 'place_id', 'price', 'weight'])
+    expect(schema.getType('GroupByValue')).toMatchObject({ name: 'GroupByValue' })
+    expect(namesOf(schema, 'Query')).not.toContain('groupByValueCollection')
+  })
+
+  it('take a hidden related row for none', async () => {
+    expect(await groupsOf('by: [{ place: { country: VALUE } }]', 'key { place { country } } count')).toEqual([
+      { key: { place: { country: 'NO' } }, count: 10_000 },
+      { key: { place: { country: null } }, count: 10_000 },
+    ])
+  })
+
+  it('begin days where the caller says', async () => {
+    const first = async (zone: string): Promise<unknown> =>
+      groupsOf(`by: [{ at: DAY }], first: 1, timeZone: "${zone}"`, 'key { at } count')
+    expect(await first('UTC')).toEqual([{ key: { at: '2024-03-31T00:00:00+00:00' }, count: 1 }])
+    expect(await first('Europe/Oslo')).toEqual([{ key: { at: '2024-03-31T22:00:00+00:00' }, count: 23 }])
+    const { errors } = await service.graphql(
+      '{ saleCollection { groups(by: [{ at: DAY }], timeZone: "Nowhere") { count } } }',
+    )
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([expect.objectContaining({ sqlstate: '22023' })])
+  })
+
+  it('are those of a function and of what a filter leaves', async () => {
+    const query =
+      '{ c: cheap(most: 3, filter: { id: { lte: 14 } }) { groups(by: [{ price: VALUE }]) { key { price } count } } }'
+    expect(dataOf(await service.graphql(query)).c.groups).toEqual([
+      { key: { price: '0.00' }, count: 2 },
+      { key: { price: '1.50' }, count: 2 },
+    ])
+  })
+
+  it('decide the statement by their values: another variable groups by something else', async () => {
+    const query = 'query Q($by: [saleGroupBy!]!) { c: saleCollection { groups(by: $by, first: 1) { cursor } } }'
+    const cursor = async (by: unknown): Promise<string> =>
+      Buffer.from(dataOf(await service.graphql(query, { variables: { by } })).c.groups[0].cursor, 'base64').toString()
+    expect(await cursor([{ kind: 'VALUE' }, { day: 'YEAR' }])).toBe('["kind 0", "2025-01-01"]')
+    expect(await cursor([{ day: 'YEAR', kind: 'VALUE' }])).toBe('["2024-01-01", "kind 1"]')
+    expect(await cursor([{ kind: 'VALUE', day: 'YEAR' }])).toBe('["kind 0", "2025-01-01"]')
+  })
+
+  it('refuse what is no key, and what is one twice', async () => {
+    const refusal = async (args: string, select = 'count'): Promise<unknown> => {
+      const { errors } = await service.graphql(`{ saleCollection { groups(${args}) { ${select} } } }`)
+      return errors?.map(({ message }) => message)
+    }
+    expect(await refusal('by: []')).toEqual(['At least one field must be provided to by'])
+    expect(await refusal('by: [{ kind: null }, { place: {} }]')).toEqual(['At least one field must be provided to by'])
+    expect(await refusal('by: [{ at: DAY }, { at: YEAR }]')).toEqual(['Rows can be grouped by "at" once'])
+    expect(await refusal('by: [{ at: DAY }]', 'key { place { name } }')).toEqual([
+      'Rows are not grouped by "place.name"',
+    ])
+    expect(await refusal('by: [{ at: DAY }], orderBy: [{ key: { kind: AscNullsLast } }]')).toEqual([
+      'Rows are not grouped by "kind"',
+    ])
+    expect(await refusal('by: [{ at: DAY }], first: -1')).toEqual(['`first` must be an unsigned integer'])
+  })
+
+  it('are sorted by sums of floats and of money, and go on behind such a cursor', async () => {
+    for (const figure of ['weight', 'cash', 'price']) {
+      const page = (more: string): Promise<unknown> =>
+        groupsOf(
+          `by: [{ place_id: VALUE }], orderBy: [{ sum: { ${figure}: DescNullsFirst } }], ${more}`,
+          'key { place_id } cursor',
+        )
+      const all = (await page('first: 9')) as readonly { cursor: string }[]
+      expect(all).toHaveLength(4)
+      for (const [index, { cursor }] of all.entries())
+        expect(await page(`after: "${cursor}"`)).toEqual(all.slice(index + 1))
+    }
+  })
+
+  it('count a page of theirs once as rows, beside the page of the collection', async () => {
+    const query = (first: number): string =>
+      `{ saleCollection(first: ${first}) { edges { node { id } } groups(by: [{ id: VALUE }], first: 30) { count } } }`
+    expect((await service.graphql(query(0))).errors).toBeUndefined()
+    await service.db.query(
+      `comment on schema public is '@graphql({"groups": {"enabled": true}, "limits": {"rows": 50}})'`,
+    )
+    expect((await service.graphql(query(20))).errors).toBeUndefined()
+    const message = (first: number, allowed: number): string =>
+      `The document may select ${first + 30} rows; at most ${allowed} are allowed.`
+    expect((await service.graphql(query(21))).errors?.map((error) => error.message)).toEqual([message(21, 50)])
+    await service.db.query(
+      `comment on schema public is '@graphql({"groups": {"enabled": true}, "limits": {"rows": 20}})'`,
+    )
+    expect((await service.graphql(query(0))).errors?.map((error) => error.message)).toEqual([message(0, 20)])
+    await service.db.query(`comment on schema public is '@graphql({"groups": {"enabled": true}})'`)
+  })
+
+  it('come from an index in the order of the key, and no more of them than are shown', async () => {
+    await groupsOf('by: [{ kind: VALUE }], first: 2', 'key { kind } count')
+    const plan = await lastPlan(service, { analyze: true })
+    expect(plan).toContain('"Index Name":"sale_kind_idx"')
+    const rows = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map(([, count]) => Number(count))
+    expect(Math.max(...rows)).toBeLessThan(2_000)
+  })
+})
