@@ -1,10 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import { printSchema } from 'graphql'
 import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../runtime/contract/live.ts'
 import type { Revision } from '../runtime/contract/revision.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
 import { createMemo, type Memo } from '../runtime/lib/memo.ts'
+import { once } from '../runtime/lib/once.ts'
+import { atOnce, inTurns, type Steps } from '../runtime/lib/steps.ts'
 import type { CatalogQuery, ReadOptions } from './catalog/read.ts'
 import type { Catalog } from './catalog/types.ts'
 import type { Annotated } from './comments/types.ts'
@@ -23,7 +24,10 @@ export interface Compiled {
   readonly revision: Revision
   /** Files to write; made when asked for, because serving writes none. */
   readonly artifacts: () => Promise<Artifacts>
+  /** Found out when they are asked for. */
   readonly diagnostics: readonly Diagnostic[]
+  /** The same, with turns for others in between. */
+  readonly tell: () => Promise<readonly Diagnostic[]>
   /** Tables that could be watched if they had triggers. */
   readonly untold: readonly LiveRelation[]
   readonly timings: readonly Timing[]
@@ -56,12 +60,12 @@ export function createCompiler(options: CompilerOptions): Compiler {
       const { timed, timings } = createStopwatch()
       const { catalog, noted, live } = await read(timed)
       const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
-      // Other requests have their turn between the stages.
-      await setImmediate()
-      const built = await timed('model', () => buildModel(annotated, memo, live?.watched))
-      await setImmediate()
+      const built = await timed('model', () => inTurns(buildModel(annotated, memo, live?.watched)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
-      await setImmediate()
+      function* told(): Steps<readonly Diagnostic[]> {
+        return [...noted.diagnostics, ...(yield* built.told()), ...emitted.diagnostics]
+      }
+      const diagnostics = once(() => atOnce(told()))
       return {
         catalog,
         annotated,
@@ -69,8 +73,9 @@ export function createCompiler(options: CompilerOptions): Compiler {
         revision: emitted.value,
         artifacts: () => artifactsOf(built.model, emitted.value),
         get diagnostics() {
-          return [...noted.diagnostics, ...built.diagnostics, ...emitted.diagnostics]
+          return diagnostics()
         },
+        tell: () => inTurns(told()),
         untold: live?.untold ?? [],
         timings: timings(),
       }

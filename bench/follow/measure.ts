@@ -28,6 +28,8 @@ export interface Series {
 export interface Followed {
   readonly tables: number
   readonly fullMs: number
+  /** The longest that the event loop computed at a stretch meanwhile. */
+  readonly fullHeldMs: number
   readonly series: Readonly<Record<string, Series>>
   /** Megabytes after garbage collection: before the changes, after half of them, after all. */
   readonly heapMb: readonly number[]
@@ -52,7 +54,7 @@ function serve(db: TestDatabase): Served {
   const [version, counter] = [versionExpression, counterExpression]
   const compiler = createCompiler({ query, schemas: ['public'], version, counter })
   // As the product does: what there is to say is found out behind the requests that wait.
-  const report = (compiled: Compiled): void => void setImmediate(() => compiled.diagnostics)
+  const report = (compiled: Compiled): void => void setImmediate(() => void compiled.tell())
   const source = createFollower({ compiler, query, version, guarded: true, report })
   const service = createService({ database, source })
   const ask = async (): Promise<void> => {
@@ -139,13 +141,14 @@ export async function measureFollowing(
 ): Promise<Followed> {
   const { ask, database } = serve(db)
   try {
-    const fullMs = await timed(ask)
+    const { changed: fullMs, heldMs: fullHeldMs } = await timedHold(ask)
     const series: Record<string, Series> = {}
     for (const kind of kinds) series[kind.name] = await measureChange(changeBy(db, kind), ask, rounds, postgres)
     const [first] = kinds
     return {
       tables,
       fullMs,
+      fullHeldMs,
       series,
       heapMb: first === undefined ? [] : await watchHeap(changeBy(db, first), ask, changes),
     }

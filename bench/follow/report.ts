@@ -5,11 +5,12 @@ import type { Followed } from './measure.ts'
 
 /** A row for each size and kind of change; the ratios are of a first request to the warm one after it. */
 export const followRows = (all: readonly Followed[]): readonly Row[] =>
-  all.flatMap(({ tables, fullMs, series }) =>
+  all.flatMap(({ tables, fullMs, fullHeldMs, series }) =>
     Object.entries(series).map(([change, { changed, warm, held, serverCpu, databaseCpu }]) => ({
       change,
       tables,
       'full ms': figure(fullMs),
+      'loop held ms': figure(fullHeldMs),
       'first ms': figure(median(changed)),
       'p90 ms': figure(quantile(changed, 0.9)),
       'warm ms': figure(median(warm)),
@@ -33,8 +34,9 @@ export const heapRows = (all: readonly Followed[]): readonly Row[] =>
 
 export const followFigures = (all: readonly Followed[]): RunRecord['figures'] =>
   Object.fromEntries(
-    all.flatMap(({ tables, fullMs, series, heapMb }) => [
+    all.flatMap(({ tables, fullMs, fullHeldMs, series, heapMb }) => [
       [`follow.${tables}.full`, fullMs] as const,
+      [`follow.${tables}.full.held`, fullHeldMs] as const,
       [`follow.${tables}.heap`, heapMb] as const,
       ...Object.entries(series).flatMap(([change, values]) =>
         Object.entries(values).map(([name, list]) => [`follow.${tables}.${change}.${name}`, list] as const),

@@ -1,5 +1,7 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { readLists, type Lists } from './lists.ts'
+import { groupBy, groupInSteps } from '../../runtime/lib/group-by.ts'
+import { mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
+import { readLists, type AnswerPart, type Lists } from './lists.ts'
 import type { RowOf } from './rows.ts'
 import { strayOf } from './strays.ts'
 import type {
@@ -54,13 +56,12 @@ export interface ReadFunction {
 /**
  * Puts objects together from the answer of the catalogue query.
  *
- * @param answer JSON text of the query's column `catalog`.
  * @throws TypeError naming the place, when a value has another shape than expected or refers to something that is not
  * there: a defect of the query, or an object that was dropped while it ran.
  */
-export function decodeAnswer(answer: string): CatalogAnswer {
-  const lists = readLists(answer)
-  const index = indexOf(lists)
+export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswer> {
+  const lists = yield* readLists(answer)
+  const index = yield* indexOf(lists)
   const {
     version,
     distributes,
@@ -92,8 +93,8 @@ export function decodeAnswer(answer: string): CatalogAnswer {
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
     typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
-    relations: lists.relations.map((row) => readRelation(row, relationOf(row, index))),
-    functions: lists.functions.map((row) => ({
+    relations: yield* mapInSteps(lists.relations, (row) => readRelation(row, relationOf(row, index))),
+    functions: yield* mapInSteps(lists.functions, (row) => ({
       hash: row.hash,
       mentions: [row.result, ...row.types],
       object: functionOf(row, index),
@@ -114,47 +115,29 @@ interface Index {
   readonly foreignKeys: ReadonlyMap<string, readonly RowOf<'foreignKeys'>[]>
 }
 
-const indexOf = (lists: Lists): Index => ({
-  grants: mapGroups(lists.grants, (row) => row.acl, grantsOf),
-  typeTexts: new Map(lists.typeTexts.map((row) => [typeKey(row.type, row.modifier), row.text])),
-  columns: mapGroups(lists.columns, (row) => row.relation, byNumber),
-  uniques: mapGroups(
-    lists.uniques,
-    (row) => row.relation,
-    (rows) => rows,
-  ),
-  foreignKeys: mapGroups(
-    lists.foreignKeys,
-    (row) => row.relation,
-    (rows) => rows,
-  ),
-})
-
-function mapGroups<T, R>(
-  rows: readonly T[],
-  keyOf: (row: T) => string,
-  make: (rows: readonly T[]) => R,
-): ReadonlyMap<string, R> {
-  const groups = new Map<string, T[]>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [row])
-    else group.push(row)
+function* indexOf(lists: Lists): Steps<Index> {
+  return {
+    grants: yield* mapGroups(yield* groupInSteps(lists.grants, (row) => row.acl), grantsOf),
+    typeTexts: new Map(lists.typeTexts.map((row) => [typeKey(row.type, row.modifier), row.text])),
+    columns: yield* mapGroups(yield* groupInSteps(lists.columns, relationIn), byNumber),
+    uniques: yield* groupInSteps(lists.uniques, relationIn),
+    foreignKeys: yield* groupInSteps(lists.foreignKeys, relationIn),
   }
-  return new Map([...groups].map(([key, group]) => [key, make(group)]))
+}
+
+const relationIn = ({ relation }: { readonly relation: string }): string => relation
+
+function* mapGroups<T, R>(
+  groups: ReadonlyMap<string, readonly T[]>,
+  make: (rows: readonly T[]) => R,
+): Steps<ReadonlyMap<string, R>> {
+  return new Map(yield* mapInSteps([...groups], ([key, group]) => [key, make(group)] as const))
 }
 
 const grantsOf = (rows: readonly RowOf<'grants'>[]): readonly CatalogGrant[] =>
-  [
-    ...mapGroups(
-      rows,
-      (row) => row.grantee,
-      (own) => own.map((row) => row.privilege),
-    ),
-  ].map(([grantee, privileges]) => ({
+  [...groupBy(rows, ({ grantee }) => grantee)].map(([grantee, own]) => ({
     grantee,
-    privileges,
+    privileges: own.map(({ privilege }) => privilege),
   }))
 
 const byNumber = (rows: readonly RowOf<'columns'>[]): ReadonlyMap<number, RowOf<'columns'>> =>

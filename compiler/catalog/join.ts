@@ -1,3 +1,4 @@
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadRelation } from './decode.ts'
 import { nothingKnown, type KnownObjects } from './known.ts'
 import { catalogOf, learn } from './learn.ts'
@@ -12,12 +13,13 @@ export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
   | { readonly kind: 'ask again'; readonly known: KnownObjects }
 
-export function join(known: KnownObjects, answer: CatalogAnswer): JoinOutcome {
+export function* join(known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
   const doubtful = referringToRenamed(known, answer)
   if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
-  const next = learn(known, answer)
+  const next = yield* learn(known, answer)
+  yield
   return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
 }
 

@@ -1,21 +1,22 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { share } from '../../runtime/lib/share.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
 import { follow, type KindOfObject } from './objects.ts'
 import type { Catalog, CatalogFunction, CatalogType, Oid } from './types.ts'
 
 /** What is known with the answer. */
-export function learn(known: KnownObjects, answer: CatalogAnswer): KnownObjects {
+export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {
   const gone = (kind: 'relation' | 'function'): readonly Oid[] =>
     answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid)
-  const relations = follow(
+  const relations = yield* follow(
     relationKind,
     known.relations,
     gone('relation'),
     answer.relations.map((read) => keep(known.relations.byOid.get(read.object.oid), read)),
   )
-  const functions = follow(
+  const functions = yield* follow(
     functionKind,
     known.functions,
     gone('function'),

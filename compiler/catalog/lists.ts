@@ -1,3 +1,4 @@
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
 
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
@@ -19,30 +20,42 @@ export interface Lists extends ListsOfRows {
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
 
+/** A row of the query's answer: a list, or a part of it, or the facts of which there is one. */
+export interface AnswerPart {
+  readonly part: ListName | 'facts'
+  /** JSON. */
+  readonly content: string
+}
+
 /**
- * Reads the JSON text of the query's column `catalog`.
+ * Reads the answer of the query, a step for each part.
  * @throws TypeError naming the place, when a value has another shape than ROWS says.
  */
-export function readLists(answer: string): Lists {
-  const parts = fieldsOf(JSON.parse(answer), 'catalogue')
-  const names = Object.keys(ROWS) as ListName[]
+export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
+  const lists = new Map<string, object[]>(Object.keys(ROWS).map((name) => [name, []]))
+  let facts: Readonly<Record<string, unknown>> = {}
+  for (const { part, content } of answer) {
+    const value = fieldsOf(JSON.parse(content), part)
+    if (part === 'facts') facts = value
+    else for (const row of readRows(part, value)) lists.get(part)?.push(row)
+    yield
+  }
   return {
     // The table says which row each list holds; TypeScript cannot follow that through Object.fromEntries.
-    ...(Object.fromEntries(names.map((name) => [name, readRows(name, parts[name])])) as unknown as ListsOfRows),
-    version: readOne('version', nullable(text), parts['version']),
-    told: readOne('told', bool, parts['told']),
-    snapshot: readOne('snapshot', text, parts['snapshot']),
-    counter: readOne('counter', nullable(text), parts['counter']),
-    server: readOne('server', text, parts['server']),
-    serverVersion: readOne('serverVersion', integer, parts['serverVersion']),
-    databaseOwner: readOne('databaseOwner', text, parts['databaseOwner']),
-    distributes: readOne('distributes', bool, parts['distributes']),
+    ...(Object.fromEntries(lists) as unknown as ListsOfRows),
+    version: readOne('version', nullable(text), facts['version']),
+    told: readOne('told', bool, facts['told']),
+    snapshot: readOne('snapshot', text, facts['snapshot']),
+    counter: readOne('counter', nullable(text), facts['counter']),
+    server: readOne('server', text, facts['server']),
+    serverVersion: readOne('serverVersion', integer, facts['serverVersion']),
+    databaseOwner: readOne('databaseOwner', text, facts['databaseOwner']),
+    distributes: readOne('distributes', bool, facts['distributes']),
   }
 }
 
 /** From one array per field to one object per row. */
-function readRows(name: ListName, list: unknown): readonly object[] {
-  const arrays = fieldsOf(list, name)
+function readRows(name: ListName, arrays: Readonly<Record<string, unknown>>): readonly object[] {
   const fields = Object.entries<Read<unknown>>(ROWS[name]).map(
     ([field, read]) => [field, readArray(`${name}.${field}`, read, arrays[field])] as const,
   )

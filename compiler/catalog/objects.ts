@@ -1,3 +1,4 @@
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { tableOf, type KeyedTable } from '../../runtime/lib/table.ts'
 import type { Oid } from './types.ts'
 
@@ -32,13 +33,13 @@ export const noObjects = <R>(): Objects<R> => ({
 /** Beyond this share of changes all are sorted at once. */
 const most = 1 / 8
 
-/** @param read in the place of those with the same OIDs */
-export function follow<R extends ReadObject>(
+/** In a few steps. @param read in the place of those with the same OIDs */
+export function* follow<R extends ReadObject>(
   { order, isAlwaysRead }: KindOfObject<R>,
   before: Objects<R>,
   gone: readonly Oid[],
   read: readonly R[],
-): Objects<R> {
+): Steps<Objects<R>> {
   const leaving = new Set(
     [...gone, ...read.map(({ object }) => object.oid)].flatMap((oid) => before.byOid.get(oid) ?? []),
   )
@@ -49,14 +50,14 @@ export function follow<R extends ReadObject>(
   for (const [oid, one] of changes)
     if (one !== undefined && isAlwaysRead(one)) always.add(oid)
     else always.delete(oid)
-  return {
-    items: isMuch
-      ? [...before.items.filter((item) => !leaving.has(item)), ...read].sort(order)
-      : exchanged(before.items, leaving, read, order),
-    byOid: before.byOid.with(changes),
-    mentions: counted(before.mentions, leaving, read),
-    always,
-  }
+  yield
+  const items = isMuch
+    ? [...before.items.filter((item) => !leaving.has(item)), ...read].sort(order)
+    : exchanged(before.items, leaving, read, order)
+  yield
+  const byOid = before.byOid.with(changes)
+  yield
+  return { items, byOid, mentions: counted(before.mentions, leaving, read), always }
 }
 
 function exchanged<R>(

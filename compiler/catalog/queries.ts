@@ -6,8 +6,8 @@
  * whose hash is still the same. A caller that knows none gets all of them. `recorded`: the caller sends the place in the
  * record of changes up to which it knows all, and only what was recorded since is read.
  *
- * It returns a single row with a single text column `catalog`: a JSON object of flat lists, one per kind of fact (see
- * rows.ts), which lists.ts checks and decode.ts joins. It works on PostgreSQL 14 to 18; a column that only some
+ * It returns rows of a name and a text of JSON: what there is one of, and flat lists, one per kind of fact (see rows.ts), the
+ * long ones in parts, so that nobody has to read all of them at once. lists.ts checks and decode.ts joins them. It works on PostgreSQL 14 to 18; a column that only some
  * versions have is named without a table inside a lateral sub-select, so that where it is missing the name means the
  * constant beside it.
  */
@@ -52,11 +52,17 @@ const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
   needy: NEEDY_LIST[extent],
 })
 
-/** A list as JSON: one array per field of ROWS, in the order of the query. */
-const listOf = (name: ListName, query: string): string =>
-  `(select pg_catalog.json_build_object(${Object.keys(ROWS[name])
+/** Lists of as many rows as the database has relations or more: rows that have one slice stand in one part. */
+const sliced: ReadonlySet<ListName> = new Set(['relations', 'columns', 'uniques', 'foreignKeys'])
+
+/**
+ * A list as JSON, in parts: one array per field of ROWS, in the order of the query. That begins with the slice, so a part
+ * has its rows in this order, too, however they are grouped.
+ */
+const partsOf = (name: ListName, query: string): string =>
+  `select '${name}', pg_catalog.json_build_object(${Object.keys(ROWS[name])
     .map((field) => `'${field}', coalesce(pg_catalog.json_agg(x."${field}"), '[]')`)
-    .join(', ')}) from (${query}) x)`
+    .join(', ')})::pg_catalog.text from (${query}) x${sliced.has(name) ? ' group by x.slice' : ''}`
 
 const statement = (
   extent: Extent,
@@ -79,7 +85,7 @@ const statement = (
   HOMES,
   ACLS,
 ].join(',\n')}
-select pg_catalog.json_build_object(
+select 'facts' as part, pg_catalog.json_build_object(
   'version', (${facts.version})::pg_catalog.text,
   'told', ${facts.told},
   'snapshot', pg_catalog.pg_current_snapshot()::pg_catalog.text,
@@ -88,11 +94,11 @@ select pg_catalog.json_build_object(
   'serverVersion', pg_catalog.current_setting('server_version_num')::pg_catalog.int4,
   'distributes', exists (select from pg_catalog.pg_extension e where e.extname = 'citus'),
   'databaseOwner', (select pg_catalog.pg_get_userbyid(datdba) from pg_catalog.pg_database
-    where datname = pg_catalog.current_database()),
-  ${Object.entries(lists(extent))
-    .map(([name, query]) => `'${name}', ${listOf(name as ListName, query)}`)
-    .join(',\n  ')}
-)::pg_catalog.text as catalog`
+    where datname = pg_catalog.current_database())
+)::pg_catalog.text as content
+${Object.entries(lists(extent))
+  .map(([name, query]) => `union all ${partsOf(name as ListName, query)}`)
+  .join('\n')}`
 
 /**
  * Reads all. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their hashes; $4 and $5: functions and

@@ -1,8 +1,11 @@
+import { inTurns } from '../../runtime/lib/steps.ts'
 import { decodeAnswer } from './decode.ts'
 import { decodeDistributed, distributedQuery } from './distributed.ts'
 import { join, type JoinOutcome } from './join.ts'
+import type { AnswerPart } from './lists.ts'
 import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjects } from './known.ts'
 import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
+import { ROWS } from './rows.ts'
 import type { Catalog } from './types.ts'
 
 /**
@@ -50,8 +53,8 @@ export function createCatalogReader(
   const ask = async (): Promise<JoinOutcome> => {
     const asked = await question(known)
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
-    const answer = decodeAnswer(answerOf(rows))
-    const joined = join(asked.known, answer)
+    const answer = await inTurns(decodeAnswer(answerOf(rows)))
+    const joined = await inTurns(join(asked.known, answer))
     return joined.kind === 'whole' && answer.distributes
       ? { ...joined, catalog: await withDistributed(query, joined.catalog) }
       : joined
@@ -126,8 +129,10 @@ const isOvertaken = (error: unknown): boolean =>
 const sqlstateOf = (error: Error): unknown =>
   'sqlstate' in error ? error.sqlstate : 'code' in error ? error.code : null
 
-function answerOf(rows: readonly Readonly<Record<string, unknown>>[]): string {
-  const answer = rows[0]?.['catalog']
-  if (typeof answer !== 'string') throw new TypeError('the catalogue query answered no text')
-  return answer
-}
+const answerOf = (rows: readonly Readonly<Record<string, unknown>>[]): readonly AnswerPart[] =>
+  rows.map(({ part, content }) => {
+    if (typeof part !== 'string' || typeof content !== 'string')
+      throw new TypeError('the catalogue query answered no text')
+    if (part !== 'facts' && !Object.hasOwn(ROWS, part)) throw new TypeError(`the catalogue query answered ${part}`)
+    return { part: part as AnswerPart['part'], content }
+  })

@@ -1,6 +1,7 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { once } from '../../runtime/lib/once.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type {
   Catalog,
   CatalogColumn,
@@ -33,39 +34,42 @@ interface Read<T> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+/** A catalogue with its settings, and what its comments brought up. */
+export interface Noted {
+  readonly annotated: Annotated
+  readonly diagnostics: readonly Diagnostic[]
+}
+
 /**
  * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request of who may use
  * the schema that it stands in: `refusals` hold what is answered (spec/graphql.md 13.1).
  */
-export function annotate(
-  catalog: Catalog,
-  memo: Memo = withoutMemory,
-): { annotated: Annotated; diagnostics: readonly Diagnostic[] } {
-  const schemas = memo.each(annotateSchema, catalog.schemas)
+export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<Noted> {
+  const schemas = yield* memo.each(annotateSchema, catalog.schemas)
   const members = catalog.members === undefined ? noMembers : memo.of(membersOf, catalog.members)
   const kept = withoutHidden(catalog, schemas, members)
-  const relations = memo.each(annotateRelation, kept.relations, memo)
-  const functions = memo.each(annotateFunction, kept.functions, members)
+  const relations = yield* memo.each(annotateRelation, kept.relations, memo)
+  const functions = yield* memo.each(annotateFunction, kept.functions, members)
   const composites = schemas.some(({ object }) => object.settings.composites)
-  const types = memo.each(annotateType, catalog.types, composites)
+  const types = yield* memo.each(annotateType, catalog.types, composites)
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
     ...strays.flatMap(({ object, comment }) => strayDiagnostics(object, comment)),
   ])
   const refused = [
-    ...memo.map(refusedIn.schemas, schemas),
-    ...memo.map(refusedIn.functions, functions),
-    ...memo.map(refusedIn.types, types),
-    ...memo.map(refusedIn.relations, relations),
+    ...(yield* memo.map(refusedIn.schemas, schemas)),
+    ...(yield* memo.map(refusedIn.functions, functions)),
+    ...(yield* memo.map(refusedIn.types, types)),
+    ...(yield* memo.map(refusedIn.relations, relations)),
   ]
   return {
     annotated: {
       ...served,
-      schemas: memo.map(objectIn.schemas, schemas),
-      relations: memo.map(objectIn.relations, relations),
-      functions: memo.map(objectIn.functions, functions),
-      types: memo.map(objectIn.types, types),
+      schemas: yield* memo.map(objectIn.schemas, schemas),
+      relations: yield* memo.map(objectIn.relations, relations),
+      functions: yield* memo.map(objectIn.functions, functions),
+      types: yield* memo.map(objectIn.types, types),
       refusals: schemaRefusals(
         catalog,
         refused.filter((item) => item !== nothingRefused),

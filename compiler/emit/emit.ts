@@ -3,6 +3,7 @@ import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { EntityModule, Revision } from '../../runtime/contract/revision.ts'
 import { createMemo, type Memo } from '../../runtime/lib/memo.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { inTurns, type Steps } from '../../runtime/lib/steps.ts'
 import type { EntitySql, Model } from '../model/types.ts'
 import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { entityModule, typesOf } from './builders.ts'
@@ -32,15 +33,25 @@ export function createEmitter(memo: Memo = createMemo()): Emit {
   return async (model, version) => {
     const parts = await memo.eachLater(entityPart, model.entities, check)
     const functions = await memo.later(checkCalls, parse, memo.of(callsModule, model.functions))
-    const checks = memo.map(worthTelling, parts).filter((checked) => checked !== null)
-    const refused = new Set(checks.flatMap((checked) => checked.refused))
-    const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
-    const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
-    return withDiagnostics(
-      revisionOf(memo, served, version, kept),
-      [...checks, functions].flatMap(({ diagnostics }) => diagnostics),
-    )
+    return inTurns(assemble(memo, model, version, parts, functions))
   }
+}
+
+function* assemble(
+  memo: Memo,
+  model: Model,
+  version: string | null,
+  parts: readonly EntityPart[],
+  functions: Checked,
+): Steps<WithDiagnostics<Revision>> {
+  const checks = (yield* memo.map(worthTelling, parts)).filter((checked) => checked !== null)
+  const refused = new Set(checks.flatMap((checked) => checked.refused))
+  const served = leaveOut(model, { entities: refused, functions: new Set(functions.refused) })
+  const kept = refused.size === 0 ? parts : parts.filter(({ id }) => !refused.has(id))
+  return withDiagnostics(
+    yield* revisionOf(memo, served, version, kept),
+    [...checks, functions].flatMap(({ diagnostics }) => diagnostics),
+  )
 }
 
 async function entityPart(entity: EntitySql, check: Check): Promise<EntityPart> {
@@ -55,17 +66,17 @@ const worthTelling = ({ checked }: EntityPart): Checked | null => (checked.diagn
 const digestLine = ({ id, digest }: EntityPart): string => digestEntity(id, digest)
 const moduleOf = ({ id, text }: EntityPart): EntityModule => ({ id, text })
 
-function revisionOf(
+function* revisionOf(
   memo: Memo,
   { manifest, functions }: Model,
   version: string | null,
   parts: readonly EntityPart[],
-): Revision {
+): Steps<Revision> {
   const calls = memo.of(callsModule, functions)
   const id = revisionId({
-    manifest: manifestDigest(memo, manifest),
+    manifest: yield* manifestDigest(memo, manifest),
     functions: memo.one(sha256Hex, calls),
-    entities: memo.map(digestLine, parts),
+    entities: yield* memo.map(digestLine, parts),
   })
-  return { id, version, manifest, entities: memo.map(moduleOf, parts), functions: calls }
+  return { id, version, manifest, entities: yield* memo.map(moduleOf, parts), functions: calls }
 }

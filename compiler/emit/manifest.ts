@@ -1,6 +1,7 @@
 import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
@@ -11,28 +12,36 @@ import { isJsonObject } from '../../runtime/lib/json-object.ts'
 export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manifest).map(blockText).join(',\n')}\n}\n`
 
 /** What digestLines gives for the text, without making lines of what was in the manifest before. */
-export const manifestDigest = (memo: Memo, manifest: Manifest): string =>
-  joinDigests([
+export function* manifestDigest(memo: Memo, manifest: Manifest): Steps<string> {
+  const ofEntities = yield* memo.map(entityDigest, manifest.entities)
+  return joinDigests([
     opening,
-    ...membersOf(manifest).map(({ label, value }) =>
-      typeof value === 'object' && value !== null
+    ...membersOf(manifest).map(({ label, value }) => {
+      if (label === entitiesLabel) return memo.of(blockDigests, ofEntities, label)
+      return typeof value === 'object' && value !== null
         ? memo.of(memberDigests, value, memo, label)
-        : sha256Hex(label + JSON.stringify(value)),
-    ),
+        : sha256Hex(label + JSON.stringify(value))
+    }),
     closing,
     afterLast,
   ])
+}
 
 /** The digests of a member's lines, a line each. */
 function memberDigests(value: object, memo: Memo, label: string): string {
   const { open, items, close } = blockOf(label, value)
-  if (items.length === 0) return sha256Hex(open + close)
-  const digests =
-    label === entitiesLabel
-      ? memo.map(entityDigest, value as Manifest['entities'])
-      : items.map((item) => itemDigest(memo, item))
-  return [sha256Hex(open), ...digests, sha256Hex(close)].join('\n')
+  return digestsWithin(
+    open,
+    items.map((item) => itemDigest(memo, item)),
+    close,
+  )
 }
+
+/** The same of a list whose items' digests are known. */
+const blockDigests = (digests: readonly string[], label: string): string => digestsWithin(`${label}[`, digests, ']')
+
+const digestsWithin = (open: string, digests: readonly string[], close: string): string =>
+  digests.length === 0 ? sha256Hex(open + close) : [sha256Hex(open), ...digests, sha256Hex(close)].join('\n')
 
 const entitiesLabel = '"entities":'
 

@@ -1,8 +1,9 @@
 import type { LiveRelation } from '../../runtime/contract/live.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import { inTurns } from '../../runtime/lib/steps.ts'
 import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../catalog/read.ts'
 import type { Catalog } from '../catalog/types.ts'
-import { annotate } from '../comments/annotate.ts'
+import { annotate, type Noted } from '../comments/annotate.ts'
 import { treeApart } from '../emit/parse-apart.ts'
 import type { Timed } from '../report/timing.ts'
 import { createLiveReader, isAnyLive, type LiveAnswer } from './live.ts'
@@ -24,7 +25,7 @@ export interface DatabaseReaderOptions extends ReadOptions {
 /** What a database is, what its comments ask for, and what can be watched; null: nothing is live. */
 export interface DatabaseRead {
   readonly catalog: Catalog
-  readonly noted: ReturnType<typeof annotate>
+  readonly noted: Noted
   readonly live: LiveAnswer | null
 }
 
@@ -45,9 +46,10 @@ export function createDatabaseReader(
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
   const readOnce = async (timed: Timed): Promise<DatabaseRead> => {
     const catalog = await timed('catalog', read)
-    const noted = await timed('comments', () => annotate(catalog, memo))
+    const noted = await timed('comments', () => inTurns(annotate(catalog, memo)))
     const { annotated } = noted
-    return { catalog, noted, live: isAnyLive(memo, annotated) ? await timed('live', () => readLive(annotated)) : null }
+    const isLive = await inTurns(isAnyLive(memo, annotated))
+    return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated)) : null }
   }
   const readWhole = async (timed: Timed): Promise<DatabaseRead> => {
     for (let attempt = 1; ; attempt += 1) {

@@ -2,6 +2,7 @@ import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { Oid } from '../catalog/types.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../comments/types.ts'
 import type { Watched } from '../model/live.ts'
 import { createJudge, type LiveVerdict } from './judge.ts'
@@ -16,8 +17,9 @@ export interface LiveAnswer {
   readonly untold: readonly LiveRelation[]
 }
 
-export const isAnyLive = (memo: Memo, { schemas, relations }: Annotated): boolean =>
-  schemas.some(isLive) || memo.map(isLive, relations).includes(true)
+export function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps<boolean> {
+  return schemas.some(isLive) || (yield* memo.map(isLive, relations)).includes(true)
+}
 
 const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
 

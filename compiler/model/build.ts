@@ -1,6 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { once } from '../../runtime/lib/once.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { viewOf, type Table } from '../../runtime/lib/table.ts'
 import type {
   Diagnostic,
@@ -37,74 +37,78 @@ import type { CallSql, EntitySql, Model } from './types.ts'
 import { withTenants } from './tenants.ts'
 import { typeSchemaFacts } from './type-schemas.ts'
 
+export interface Built {
+  readonly model: Model
+  /** Found out when it is asked for: a request that waits for the new schema need not wait for what is said about it. */
+  readonly told: () => Steps<readonly Diagnostic[]>
+}
+
 /**
  * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
  * them, and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
  *
  * @param watched what can be watched; left out: nothing is live
  */
-export function buildModel(
-  annotated: Annotated,
-  memo: Memo = withoutMemory,
-  watched?: Watched,
-): { model: Model; diagnostics: readonly Diagnostic[] } {
-  const schemas = memo.each(servedSchema, annotated.schemas)
+export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, watched?: Watched): Steps<Built> {
+  const schemas = yield* memo.each(servedSchema, annotated.schemas)
   const types = readScope(memo, annotated, schemas)
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
   const composites = buildComposites(memo, schemas, values, annotated)
   const relations = withoutLoosened(annotated)
-  const namedRelations = nameRelations(memo, schemas, types, relations.value)
+  const namedRelations = yield* nameRelations(memo, schemas, types, relations.value)
   const byId = memo.table(idOf, namedRelations.value)
-  const links = buildLinks(memo, namedRelations.value, byId)
+  const links = yield* buildLinks(memo, namedRelations.value, byId)
   const scope: FunctionScope = { ...values, namedRelations: byId }
   const functions = memo.one(functionsInOrder, schemas, annotated.functions)
-  const placedFunctions = memo.each(placedFunction, functions, scope)
+  const placedFunctions = yield* memo.each(placedFunction, functions, scope)
   const rowFunctions = memo.one(functionsByRow, memo, memo.groups(rowOf, placedFunctions))
   const entityScope: EntityScope = { ...scope, relationLinks: links.value, rowFunctions }
-  const entities = buildEntities(memo, namedRelations.value, entityScope)
-  const calls = buildFunctions(memo, scope, placedFunctions)
-  const facts = memo.map(callFacts, calls.value)
+  const entities = yield* buildEntities(memo, namedRelations.value, entityScope)
+  const calls = yield* buildFunctions(memo, scope, placedFunctions)
+  const facts = yield* memo.map(callFacts, calls.value)
   const whole = withTenants(annotated, entities.value)
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
-  const entityFacts = memo.map(factsOf, placed)
+  const entityFacts = yield* memo.map(factsOf, placed)
   const parts = {
     ...schemaPart(annotated),
-    enums: memo.map(enumFacts, enums.value),
+    enums: yield* memo.map(enumFacts, enums.value),
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    ...formFacts(memo, composites?.value ?? [], entityFacts),
+    ...(yield* formFacts(memo, composites?.value ?? [], entityFacts)),
     ...(entityFacts.some(({ groups }) => groups === true) && { groups: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }
-  const typeSchemas = typeSchemaFacts(memo, annotated, parts)
+  const typeSchemas = yield* typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
-  const manifest: Manifest = { ...served, ...rolesPart(memo, privilegesOf(memo, annotated), served) }
-  const diagnostics = once(() => [
-    ...(composites?.diagnostics ?? []),
-    ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
-    ...collisionDiagnostics(memo, manifest, functionNames(scope, functions)),
-    ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
-    ...crossingDiagnostics(annotated, links.value),
-  ])
+  const manifest: Manifest = { ...served, ...(yield* rolesPart(memo, privilegesOf(memo, annotated), served)) }
+  function* told(): Steps<readonly Diagnostic[]> {
+    return [
+      ...(composites?.diagnostics ?? []),
+      ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
+      ...(yield* collisionDiagnostics(memo, manifest, functionNames(scope, functions))),
+      ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
+      ...crossingDiagnostics(annotated, links.value),
+    ]
+  }
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
   const reported: Manifest = reports
-    ? { ...manifest, report: buildReport(scope, schemas, annotated, manifest, [...annotated.told, ...diagnostics()]) }
+    ? {
+        ...manifest,
+        report: buildReport(scope, schemas, annotated, manifest, [...annotated.told, ...(yield* told())]),
+      }
     : manifest
   return {
     model: {
       manifest: reported,
-      entities: memo.map(sqlOf, placed),
-      functions: memo.map(callSql, calls.value),
+      entities: yield* memo.map(sqlOf, placed),
+      functions: yield* memo.map(callSql, calls.value),
     },
-    // Found out when asked for: a request that waits for the new schema need not wait for what is said about it.
-    get diagnostics() {
-      return diagnostics()
-    },
+    told,
   }
 }
 

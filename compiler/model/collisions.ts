@@ -2,6 +2,7 @@ import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import type { Diagnostic, EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameType, nameObject } from '../report/object-name.ts'
 import type { FunctionNames } from './function-names.ts'
@@ -11,18 +12,23 @@ import type { FunctionNames } from './function-names.ts'
  * the name depends on what a role may see, and the engine decides it by role. The diagnostics hold for a role that sees
  * everything.
  */
-export function collisionDiagnostics(memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] {
+export function* collisionDiagnostics(
+  memo: Memo,
+  manifest: Manifest,
+  nameOf: FunctionNames,
+): Steps<readonly Diagnostic[]> {
+  const lost = yield* memo.map(lostFields, manifest.entities)
   return [
-    ...typeCollisions(memo, manifest),
-    ...memo.map(lostFields, manifest.entities).flatMap((lost) => lostFieldDiagnostics(lost, nameOf)),
-    ...rootFieldCollisions(memo, manifest, nameOf),
+    ...(yield* typeCollisions(memo, manifest)),
+    ...lost.flatMap((fields) => lostFieldDiagnostics(fields, nameOf)),
+    ...(yield* rootFieldCollisions(memo, manifest, nameOf)),
   ]
 }
 
 const counts = (): boolean => true
 
-function typeCollisions(memo: Memo, manifest: Manifest): readonly Diagnostic[] {
-  const names = createNames(manifest, memo.map(counts, manifest.entities), { shared: memo, own: memo })
+function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnostic[]> {
+  const names = createNames(manifest, yield* memo.map(counts, manifest.entities), { shared: memo, own: memo })
   return [
     ...names.nameless().map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),
@@ -118,11 +124,10 @@ const wishText = (entity: EntityFacts): string =>
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
 
-const rootFieldCollisions = (memo: Memo, manifest: Manifest, nameOf: FunctionNames): readonly Diagnostic[] =>
-  lostFieldDiagnostics(
-    memo.one(lostOnRoots, memo.map(readWish, memo.map(wishText, manifest.entities)), manifest.functions),
-    nameOf,
-  )
+function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): Steps<readonly Diagnostic[]> {
+  const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities))
+  return lostFieldDiagnostics(memo.one(lostOnRoots, wishes, manifest.functions), nameOf)
+}
 
 /** On a root, relations come before functions, and earlier ones before later ones. */
 function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] {

@@ -1,4 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
@@ -33,12 +34,13 @@ export interface EntityScope extends FunctionScope {
 const noFunctions: readonly AnnotatedFunction[] = []
 
 /** All relations, put together. */
-export const buildEntities = (
+export function* buildEntities(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   scope: EntityScope,
-): WithDiagnostics<readonly Entity[]> =>
-  memo.of(collectPresent<Entity>, memo.each(buildEntity, namedRelations, memo, scope))
+): Steps<WithDiagnostics<readonly Entity[]>> {
+  return memo.of(collectPresent<Entity>, yield* memo.each(buildEntity, namedRelations, memo, scope))
+}
 
 /**
  * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).

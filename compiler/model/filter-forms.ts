@@ -9,6 +9,7 @@ import { formOf } from '../../runtime/contract/form-of.ts'
 import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../runtime/contract/manifest.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { AnnotatedType } from '../comments/types.ts'
 
 /** Forms of values whose filters an addition brings (spec/graphql.md 17). */
@@ -42,12 +43,13 @@ const formsOfEntity = ({ columns, computed }: EntityFacts): readonly FormName[] 
   ])
 
 /** The forms that some value has; absent where there is none, so that the manifest of those stays as it was. */
-export function formFacts(
+export function* formFacts(
   memo: Memo,
   composites: readonly CompositeFacts[],
   entities: readonly EntityFacts[],
-): Pick<Manifest, 'forms'> {
-  const found = new Set([...memo.each(formsOfComposite, composites), ...memo.each(formsOfEntity, entities)].flat())
+): Steps<Pick<Manifest, 'forms'>> {
+  const inComposites = yield* memo.each(formsOfComposite, composites)
+  const found = new Set([...inComposites, ...(yield* memo.each(formsOfEntity, entities))].flat())
   const forms = formNames.filter((name) => found.has(name))
   return forms.length > 0 ? { forms } : {}
 }

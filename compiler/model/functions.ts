@@ -1,4 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
@@ -27,13 +28,13 @@ interface RootScope extends FunctionScope {
 }
 
 /** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are passed over in silence. */
-export const buildFunctions = (
+export function* buildFunctions(
   memo: Memo,
   scope: FunctionScope,
   functions: readonly PlacedFunction[],
-): WithDiagnostics<readonly RootFunction[]> => {
+): Steps<WithDiagnostics<readonly RootFunction[]>> {
   const namesakes = memo.groups(nameOf, functions)
-  return memo.of(collectPresent<RootFunction>, memo.each(rootFunction, functions, { ...scope, namesakes }))
+  return memo.of(collectPresent<RootFunction>, yield* memo.each(rootFunction, functions, { ...scope, namesakes }))
 }
 
 const nameOf = ({ fn }: PlacedFunction): readonly string[] => [fn.name]

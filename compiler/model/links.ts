@@ -1,4 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { tablesOf, type Tables } from '../../runtime/lib/reads.ts'
 import { viewOf, type Lookup, type Table } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
@@ -48,14 +49,14 @@ type OwnLinks = WithDiagnostics<readonly Link[]>
  * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
  * the manifest (spec/graphql.md 1.3). A relation's own links stay what they are while it and all outlines do.
  */
-export function buildLinks(
+export function* buildLinks(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   byId: Table<NamedRelation>,
-): WithDiagnostics<Table<RelationLinks>> {
+): Steps<WithDiagnostics<Table<RelationLinks>>> {
   const others: Others = tablesOf({ namedRelations: byId, outlines: viewOf(byId, outlineOf) })
-  const own = memo.each(ownLinks, namedRelations, memo, others)
-  const links = memo.groups(touchedBy, memo.map(linksIn, own))
+  const own = yield* memo.each(ownLinks, namedRelations, memo, others)
+  const links = memo.groups(touchedBy, yield* memo.map(linksIn, own))
   return {
     value: memo.one(linksByRelation, memo, links),
     get diagnostics() {

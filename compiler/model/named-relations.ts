@@ -1,4 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
@@ -32,15 +33,15 @@ export interface NamedRelation extends Pick<RelationOutline, 'id' | 'name' | 'sc
 }
 
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
-export function nameRelations(
+export function* nameRelations(
   memo: Memo,
   schemas: readonly ServedSchema[],
   scope: ModelScope,
   relations: readonly AnnotatedRelation[],
-): WithDiagnostics<readonly NamedRelation[]> {
-  const places = memo.one(placesInOrder, schemas, memo.map(fullName, relations))
+): Steps<WithDiagnostics<readonly NamedRelation[]>> {
+  const places = memo.one(placesInOrder, schemas, yield* memo.map(fullName, relations))
   const ordered = memo.one(inPlaces, places, relations)
-  return memo.of(collectPresent<NamedRelation>, memo.each(namedRelation, ordered, memo, scope))
+  return memo.of(collectPresent<NamedRelation>, yield* memo.each(namedRelation, ordered, memo, scope))
 }
 
 const inPlaces = <T>(places: readonly number[], items: readonly T[]): readonly T[] =>

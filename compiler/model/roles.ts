@@ -1,4 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated } from '../comments/types.ts'
@@ -9,8 +10,8 @@ type Roles = Manifest['roles']
 type Served = Omit<Manifest, 'roles' | 'holders'>
 
 /** The manifest's facts about roles. */
-export function rolesPart(memo: Memo, roles: Roles, served: Served): Pick<Manifest, 'roles' | 'holders'> {
-  const holders = memo.one(listed, ...holdersOf(memo, served))
+export function* rolesPart(memo: Memo, roles: Roles, served: Served): Steps<Pick<Manifest, 'roles' | 'holders'>> {
+  const holders = memo.one(listed, ...(yield* holdersOf(memo, served)))
   return memo.one(factsOfRoles, roles, holders)
 }
 
@@ -57,14 +58,14 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
 }
 
 /** All roles that hold a privilege. */
-function holdersOf(
+function* holdersOf(
   memo: Memo,
   { schemas, typeSchemas = [], refusal, enums, entities, functions }: Served,
-): ReadonlySet<Grantee> {
+): Steps<ReadonlySet<Grantee>> {
   return new Set([
     ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
-    ...memo.one(allHolders, memo.map(entityHolders, entities)),
+    ...memo.one(allHolders, yield* memo.map(entityHolders, entities)),
   ])
 }
 

@@ -6,6 +6,7 @@ import type {
   TypeSchemaFacts,
 } from '../../runtime/contract/manifest.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Annotated } from '../comments/types.ts'
 import { schemaUsage } from './privileges.ts'
 
@@ -15,24 +16,25 @@ type Served = Pick<Manifest, 'entities' | 'functions' | 'composites'>
  * The schemas that hold types of the API without being served, and that not everybody may use: to a role that may not, a
  * column of such a type can be printed, but no value of it can be written (spec/graphql.md 1.4).
  */
-export function typeSchemaFacts(
+export function* typeSchemaFacts(
   memo: Memo,
   { typeSchemas = [] }: Annotated,
   served: Served,
-): readonly TypeSchemaFacts[] {
+): Steps<readonly TypeSchemaFacts[]> {
   const facts = typeSchemas.map((schema) => ({ name: schema.name, usage: schemaUsage(schema) }))
   const closed = facts.filter(({ usage }) => !usage.includes('public'))
   if (closed.length === 0) return []
-  const named = schemasNamed(memo, served)
+  const named = yield* schemasNamed(memo, served)
   return closed.filter(({ name }) => named.has(name))
 }
 
-const schemasNamed = (memo: Memo, { entities, functions, composites = [] }: Served): ReadonlySet<string> =>
-  new Set([
-    ...memo.one(namesIn, memo.map(ofEntity, entities)),
+function* schemasNamed(memo: Memo, { entities, functions, composites = [] }: Served): Steps<ReadonlySet<string>> {
+  return new Set([
+    ...memo.one(namesIn, yield* memo.map(ofEntity, entities)),
     ...functions.flatMap(ofFunction),
     ...composites.flatMap(({ fields }) => fields.flatMap(ofType)),
   ])
+}
 
 const namesIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> => new Set(lists.flat())
 

@@ -49,9 +49,12 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
 function createSource(followed: boolean, { schemas, query, triggers, log }: FollowedSourceOptions): RevisionSource {
   const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
+  let remarked: Promise<void> = Promise.resolve()
   const report = (compiled: Compiled): void => {
     // After the requests that wait for this revision.
-    setImmediate(() => remark(compiled))
+    setImmediate(() => {
+      remarked = remarked.then(() => remark(compiled))
+    })
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }
@@ -63,10 +66,10 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
 }
 
 /** Counts what the first compile has to say; later ones say what the one before them did not. */
-function createRemarks(log: Log): (compiled: Compiled) => void {
+function createRemarks(log: Log): (compiled: Compiled) => Promise<void> {
   let said: ReadonlySet<string> | null = null
-  return ({ diagnostics }) => {
-    const remarks = diagnostics.filter(({ severity }) => severity !== 'info')
+  return async ({ tell }) => {
+    const remarks = (await tell()).filter(({ severity }) => severity !== 'info')
     const texts = remarks.map(printDiagnostic)
     if (said === null) logCount(log, remarks)
     else for (const text of texts) if (!said.has(text)) log({ kind: 'schema-remark', text })

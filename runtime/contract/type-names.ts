@@ -1,5 +1,6 @@
 import type { Memo } from '../lib/memo.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
+import { atOnce } from '../lib/steps.ts'
 import type { CompositeFacts, EntityAdditions, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
 import { bucketTypes } from './buckets.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
@@ -275,7 +276,7 @@ export function createNames(
 ): Names {
   const others = new Map<string, ValuePart>()
   const reserved = reservedIn(manifest, shared)
-  const namings = shared.map(readNaming, shared.map(namingText, manifest.entities))
+  const namings = atOnce(shared.map(readNaming, atOnce(shared.map(namingText, manifest.entities))))
   const claims = own.one(claimNames, namings, readable, reserved)
   const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
 

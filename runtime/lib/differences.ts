@@ -1,3 +1,5 @@
+import type { Steps } from './steps.ts'
+
 /** Items of one list that stand where another list has others. */
 export interface Difference {
   /** The place of the first and behind the last of them in the earlier list. */
@@ -52,20 +54,26 @@ function meetingOf(
   return [before.length - alike, now.length - alike]
 }
 
-/** The later list with a result for each of its items: as in `results` for those that both have, else as `made` gives it. */
-export function resultsAfter<Item, Result>(
+/**
+ * The later list with a result for each of its items: as in `results` for those that both have, else as `made` gives it, a
+ * step each.
+ */
+export function* resultsAfter<Item, Result>(
   results: readonly Result[],
   items: readonly Item[],
   differences: readonly Difference[],
   made: (item: Item) => Result,
-): Result[] {
+): Steps<Result[]> {
   if (differences.every(({ from, to, start, end }) => to - from === end - start && from === start))
-    return exchanged(results, items, differences, made)
+    return yield* exchanged(results, items, differences, made)
   const after: Result[] = []
   let place = 0
   for (const { from, to, start, end } of differences) {
     for (; place < from; place += 1) after.push(results[place] as Result)
-    for (let next = start; next < end; next += 1) after.push(made(items[next] as Item))
+    for (let next = start; next < end; next += 1) {
+      after.push(made(items[next] as Item))
+      yield
+    }
     place = to
   }
   for (; place < results.length; place += 1) after.push(results[place] as Result)
@@ -73,14 +81,17 @@ export function resultsAfter<Item, Result>(
 }
 
 /** Where each item has the place of another one, the list is copied as a whole. */
-function exchanged<Item, Result>(
+function* exchanged<Item, Result>(
   results: readonly Result[],
   items: readonly Item[],
   differences: readonly Difference[],
   made: (item: Item) => Result,
-): Result[] {
+): Steps<Result[]> {
   const after = results.slice()
   for (const { start, end } of differences)
-    for (let place = start; place < end; place += 1) after[place] = made(items[place] as Item)
+    for (let place = start; place < end; place += 1) {
+      after[place] = made(items[place] as Item)
+      yield
+    }
   return after
 }

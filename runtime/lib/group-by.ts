@@ -1,11 +1,20 @@
+import { atOnce, type Steps } from './steps.ts'
+
 /** The items under the key that each one gives, in their order; Map.groupBy (ECMAScript 2024) does this from Node 21 on. */
-export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+export const groupBy = <K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> =>
+  atOnce(groupInSteps(items, keyOf))
+
+/** A step for so many items, which are only looked at. */
+const stride = 256
+
+export function* groupInSteps<K, T>(items: readonly T[], keyOf: (item: T) => K): Steps<ReadonlyMap<K, readonly T[]>> {
   const groups = new Map<K, T[]>()
-  for (const item of items) {
+  for (const [place, item] of items.entries()) {
     const key = keyOf(item)
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [item])
     else group.push(item)
+    if (place % stride === 0) yield
   }
   return groups
 }

@@ -1,17 +1,18 @@
 import { differencesBetween, resultsAfter, type Difference } from './differences.ts'
 import { createReaders, withoutTables, type Inputs, type Readers, type Reads } from './reads.ts'
 import { sameItems } from './share.ts'
+import { mapInSteps, type Steps } from './steps.ts'
 import { tableOf, type KeyedTable, type Table } from './table.ts'
 
 /** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
 export interface ListMemory {
-  /** Of items that were in the last list, only those are made again that looked up what has changed. */
+  /** Of items that were in the last list, only those are made again that looked up what has changed. A step is one of them. */
   readonly results: <Item, Result>(
     fn: object,
     items: readonly Item[],
     inputs: Inputs,
     making: Making<Item, Result>,
-  ) => readonly Result[]
+  ) => Steps<readonly Result[]>
   /** The items that `results` would make. */
   readonly unknown: <Item>(fn: object, items: readonly Item[], inputs: Inputs) => Iterable<Item>
   readonly table: <Item>(keyOf: (item: Item) => string, items: readonly Item[]) => Table<Item>
@@ -69,11 +70,16 @@ export function createListMemory(): ListMemory {
     return table
   }
   return {
-    results: <Item, Result>(fn: object, items: readonly Item[], inputs: Inputs, making: Making<Item, Result>) => {
+    results: function* <Item, Result>(
+      fn: object,
+      items: readonly Item[],
+      inputs: Inputs,
+      making: Making<Item, Result>,
+    ) {
       const last = lastOf(fn, inputs) as Kept<Item, Result> | null
       // A failure leaves nothing behind that is half done.
       lists.delete(fn)
-      const made = last === null ? madeAnew(items, inputs, making) : madeAfter(last, items, inputs, making)
+      const made = yield* last === null ? madeAnew(items, inputs, making) : madeAfter(last, items, inputs, making)
       const results = last !== null && sameItems(last.results, made.results) ? last.results : made.results
       lists.set(fn, { ...made, inputs: withoutTables(inputs), items, results } satisfies Kept<Item, Result>)
       return results
@@ -103,13 +109,13 @@ export function createListMemory(): ListMemory {
   }
 }
 
-function madeAnew<Item, Result>(
+function* madeAnew<Item, Result>(
   items: readonly Item[],
   inputs: Inputs,
   { made, readsOf }: Making<Item, Result>,
-): Made<Result> {
+): Steps<Made<Result>> {
   const readers = createReaders(inputs)
-  const results = items.map((item) => {
+  const results = yield* mapInSteps(items, (item) => {
     const result = made(item)
     readers.add(item, readsOf(item))
     return result
@@ -117,12 +123,12 @@ function madeAnew<Item, Result>(
   return { results, readers }
 }
 
-function madeAfter<Item, Result>(
+function* madeAfter<Item, Result>(
   { items: before, results, readers }: Kept<Item, Result>,
   items: readonly Item[],
   inputs: Inputs,
   { made, readsOf }: Making<Item, Result>,
-): Made<Result> {
+): Steps<Made<Result>> {
   const make = (item: Item): Result => {
     const result = made(item)
     readers.add(item, readsOf(item))
@@ -132,11 +138,12 @@ function madeAfter<Item, Result>(
   const differences = differencesBetween(before, items)
   goneIn(before, differences).forEach(forget)
   const affected = readers.affectedBy(inputs)
-  const after = resultsAfter(results, items, differences, make)
+  const after = yield* resultsAfter(results, items, differences, make)
   for (const place of placesOf(items, affected)) {
     const item = items[place] as Item
     forget(item)
     after[place] = make(item)
+    yield
   }
   return { results: after, readers }
 }

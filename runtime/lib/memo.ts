@@ -1,6 +1,7 @@
 import { createListMemory, groupsOf, itemsByKey } from './lists.ts'
 import { areCurrent, readsFor, recorded, withoutTables, type Dependencies, type Inputs } from './reads.ts'
 import { sameJson } from './share.ts'
+import { createPace, inTurns, mapInSteps, type Steps } from './steps.ts'
 import type { Table } from './table.ts'
 
 /**
@@ -37,13 +38,14 @@ export interface Memo {
   ) => Result | Promise<Result>
   /**
    * The results for a list, each as by `of`. A function has one list at a time: of items that were in the last one, only those
-   * are looked at that looked up what has changed, and when all results are the last ones, the list is the last one.
+   * are looked at that looked up what has changed, and when all results are the last ones, the list is the last one. A step
+   * is an item that was made.
    */
   readonly each: <Item extends object, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
     ...inputs: In
-  ) => readonly Result[]
+  ) => Steps<readonly Result[]>
   /**
    * Like `each`, but makes an item again that was not in the last list: for items that are made faster than found. It takes no
    * tables.
@@ -52,8 +54,8 @@ export interface Memo {
     fn: (item: Item, ...inputs: In) => Result,
     items: readonly Item[],
     ...inputs: In
-  ) => readonly Result[]
-  /** Like `each`, for what takes time: one after the other. It takes no tables. */
+  ) => Steps<readonly Result[]>
+  /** Like `each`, for what takes time: one after the other, with turns for others in between. It takes no tables. */
   readonly eachLater: <Item extends object, In extends Inputs, Result>(
     fn: (item: Item, ...inputs: In) => Promise<Result>,
     items: readonly Item[],
@@ -121,9 +123,13 @@ export function createMemo(): Memo {
       lists.results(fn, items, inputs, { made: (item) => fn(item, ...inputs), readsOf: () => null }),
     eachLater: async (fn, items, ...inputs) => {
       const made = new Map<object, Awaited<ReturnType<typeof fn>>>()
-      for (const item of lists.unknown(fn, items, inputs)) made.set(item, await memo.later(fn, item, ...inputs))
+      const pace = createPace()
+      for (const item of lists.unknown(fn, items, inputs)) {
+        made.set(item, await memo.later(fn, item, ...inputs))
+        if (pace.isDue()) await pace.turn()
+      }
       const known = (item: object) => made.get(item) as Awaited<ReturnType<typeof fn>>
-      return lists.results(fn, items, inputs, { made: known, readsOf: () => null })
+      return inTurns(lists.results(fn, items, inputs, { made: known, readsOf: () => null }), pace)
     },
     table: (keyOf, items) => lists.table(keyOf, items),
     groups: (keysOf, items) => lists.groups(keysOf, items),
@@ -137,8 +143,8 @@ export const withoutMemory: Memo = {
   of: (fn, item, ...inputs) => fn(item, ...inputs),
   same: (fn, item, ...inputs) => fn(item, ...inputs),
   later: (fn, item, ...inputs) => fn(item, ...inputs),
-  each: (fn, items, ...inputs) => items.map((item) => fn(item, ...inputs)),
-  map: (fn, items, ...inputs) => items.map((item) => fn(item, ...inputs)),
+  each: (fn, items, ...inputs) => mapInSteps(items, (item) => fn(item, ...inputs)),
+  map: (fn, items, ...inputs) => mapInSteps(items, (item) => fn(item, ...inputs)),
   eachLater: async (fn, items, ...inputs) => {
     const results: Awaited<ReturnType<typeof fn>>[] = []
     for (const item of items) results.push(await fn(item, ...inputs))

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import { atOnce } from '../../runtime/lib/steps.ts'
 import type { Catalog } from '../../compiler/catalog/types.ts'
 import { annotate } from '../../compiler/comments/annotate.ts'
 import { keys, type ObjectKind } from '../../compiler/comments/keys.ts'
@@ -66,7 +67,7 @@ function withoutKey(catalog: Catalog, kind: ObjectKind, key: string): Catalog {
   }
 }
 
-const modelText = (catalog: Catalog): string => dump(buildModel(annotate(catalog).annotated).model)
+const modelText = (catalog: Catalog): string => dump(atOnce(buildModel(atOnce(annotate(catalog)).annotated)).model)
 
 /**
  * What extensions bring is none of a case's own; test/runtime/graphql/additions has it. What can be watched is found out beside the

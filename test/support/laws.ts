@@ -1,5 +1,6 @@
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLSchema } from 'graphql'
 import { expect } from 'vitest'
+import { atOnce } from '../../runtime/lib/steps.ts'
 import type { Catalog } from '../../compiler/catalog/types.ts'
 import { annotate } from '../../compiler/comments/annotate.ts'
 import { createEmitter } from '../../compiler/emit/emit.ts'
@@ -20,7 +21,7 @@ import type { Stage } from './exact/stage.ts'
 
 /** The laws of the house as assertions: each takes anything of its kind and fails with what broke it. */
 
-const modelOf = (catalog: Catalog): Model => buildModel(annotate(catalog).annotated).model
+const modelOf = (catalog: Catalog): Model => atOnce(buildModel(atOnce(annotate(catalog)).annotated)).model
 
 const emitted = async (catalog: Catalog): Promise<string> =>
   JSON.stringify((await createEmitter()(modelOf(catalog), catalog.version)).value)

@@ -1,5 +1,5 @@
 import { askedServed } from './relations.ts'
-import { commentOf } from './text.ts'
+import { commentOf, sliceOf } from './text.ts'
 
 /**
  * Whether tables inherit from this one, so that a query reads their rows with its own, for which its keys do not hold.
@@ -31,10 +31,11 @@ export const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.
     case when i.indexprs is not null then case path.value when '' then array(
       select pg_catalog.pg_get_indexdef(i.indexrelid, part.number, false)
       from pg_catalog.generate_series(1, i.indnkeyatts::pg_catalog.int4) part(number) order by part.number) end end as parts,
-    case path.value when '' then pg_catalog.pg_get_expr(i.indpred, i.indrelid) end as predicate
+    case path.value when '' then pg_catalog.pg_get_expr(i.indpred, i.indrelid) end as predicate,
+    ${sliceOf('i.indrelid')} as slice
   from pg_catalog.pg_index i join pg_catalog.pg_class u on u.oid = i.indexrelid
   join pg_catalog.pg_class t on t.oid = i.indrelid cross join path
-  where i.indrelid = ${askedServed} and i.indisunique and i.indisvalid and i.indisready order by u.relname`
+  where i.indrelid = ${askedServed} and i.indisunique and i.indisvalid and i.indisready order by slice, u.relname`
 
 /**
  * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a
@@ -44,7 +45,7 @@ export const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as 
     c.confrelid as "foreignOid", n.nspname as "foreignSchema", f.relname as "foreignRelation",
     c.confkey as "foreignNumbers",
     c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) and not ${INHERITED} as guaranteed,
-    d.description as comment
+    d.description as comment, ${sliceOf('c.conrelid')} as slice
   from (select false as conperiod) before_18
   cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k
     where k.conrelid = ${askedServed} and k.contype = 'f') c
@@ -53,4 +54,4 @@ export const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as 
   join pg_catalog.pg_namespace n on n.oid = f.relnamespace
   left join pg_catalog.pg_constraint whole on whole.oid = c.conparentid
   ${commentOf('d', 'pg_constraint', 'c.oid')}
-  where not c.temporal order by c.oid`
+  where not c.temporal order by slice, c.oid`

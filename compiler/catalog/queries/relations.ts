@@ -1,5 +1,5 @@
 import type { ByExtent } from './extent.ts'
-import { aclOf, allRelations, classOf, commentOf, rowHash, touched, writtenBy } from './text.ts'
+import { aclOf, allRelations, classOf, commentOf, rowHash, sliceOf, touched, writtenBy } from './text.ts'
 
 /** Served relations: all, or those that changed. */
 export const OWNED: ByExtent = {
@@ -99,9 +99,9 @@ export const ATTRIBUTES = `attributes as materialized (
 export const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
-    r.reltype as "rowType", r.acl::pg_catalog.text as acl
+    r.reltype as "rowType", r.acl::pg_catalog.text as acl, ${sliceOf('r.oid')} as slice
   from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
-  ${commentOf('d', 'pg_class', 'r.oid')} order by r.nspname, r.relname`
+  ${commentOf('d', 'pg_class', 'r.oid')} order by slice, r.nspname, r.relname`
 
 /** Columns with a NOT NULL that is not yet validated (since 18), which promises nothing about the rows that are there. */
 const UNPROVEN = `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
@@ -127,5 +127,5 @@ export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.
     a.atthasdef as "hasDefault",
     case when a.attrelid in (${COMMENTED}) then (select d.description from pg_catalog.pg_description d
       where d.objoid = a.attrelid and d.classoid = ${classOf('pg_class')} and d.objsubid = a.attnum) end as comment,
-    a.attacl::pg_catalog.text as acl
+    a.attacl::pg_catalog.text as acl, ${sliceOf('a.attrelid')} as slice
   from attributes a`

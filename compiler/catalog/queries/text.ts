@@ -43,5 +43,11 @@ export const firstNormalOid = `'16384'`
 /** What was recorded to have changed (extent.ts), as an array: where they are few, indexes serve. */
 export const touched = 'any (array(select oid from touched))'
 
+/**
+ * The part of a long list that a row about this relation is in: rows about some hundred relations that were made one after the
+ * other. Parts are read one by one (lists.ts); within each a list has its order.
+ */
+export const sliceOf = (relation: string): string => `${relation}::pg_catalog.int8 / '1024'`
+
 /** Whether the relation `c` of pg_class is in a schema that is served. */
 export const isServed = 'c.relnamespace in (select oid from served)'

@@ -2,6 +2,7 @@ import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { readCatalog } from '../../catalog/read.ts'
 import type { Catalog } from '../../catalog/types.ts'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../comments/annotate.ts'
 import { buildModel } from '../../model/build.ts'
 import { mergeWishes, withComments, type NewComment, type Wish } from './comments.ts'
@@ -36,11 +37,11 @@ interface Look {
 
 /** Compiles the catalogue as it would be, and asks for names where some are missing. */
 function lookAt(catalog: Catalog): Look {
-  const { annotated, diagnostics } = annotate(catalog)
-  const { model, diagnostics: modelled } = buildModel(annotated)
+  const { annotated, diagnostics } = atOnce(annotate(catalog))
+  const { model, told } = atOnce(buildModel(annotated))
   const database = namedDatabase(catalog, annotated, model.manifest)
   return {
-    lost: [...diagnostics, ...modelled].filter(({ code }) => settled.has(code)),
+    lost: [...diagnostics, ...atOnce(told())].filter(({ code }) => settled.has(code)),
     wishes: [
       ...unspellableWishes(database),
       ...sharedTypeWishes(database, catalog, model.manifest),
@@ -71,8 +72,8 @@ function wishing(
   wishes: (database: NamedDatabase, manifest: Manifest) => readonly Wish[],
 ): ReadonlyMap<string, NewComment> {
   const commented = withComments(catalog, comments)
-  const { annotated } = annotate(commented)
-  const { manifest } = buildModel(annotated).model
+  const { annotated } = atOnce(annotate(commented))
+  const { manifest } = atOnce(buildModel(annotated)).model
   return mergeWishes(comments, wishes(namedDatabase(commented, annotated, manifest), manifest))
 }
 
@@ -86,8 +87,8 @@ const inWords = (catalog: Catalog, comments: ReadonlyMap<string, NewComment>): R
  */
 export async function annotateDatabase(query: Query, schemas: readonly string[], words = false): Promise<Annotation> {
   const catalog = await readCatalog(query, { schemas, version: null })
-  const { annotated } = annotate(catalog)
-  const { manifest } = buildModel(annotated).model
+  const { annotated } = atOnce(annotate(catalog))
+  const { manifest } = atOnce(buildModel(annotated)).model
   const keys = mergeWishes(new Map(), await keyWishes(query, catalog, namedDatabase(catalog, annotated, manifest)))
   const comments = settle(catalog, words ? inWords(catalog, keys) : keys)
   return {

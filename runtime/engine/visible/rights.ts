@@ -1,6 +1,7 @@
 import type { EntityFacts, Grantees, Manifest } from '../../contract/manifest.ts'
 import { factsOf } from '../../contract/role-facts.ts'
 import type { Memo } from '../../lib/memo.ts'
+import { atOnce } from '../../lib/steps.ts'
 
 /** What a role has been granted in a manifest (spec/graphql.md 1.4). */
 export interface Rights {
@@ -39,5 +40,6 @@ export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
   const closed = new Set(
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
-  return { can, usable, closed, readable: memo.map(isReadable, manifest.entities, usable, superuser, effective) }
+  const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective))
+  return { can, usable, closed, readable }
 }

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { decodeAnswer } from '../../../compiler/catalog/decode.ts'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
 import { ROWS } from '../../../compiler/catalog/rows.ts'
 
 const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(fields).map((field) => [field, []]))
 
-const empty: Readonly<Record<string, unknown>> = {
+const facts: Readonly<Record<string, unknown>> = {
   version: null,
   told: true,
   snapshot: '3:3:',
@@ -14,10 +15,21 @@ const empty: Readonly<Record<string, unknown>> = {
   serverVersion: 180004,
   distributes: false,
   databaseOwner: 'postgres',
-  ...Object.fromEntries(Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)])),
 }
-const decode = (change: Readonly<Record<string, unknown>>): unknown =>
-  decodeAnswer(JSON.stringify({ ...empty, ...change }))
+const lists: Readonly<Record<string, unknown>> = Object.fromEntries(
+  Object.entries(ROWS).map(([name, fields]) => [name, withoutRows(fields)]),
+)
+const listNames = Object.keys(ROWS) as (keyof typeof ROWS)[]
+
+const decode = (change: Readonly<Record<string, unknown>>): unknown => {
+  const all = { ...lists, ...change }
+  return atOnce(
+    decodeAnswer([
+      ...listNames.map((part) => ({ part, content: JSON.stringify(all[part]) })),
+      { part: 'facts' as const, content: JSON.stringify({ ...facts, ...change }) },
+    ]),
+  )
+}
 
 const relation = {
   oid: ['1'],

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
@@ -13,7 +14,7 @@ afterEach(async () => {
 const told = async (major: Major, sql: string): Promise<readonly string[]> => {
   const database = await createDatabase({ major, sql })
   open.push(database)
-  const { annotated, diagnostics } = annotate(await catalogOf(database))
+  const { annotated, diagnostics } = atOnce(annotate(await catalogOf(database)))
   expect(annotated.refusals).toEqual([])
   return diagnostics.map(({ object, message, fix }) => `${object}: ${message} ${fix}`)
 }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { keys, type ObjectKind } from '../../../compiler/comments/keys.ts'
 import { readComment } from '../../../compiler/comments/settings.ts'
 import { catalog, column, domain, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
 
 const onTable = (comment: string | null) => {
-  const { annotated, diagnostics } = annotate(catalog({ relations: [table('posts', undefined, { comment })] }))
+  const { annotated, diagnostics } = atOnce(annotate(catalog({ relations: [table('posts', undefined, { comment })] })))
   const relation = annotated.relations[0]
   if (relation === undefined) throw new Error('no relation')
   return { ...relation, refusal: annotated.refusals[0]?.message ?? null, diagnostics }
@@ -30,14 +31,16 @@ describe('13.1 comments that cannot be read', () => {
       catalog({ types: [enumType('mood', ['ok'], invalid, { schema: 'elsewhere' })] }),
     ]
     for (const given of broken) {
-      const { annotated, diagnostics } = annotate(given)
+      const { annotated, diagnostics } = atOnce(annotate(given))
       expect(annotated.refusals.map((refusal) => refusal.message)).toEqual([message])
       expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([['comment-json', 'error']])
     }
   })
 
   it('does not read the comments of types that are no enums', () => {
-    expect(annotate(catalog({ types: [{ ...enumType('d', [], invalid), kind: 'd' }] })).annotated.refusals).toEqual([])
+    expect(
+      atOnce(annotate(catalog({ types: [{ ...enumType('d', [], invalid), kind: 'd' }] }))).annotated.refusals,
+    ).toEqual([])
   })
 
   it('names the object, what its comment says, and the fix', () => {
@@ -88,7 +91,7 @@ describe('13.1 comments that cannot be read', () => {
 
   it('refuses mappings that are no object of strings', () => {
     const on = (json: string) =>
-      annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] })).annotated.refusals[0]?.message
+      atOnce(annotate(catalog({ types: [enumType('m', [], `@graphql(${json})`)] }))).annotated.refusals[0]?.message
     expect(on('{"mappings": "x"}')).toBe(`${prefix}invalid type: string "x", expected a map`)
     expect(on('{"mappings": {"a": 1}}')).toBe(`${prefix}invalid type: integer \`1\`, expected a string`)
   })
@@ -97,7 +100,7 @@ describe('13.1 comments that cannot be read', () => {
     const ill = table('a', undefined, { comment: '@graphql({"description": 1})' })
     const cast = table('b', undefined, { comment: '@graphql({"max_rows": "x"})' })
     const json = table('c', undefined, { comment: '@graphql(x)' })
-    const of = (...relations: (typeof ill)[]) => annotate(catalog({ relations })).annotated.refusals[0]?.message
+    const of = (...relations: (typeof ill)[]) => atOnce(annotate(catalog({ relations }))).annotated.refusals[0]?.message
     expect(of(ill, cast, json)).toBe(message)
     expect(of(ill, cast)).toBe('invalid input syntax for type integer: "x"')
     expect(of(ill)).toContain('expected a string')
@@ -108,7 +111,8 @@ describe('13.1 comments that cannot be read', () => {
 
 describe('13.2 readings of the keys', () => {
   it('takes only JSON true for inflect_names and introspection', () => {
-    const on = (comment: string) => annotate(catalog({ schemas: [schema('public', comment)] })).annotated.schemas[0]
+    const on = (comment: string) =>
+      atOnce(annotate(catalog({ schemas: [schema('public', comment)] }))).annotated.schemas[0]
     expect(on('@graphql({"inflect_names": true, "introspection": true})')?.settings).toMatchObject({
       inflect_names: true,
       introspection: true,
@@ -172,7 +176,7 @@ describe('13.2 readings of the keys', () => {
 
   it('lets a function describe itself by any scalar', () => {
     const on = (json: string) =>
-      annotate(catalog({ functions: [fn('f', [], 'int4', { comment: `@graphql(${json})` })] })).annotated
+      atOnce(annotate(catalog({ functions: [fn('f', [], 'int4', { comment: `@graphql(${json})` })] }))).annotated
     expect(on('{"description": 5}').functions[0]?.description).toBe('5')
     expect(on('{"description": 5}').refusals).toEqual([])
   })
@@ -197,7 +201,7 @@ describe('13.2 readings of the keys', () => {
   it('tells of keys of types that have none, and refuses nothing for them', () => {
     const comment = '@graphql({"domains": {"enabled": true}, "inflect_name": true, "zzzzzz": 1})'
     const domains = [domain('positive', 'int4', { comment }), domain('broken', 'int4', { comment: '@graphql(x)' })]
-    const { annotated, diagnostics } = annotate(catalog({ types: domains }))
+    const { annotated, diagnostics } = atOnce(annotate(catalog({ types: domains })))
     expect(annotated.refusals).toEqual([])
     expect(diagnostics.map(({ code, object, fix }) => [code, object, fix])).toEqual([
       ['comment-key-misplaced', 'type public.positive', 'Set it in the comment of a schema.'],
@@ -253,11 +257,13 @@ describe('12.4 descriptions', () => {
   })
 
   it('come for columns and functions alike', () => {
-    const { annotated } = annotate(
-      catalog({
-        relations: [table('posts', [column('id', 'int4', { comment: 'The key.' })])],
-        functions: [fn('f', [], 'int4', { comment: 'Does it.' })],
-      }),
+    const { annotated } = atOnce(
+      annotate(
+        catalog({
+          relations: [table('posts', [column('id', 'int4', { comment: 'The key.' })])],
+          functions: [fn('f', [], 'int4', { comment: 'Does it.' })],
+        }),
+      ),
     )
     expect(annotated.relations[0]?.columns[0]?.description).toBe('The key.')
     expect(annotated.functions[0]?.description).toBe('Does it.')

@@ -1,3 +1,4 @@
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
@@ -33,10 +34,10 @@ const present = <T>(value: T | undefined, what: string): T => {
 export const build = (over: Partial<Catalog>): Built => buildFrom(catalog(over))
 
 export function buildFrom(given: Catalog): Built {
-  const { annotated, diagnostics: comments } = annotate(given)
-  const { model, diagnostics: decisions } = buildModel(annotated)
+  const { annotated, diagnostics: comments } = atOnce(annotate(given))
+  const { model, told } = atOnce(buildModel(annotated))
   const { manifest } = model
-  const diagnostics = [...comments, ...decisions]
+  const diagnostics = [...comments, ...atOnce(told())]
   const entity = (relation: string): EntityFacts =>
     present(
       manifest.entities.find((item) => item.relation === relation),

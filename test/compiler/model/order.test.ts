@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
@@ -88,7 +89,7 @@ const flipped = (relation: Catalog['relations'][number]): Catalog['relations'][n
     .toReversed(),
 })
 
-const modelText = (from: Catalog): string => dump(buildModel(annotate(from).annotated).model)
+const modelText = (from: Catalog): string => dump(atOnce(buildModel(atOnce(annotate(from)).annotated)).model)
 
 describe('order independence', () => {
   const expected = modelText(given)

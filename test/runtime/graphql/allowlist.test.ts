@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
@@ -376,9 +377,9 @@ describe('17 allowlist: prepared ahead', () => {
 describe('17 allowlist, the setting', () => {
   const read = (...comments: readonly string[]) => {
     const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
-    const { annotated, diagnostics } = annotate(given)
+    const { annotated, diagnostics } = atOnce(annotate(given))
     return {
-      facts: buildModel(annotated).model.manifest.allowlists,
+      facts: atOnce(buildModel(annotated)).model.manifest.allowlists,
       diagnostics,
       refusal: annotated.refusals[0]?.message ?? null,
     }

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import { questions, usefulRoles } from '../../../compiler/tools/verify/questions/document.ts'
@@ -105,8 +106,12 @@ describe('17 limits.fields', () => {
 describe('17 limits, the setting', () => {
   const read = (...comments: readonly string[]) => {
     const given = catalog({ schemas: comments.map((comment, index) => schema(`s${index}`, `@graphql(${comment})`)) })
-    const { annotated, diagnostics } = annotate(given)
-    return { facts: buildModel(annotated).model.manifest, diagnostics, refusal: annotated.refusals[0]?.message ?? null }
+    const { annotated, diagnostics } = atOnce(annotate(given))
+    return {
+      facts: atOnce(buildModel(annotated)).model.manifest,
+      diagnostics,
+      refusal: annotated.refusals[0]?.message ?? null,
+    }
   }
   it('is absent from the manifest where nobody set it', () => {
     expect(Object.keys(read('{}').facts)).not.toContain('limits')

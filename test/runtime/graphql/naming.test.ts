@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { validateSchema, type GraphQLSchema } from 'graphql'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import { dataOf } from '../../support/answers.ts'
@@ -394,8 +395,8 @@ describe('nodeId is the node id', () => {
   it('is told, and every role has a schema that the reference implementation takes', async () => {
     for (const role of ['anon', 'authenticated'])
       expect(validateSchema(await introspect(service, { role }))).toEqual([])
-    const { annotated } = annotate(await catalogOf(service.db, ['public', 'app']))
-    const told = buildModel(annotated).diagnostics.filter(({ code }) => code === 'node-id-kept')
+    const { annotated } = atOnce(annotate(await catalogOf(service.db, ['public', 'app'])))
+    const told = atOnce(atOnce(buildModel(annotated)).told()).filter(({ code }) => code === 'node-id-kept')
     expect(told.map(({ object, severity, message }) => [object, severity, message.replace(/^.*; /, '')])).toEqual([
       ['column public.twice."nodeId"', 'warning', 'it has no field.'],
       ['column app.node_tag.node_id', 'warning', 'its field is "node_id".'],

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
@@ -338,7 +339,9 @@ describe('17 schemaReport: what should be mended', () => {
       expect([`${found?.problem}: ${found?.object}`, others]).toEqual([unlimited, []])
       await service.db.query(found?.sql ?? '')
       expect(await told()).toEqual([])
-      const { annotated, diagnostics } = annotate(catalog({ schemas: [schema('public', await commentOfPublic())] }))
+      const { annotated, diagnostics } = atOnce(
+        annotate(catalog({ schemas: [schema('public', await commentOfPublic())] })),
+      )
       expect(annotated.schemas[0]?.settings).toMatchObject({
         schemaReport: true,
         inflect_names: comment.includes('inflect_names'),
@@ -465,8 +468,8 @@ describe('17 schemaReport, the setting', () => {
     ['{"schemaReport": {"enabled": "yes"}}', false],
     ['{"schemaReport": {"enabled": true}}', true],
   ])('of %s puts a report into the manifest: %s', (comment, expected) => {
-    const { annotated } = annotate(catalog({ schemas: [schema('public', `@graphql(${comment})`)] }))
-    expect('report' in buildModel(annotated).model.manifest).toBe(expected)
+    const { annotated } = atOnce(annotate(catalog({ schemas: [schema('public', `@graphql(${comment})`)] })))
+    expect('report' in atOnce(buildModel(annotated)).model.manifest).toBe(expected)
   })
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { differencesBetween, resultsAfter } from '../../../runtime/lib/differences.ts'
 import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo.ts'
 import { tablesOf, type Tables } from '../../../runtime/lib/reads.ts'
@@ -44,7 +45,7 @@ describe('differencesBetween', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(9)), fc.array(fc.nat(9)), (before, now) => {
         const differences = differencesBetween(before, now)
-        expect(resultsAfter(before, now, differences, (item) => item)).toEqual(now)
+        expect(atOnce(resultsAfter(before, now, differences, (item) => item))).toEqual(now)
         for (const { from, to, start, end } of differences) expect(to - from + end - start).toBeGreaterThan(0)
       }),
     )
@@ -132,8 +133,8 @@ async function made(memo: Memo, items: readonly Item[]): Promise<unknown> {
     plain: new Map([[`${items.length % 3}`, 1]]),
   })
   return [
-    memo.each(described, items, world),
-    memo.map(loud, items, items.length > 5 ? '!' : ''),
+    atOnce(memo.each(described, items, world)),
+    atOnce(memo.map(loud, items, items.length > 5 ? '!' : '')),
     await memo.eachLater(whisper, items, items.length > 5 ? '?' : ''),
     names.map((name) => [byName.get(name), world.lovers.get(name) ?? []]),
   ]
@@ -165,13 +166,15 @@ describe('a memory of lists', () => {
     ]
     if (a === undefined || b === undefined || c === undefined) throw new Error('three')
     broken = false
-    memo.each(fragile, [a, b, c], worldOf([a, b, c]))
+    atOnce(memo.each(fragile, [a, b, c], worldOf([a, b, c])))
     broken = true
     const other = { ...c, likes: ['a'] }
-    expect(() => memo.each(fragile, [a, b, other], worldOf([a, b, other]))).toThrow('broken')
+    expect(() => atOnce(memo.each(fragile, [a, b, other], worldOf([a, b, other])))).toThrow('broken')
     broken = false
     const world = worldOf([a, b, other])
-    expect(memo.each(fragile, [a, b, other], world)).toEqual([a, b, other].map((item) => described(item, world)))
+    expect(atOnce(memo.each(fragile, [a, b, other], world))).toEqual(
+      [a, b, other].map((item) => described(item, world)),
+    )
   })
 
   it('looks only at what looked up what changed', () => {
@@ -183,10 +186,12 @@ describe('a memory of lists', () => {
     }
     const all: readonly Item[] = names.map((name, place) => ({ name, at: 1, likes: names.slice(place - 1, place) }))
     const run = (items: readonly Item[]): readonly string[] => {
-      memo.each(
-        fond,
-        items,
-        tablesOf({ items: memo.table(nameOf, items), places: new Map(), lovers: new Map(), plain: new Map() }),
+      atOnce(
+        memo.each(
+          fond,
+          items,
+          tablesOf({ items: memo.table(nameOf, items), places: new Map(), lovers: new Map(), plain: new Map() }),
+        ),
       )
       return looked.splice(0)
     }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo.ts'
 import { tablesOf, type Tables } from '../../../runtime/lib/reads.ts'
 import type { Lookup } from '../../../runtime/lib/table.ts'
@@ -60,7 +61,8 @@ describe('createMemo', () => {
   it('makes of a list what came and what changed, and keeps the list where nothing did', () => {
     const { outer, take } = counted()
     const memo = createMemo()
-    const each = (items: readonly Item[], tables: Types): readonly string[] => memo.each(outer, items, memo, tables)
+    const each = (items: readonly Item[], tables: Types): readonly string[] =>
+      atOnce(memo.each(outer, items, memo, tables))
     const first = each([a, b], typesOf(['x', 'one']))
     take()
     expect(each([a, b], typesOf(['x', 'one']))).toBe(first)
@@ -92,10 +94,27 @@ describe('createMemo', () => {
     expect([await memo.later(fail, a), memo.later(fail, a), calls]).toEqual(['a', 'a', 2])
   })
 
+  it('lets others run between items that take their time', async () => {
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      next = setImmediate(count)
+    }
+    let next = setImmediate(count)
+    const busy = async ({ name }: Item): Promise<string> => {
+      const until = performance.now() + 15
+      while (performance.now() < until);
+      return name
+    }
+    expect(await createMemo().eachLater(busy, [a, b, c])).toEqual(['a', 'b', 'c'])
+    clearImmediate(next)
+    expect(turns).toBeGreaterThanOrEqual(3)
+  })
+
   it('makes the same as without a memory', () => {
     const { outer } = counted()
     const tables = typesOf(['x', 'one'], ['z', 'two'])
-    const made = (memo: Memo): readonly string[] => memo.each(outer, [a, b, c], memo, tables)
+    const made = (memo: Memo): readonly string[] => atOnce(memo.each(outer, [a, b, c], memo, tables))
     expect(made(createMemo())).toEqual(made(withoutMemory))
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atOnce } from '../../../../runtime/lib/steps.ts'
 import { annotate } from '../../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../../compiler/model/build.ts'
 import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
@@ -46,8 +47,10 @@ describe.each(majors())('members of extensions on PostgreSQL %i', (major) => {
     return { query: namesOf(schema, 'Query'), mutation: namesOf(schema, 'Mutation') }
   }
   const told = async () => {
-    const { annotated, diagnostics } = annotate(await catalogOf(service.db))
-    return [...diagnostics, ...buildModel(annotated).diagnostics].map(({ code, object }) => `${code} ${object}`)
+    const { annotated, diagnostics } = atOnce(annotate(await catalogOf(service.db)))
+    return [...diagnostics, ...atOnce(atOnce(buildModel(annotated)).told())].map(
+      ({ code, object }) => `${code} ${object}`,
+    )
   }
 
   it('are served like anything else', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { atOnce } from '../../../../runtime/lib/steps.ts'
 import { annotate } from '../../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../../compiler/model/build.ts'
 import type { Explained } from '../../../../runtime/graphql/extensions/explain.ts'
@@ -197,8 +198,10 @@ describe('17 explain', () => {
 
 describe('17 explain, the setting', () => {
   const read = (comment: string) => {
-    const { annotated, diagnostics } = annotate(catalog({ schemas: [schema('public', `@graphql(${comment})`)] }))
-    return { facts: buildModel(annotated).model.manifest, messages: diagnostics.map(({ message }) => message) }
+    const { annotated, diagnostics } = atOnce(
+      annotate(catalog({ schemas: [schema('public', `@graphql(${comment})`)] })),
+    )
+    return { facts: atOnce(buildModel(annotated)).model.manifest, messages: diagnostics.map(({ message }) => message) }
   }
   it('is absent from the manifest unless it is on', () => {
     expect(read('{"explain": {"enabled": true}}').facts.explain).toBe(true)
