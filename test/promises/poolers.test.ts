@@ -146,6 +146,26 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
     await expect.poll(locks).toBe(0)
   })
 
+  it('what could not be prepared may be asked again on its connection', async () => {
+    const database = openDatabase({ url: through(pooler, db.url), schemas: ['public'], poolSize: 1 })
+    const insert = openText('insert into late values (1) returning id')
+    const statements = [{ name: 'test.late', text: insert, values: [], carriesCheck: true }] as const
+    const caller = { role: 'service_role', claims: '{"role":"service_role"}' }
+    const write = () => database.run({ caller, version: null, readOnly: false, statements })
+    const make = 'create table late (id int); grant all on late to service_role'
+    try {
+      await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
+      await db.query(make)
+      expect(await write()).toEqual([['1']])
+      await db.query('drop table late')
+      await expect(write()).rejects.toMatchObject({ sqlstate: '42P01' })
+      await db.query(make)
+      expect(await write()).toEqual([['1']])
+    } finally {
+      await database.close()
+    }
+  })
+
   it('a change of the schema is seen by the next request', async () => {
     await db.query('alter table own add column mood text')
     expect(await ask(server, 'user7', '{ ownCollection { edges { node { mood } } } }')).toEqual({

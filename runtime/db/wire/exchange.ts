@@ -107,7 +107,10 @@ const settleExchange = (connection: Connection, result: ExchangeResult): void =>
   flight?.settle(result)
 }
 
-const fail = (connection: Connection, { begun, completed }: InFlight, error: unknown, broken: boolean): void => {
+const fail = (connection: Connection, flight: InFlight, error: unknown, broken: boolean): void => {
+  const { begun, completed, parsing } = flight
+  if (connection.pooled !== null)
+    connection.prepared.doubt(parsing.filter(({ named }) => named).map(({ statement }) => statement.name))
   // Its remaining messages are not awaited.
   if (broken) connection.client.connection.stream.destroy()
   if (isNameLost(error)) connection.pooled?.lostName()

@@ -9,8 +9,13 @@ export interface PreparedNames {
   /** Whether a statement is prepared; it is about to be used. */
   readonly use: (name: string) => boolean
   /**
-   * Takes out and returns the oldest names, so that statements of the weight `incoming` fit in: none of `needed`, and those that
-   * were used since they were last looked at only after all others.
+   * Told names that were to be prepared and are not. PgBouncer notes a name when it sees it coming, and ends the connection that
+   * prepares it again before it is closed.
+   */
+  readonly doubt: (names: readonly string[]) => void
+  /**
+   * Takes out and returns what is to be closed first: names in doubt, and the oldest ones, so that statements of the weight
+   * `incoming` fit in; none of `needed`, and those that were used since they were last looked at only after all others.
    */
   readonly evict: (incoming: number, needed: ReadonlySet<string>) => readonly string[]
 }
@@ -25,6 +30,7 @@ export const createPreparedNames = (): PreparedNames => {
   // A Map iterates in order of insertion; see lib/lru.ts for what the marks are about. There nothing is needed by what
   // makes room, and nobody has to be told what left.
   const names = new Map<string, { readonly weight: number; used: boolean }>()
+  const doubted = new Set<string>()
   let total = 0
   const remove = (name: string): void => {
     total -= names.get(name)?.weight ?? 0
@@ -36,7 +42,8 @@ export const createPreparedNames = (): PreparedNames => {
     total += weight
   }
   const evict: PreparedNames['evict'] = (incoming, needed) => {
-    const evicted: string[] = []
+    const evicted = [...doubted]
+    doubted.clear()
     for (const [name, { weight, used }] of names) {
       if (total + incoming <= maxWeight) break
       if (needed.has(name)) continue
@@ -55,6 +62,7 @@ export const createPreparedNames = (): PreparedNames => {
       if (found !== undefined) found.used = true
       return found !== undefined
     },
+    doubt: (names) => names.forEach((name) => doubted.add(name)),
     evict,
   }
 }
