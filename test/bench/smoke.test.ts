@@ -1,10 +1,12 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { RunRecord } from '../../bench/support/record.ts'
+import { topologies } from '../support/topologies.ts'
 
 /** Every benchmark runs through, on next to no data. How long anything took is judged nowhere. */
 const effort = [
@@ -59,3 +61,41 @@ test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
     await rm(folder, { recursive: true, force: true })
   }
 })
+
+/** Sends what the printed curl line would send. */
+const runPrintedLine = async (welcome: string): Promise<unknown> => {
+  const [, url = '', apikey = '', body = ''] =
+    /curl -s (\S+) .* -H 'apikey: ([^']+)' \\\n +-d '([^']+)'/.exec(welcome) ?? []
+  const headers = { 'content-type': 'application/json', apikey }
+  return (await fetch(url, { method: 'POST', headers, body })).json()
+}
+
+/** By what the run above compiled. */
+const visit = async (name: string): Promise<void> => {
+  const child = spawn(process.execPath, ['bench/dist/bench/topology.js', '--name', name], { stdio: 'pipe' })
+  const ended = once(child, 'exit')
+  let said = ''
+  for (const output of [child.stdout, child.stderr])
+    output.setEncoding('utf8').on('data', (text: string) => (said += text))
+  const posts = { data: { postCollection: { edges: [{}, {}, {}] } } }
+  try {
+    await expect.poll(() => said, { timeout: 60_000 }).toContain('Ctrl-C stops it.')
+    expect(await runPrintedLine(said)).toMatchObject(posts)
+    if (!said.includes('Enter stops the primary')) return
+    child.stdin.write('\n')
+    await expect.poll(() => said, { timeout: 30_000 }).toMatch(/promotes a standby\.\nPostgres/)
+    await expect.poll(() => runPrintedLine(said), { timeout: 30_000 }).toMatchObject(posts)
+  } finally {
+    child.kill('SIGINT')
+    expect(await ended).toEqual([130, null])
+  }
+}
+
+const missing = topologies.flatMap((topology) => topology.missing() ?? [])
+if (missing.length > 0) console.warn(`\n${missing.join('\n')}\n`)
+
+test.each(topologies.filter((topology) => topology.missing() === null))(
+  'the topology $name starts by one command, answers and stops',
+  { timeout: 120_000 },
+  ({ name }) => visit(name),
+)

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
-import { followDatabase, type FollowedService } from '../support/followed.ts'
+import { serveStanding } from '../support/asked.ts'
+import { majors } from '../support/database.ts'
+import { followDatabase } from '../support/followed.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import type { Answer } from '../support/service.ts'
+import { chosenTopology, openChosen, type Standing } from '../support/topologies.ts'
 
 /**
  * Promise: whatever is created, altered, renamed, dropped, granted, revoked and commented while requests run, each of them is
  * answered by one committed state of the schema, and by none older than when it was sent.
  *
  * Every table has two columns whose names in the API change places: what stands under the field x is always "x", so whoever
- * reads or writes by an older plan is found out by the value. Long form: STORM_MINUTES; STORM_SEED repeats all choices.
+ * reads or writes by an older plan is found out by the value. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
+ * TEST_TOPOLOGY built services ask through that topology; what replicas answer may be as old as the owner allows.
  */
 const seed = Number(process.env['STORM_SEED'] ?? Date.now() % 1_000_000)
 const seconds = Number(process.env['STORM_MINUTES'] ?? 0.12) * 60
@@ -124,6 +127,10 @@ const noises: readonly string[] = [
 
 interface Storm {
   readonly until: number
+  /** How old the answer to a read may be, in milliseconds. */
+  readonly staleMs: number
+  /** The longest pause between changes of a table, in milliseconds. */
+  readonly paceMs: number
   readonly tables: readonly Table[]
   readonly commits: { count: number }
   readonly problems: string[]
@@ -171,7 +178,7 @@ async function runChanger(url: string, table: Table, storm: Storm, random: Rando
     while (!isOver(storm)) {
       await change(client, table, random)
       storm.commits.count += 1
-      await sleep(random(60))
+      await sleep(random(storm.paceMs))
     }
   } finally {
     await client.end()
@@ -185,7 +192,7 @@ async function runNoise(url: string, storm: Storm, random: Random): Promise<void
     while (!isOver(storm)) {
       await client.query(noises[random(noises.length)] ?? '').catch(() => undefined)
       storm.commits.count += 1
-      await sleep(random(100))
+      await sleep(random(2 * storm.paceMs))
     }
   } finally {
     await client.end()
@@ -201,6 +208,7 @@ const answers = (state: State, name: string, fields: readonly string[]): boolean
 
 interface Asked {
   readonly query: string
+  readonly reads: boolean
   readonly name: string
   readonly fields: readonly string[]
   readonly rows: (data: Answer['data']) => readonly Readonly<Record<string, unknown>>[]
@@ -214,35 +222,43 @@ function ask(table: Table, random: Random): Asked {
   const list = fields.join(' ')
   if (random(3) > 0) {
     const query = `{ rows: ${name}Collection(first: 20) { edges { node { ${list} } } } }`
-    return { query, name, fields, rows: (data) => data.rows.edges.map(({ node }: { node: object }) => node) }
+    const rows: Asked['rows'] = (data) => data.rows.edges.map(({ node }: { node: object }) => node)
+    return { query, reads: true, name, fields, rows }
   }
   const values = fields
     .map((field) => `${field}: ${field.startsWith('c_') ? field.slice(2) : JSON.stringify(field)}`)
     .join(', ')
   const query = `mutation { rows: insertInto${name}Collection(objects: [{ ${values} }]) { records { ${list} } } }`
-  return { query, name, fields, rows: (data) => data.rows.records }
+  return { query, reads: false, name, fields, rows: (data) => data.rows.records }
 }
 
 const isRight = (row: Readonly<Record<string, unknown>>): boolean =>
   Object.entries(row).every(([field, value]) => value === (field.startsWith('c_') ? Number(field.slice(2)) : field))
 
 function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: number, answer: Answer): string | null {
-  const past = table.commits.filter(({ done }) => done <= sent).length - 1
-  const possible = table.commits.slice(Math.max(past, 0)).filter(({ asked: from }) => from <= now())
-  const verdicts = new Set(possible.map(({ state }) => answers(state, asked.name, asked.fields)))
+  const possibleSince = (moment: number): readonly Commit[] => {
+    const past = table.commits.filter(({ done }) => done <= moment).length - 1
+    return table.commits.slice(Math.max(past, 0)).filter(({ asked: from }) => from <= now())
+  }
+  const verdictsOf = (commits: readonly Commit[]): ReadonlySet<boolean> =>
+    new Set(commits.map(({ state }) => answers(state, asked.name, asked.fields)))
+  const possible = possibleSince(sent)
   const code = answer.errors?.[0]?.extensions.code ?? 'ok'
   storm.outcomes.set(code, (storm.outcomes.get(code) ?? 0) + 1)
   if (code === 'ok') {
-    if (!verdicts.has(true)) return 'answered by a schema that was gone'
+    if (!verdictsOf(possibleSince(asked.reads ? sent - storm.staleMs : sent)).has(true))
+      return 'answered by a schema that was gone'
     return asked.rows(answer.data).every(isRight) ? null : 'a value of another column'
   }
-  if (code === 'GRAPHQL_VALIDATION_FAILED') return verdicts.has(false) ? null : 'refused what the schema has'
+  // What replicas refuse is asked at the primary first.
+  if (code === 'GRAPHQL_VALIDATION_FAILED')
+    return verdictsOf(possible).has(false) ? null : 'refused what the schema has'
   if (code === 'SCHEMA_CHANGED')
     return storm.commits.count > before || possible.length > 1 ? null : 'a change that nobody made'
   return 'an error that says nothing about the schema'
 }
 
-async function runClient(service: FollowedService, storm: Storm, random: Random): Promise<void> {
+async function runClient(service: Serving, storm: Storm, random: Random): Promise<void> {
   while (!isOver(storm)) {
     const table = storm.tables[random(storm.tables.length)]
     if (table === undefined) return
@@ -258,26 +274,50 @@ async function runClient(service: FollowedService, storm: Storm, random: Random)
   }
 }
 
+/** One of the processes that serve the same database. */
+interface Serving {
+  readonly graphql: (query: string) => Promise<Answer>
+  /** How it came by its answers. */
+  readonly told: () => Promise<string>
+  readonly stop: () => Promise<unknown>
+}
+
+const follow = (db: Standing): Serving => {
+  const { graphql, reads, close } = followDatabase(db.url)
+  return { graphql, told: () => Promise.resolve(`${reads()} reads of the catalogue`), stop: close }
+}
+
+const serve = async (db: Standing): Promise<Serving> => {
+  const { graphql, byReplicas, stop } = await serveStanding(db)
+  return { graphql, told: async () => `${await byReplicas()} answers by replicas`, stop }
+}
+
+const topology = chosenTopology()
+
 describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) => {
-  let db: TestDatabase
-  let services: readonly FollowedService[]
+  let db: Standing
+  let services: readonly Serving[]
   beforeAll(async () => {
     const sql = `${[0, 1, 2].map((id) => create(initial(id))).join('')}
       create role storm_group; create materialized view kept as select 1 as one;`
-    db = await createDatabase({ major, prepare: true, sql, isolated: true })
-    services = [followDatabase(db.url), followDatabase(db.url)]
-  })
+    db = await openChosen({ major, sql })
+    services = topology === null ? [follow(db), follow(db)] : await Promise.all([serve(db), serve(db)])
+  }, 120_000)
   afterAll(async () => {
-    for (const service of services) await service.close()
-    await db.drop()
+    for (const service of services ?? []) await service.stop()
+    await db?.drop()
   })
 
   const title = `never answers by another schema than that of the moment (STORM_SEED=${seed})`
   test(title, { timeout: seconds * 1_000 + patience + 60_000 }, async () => {
-    console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${major}`)
+    const through = topology === null ? '' : ` through ${topology.name}`
+    console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${db.major}${through}`)
     const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
     const storm: Storm = {
       until: now() + seconds * 1_000,
+      staleMs: db.staleMs,
+      // Several processes compile each change.
+      paceMs: topology === null ? 50 : 250,
       tables,
       commits: { count: 0 },
       problems: [],
@@ -290,10 +330,8 @@ describe.each(majors())('a storm of schema changes on PostgreSQL %i', (major) =>
         [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
       ),
     ])
-    console.info(
-      `storm: ${storm.commits.count} changes, ${services.map(({ reads }) => reads())} reads,`,
-      storm.outcomes,
-    )
+    const told = await Promise.all(services.map((service) => service.told()))
+    console.info(`storm: ${storm.commits.count} changes, ${told.join(', ')},`, storm.outcomes)
     expect(storm.problems.slice(0, 5)).toEqual([])
     for (const table of tables) {
       const state = last(table)

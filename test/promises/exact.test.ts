@@ -11,6 +11,7 @@ import { hunt } from '../support/exact/hunt.ts'
 import { judgeCase } from '../support/exact/judge.ts'
 import { judgeNew } from '../support/exact/shrink.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
+import type { TestService } from '../support/service.ts'
 import { roles } from '../support/arbitraries/roles.ts'
 import {
   assertDeterministic,
@@ -74,7 +75,7 @@ describe(`exact answers (again: ${again})`, () => {
 })
 
 describe(`the laws of a catalogue (again: ${again})`, () => {
-  let stage: Stage
+  let stage: Stage<TestService>
   beforeAll(async () => {
     const drawn = fc
       .sample(worlds, { seed, numRuns: 20 })

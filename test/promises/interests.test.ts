@@ -8,6 +8,7 @@ import { ident } from '../../runtime/sql/ident.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { judge } from '../support/exact/judge.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
+import type { TestService } from '../support/service.ts'
 
 /**
  * Promise: a change of rows that changes an answer is one that matters to who watches it (spec/graphql.md 16.2). Random
@@ -89,7 +90,7 @@ interface Tally {
   spared: number
 }
 
-async function tryOne(stage: Stage, draw: Draw, tally: Tally): Promise<void> {
+async function tryOne(stage: Stage<TestService>, draw: Draw, tally: Tally): Promise<void> {
   const { question, writes } = drawQuestion(draw, stage.world)
   if (writes) return
   const { role, claims, variables } = question

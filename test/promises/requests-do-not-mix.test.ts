@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { openAsked } from '../support/asked.ts'
+import type { AskedService } from '../support/service.ts'
 
 /** However requests fail, end or are cut off beside one another, each answer is about the caller who asked. */
 
@@ -23,9 +24,9 @@ const sql = `
   grant select on own to anon, authenticated, service_role;
 `
 
-let service: TestService
+let service: AskedService
 beforeAll(async () => {
-  service = await createTestService({ sql, statementTimeout: 1_000 })
+  service = await openAsked({ sql, statementTimeout: 1_000 })
 })
 afterAll(() => service?.close())
 

@@ -3,7 +3,8 @@ import { counterOf } from '../../runtime/db/check/version.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { openAsked } from '../support/asked.ts'
+import type { AskedService } from '../support/service.ts'
 
 /** Who may do what is decided as Postgres decides it (spec/graphql.md 1.4). One server of its own: roles are shared. */
 const sql = `
@@ -37,7 +38,7 @@ const sql = `
   alter table owned owner to owner_role;
 `
 
-let service: TestService
+let service: AskedService
 const tables = async (role: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), 'Query')
     .filter((name) => name.endsWith('Collection'))
@@ -46,7 +47,7 @@ const fields = async (role: string, type: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), type)
 
 beforeAll(async () => {
-  service = await createTestService({ sql, isolated: true })
+  service = await openAsked({ sql, isolated: true })
 })
 afterAll(() => service?.close())
 
@@ -114,16 +115,11 @@ describe('a role sees what Postgres would let it do', () => {
     ])
   })
   it('none that the connecting role cannot become', async () => {
-    const answer = await service.serve('{ __typename }', { role: 'unreachable' })
-    expect([answer.outcome, messagesOf(JSON.parse(answer.body))]).toEqual([
-      'unauthorized',
-      ["The token's role cannot be assumed."],
-    ])
-    const unknown = await service.serve('{ __typename }', { role: 'no_such_role' })
-    expect([unknown.outcome, messagesOf(JSON.parse(unknown.body))]).toEqual([
-      'unauthorized',
-      ["The token's role cannot be assumed."],
-    ])
+    for (const role of ['unreachable', 'no_such_role']) {
+      const answer = await service.graphql('{ __typename }', { role })
+      expect(messagesOf(answer)).toEqual(["The token's role cannot be assumed."])
+      expect(answer.errors?.[0]?.extensions.code).toBe('ROLE_REFUSED')
+    }
   })
 })
 
@@ -139,7 +135,8 @@ describe('a change of roles is seen by the very next request', () => {
     await service.db.query('revoke reader from newcomer')
     expect(await read('newcomer')).toMatch(/^Cannot query field "by_grantCollection"/)
     await service.db.query('revoke newcomer from authenticator; drop role newcomer')
-    expect((await service.serve('{ __typename }', { role: 'newcomer' })).outcome).toBe('unauthorized')
+    const gone = await service.graphql('{ __typename }', { role: 'newcomer' })
+    expect(gone.errors?.[0]?.extensions.code).toBe('ROLE_REFUSED')
   })
   it('a grant, and what is taken back', async () => {
     expect(await read('anon')).toMatch(/^Cannot query field "by_grantCollection"/)

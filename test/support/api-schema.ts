@@ -11,10 +11,10 @@ import {
   type IntrospectionQuery,
 } from 'graphql'
 import { dataOf } from './answers.ts'
-import type { AskOptions, TestService } from './service.ts'
+import type { AskOptions, AskedService } from './service.ts'
 
 /** What the reference implementation's clients learn of a served API by introspection, which has to be switched on. */
-export async function introspect(service: TestService, options?: AskOptions): Promise<GraphQLSchema> {
+export async function introspect(service: AskedService, options?: AskOptions): Promise<GraphQLSchema> {
   const query = getIntrospectionQuery({
     schemaDescription: true,
     specifiedByUrl: true,

@@ -3,7 +3,6 @@ import pg from 'pg'
 import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import { startCluster } from './cluster.ts'
-import { startPgbouncer, type Pgbouncer } from './pgbouncer.ts'
 import { clusterOf, majors, type Cluster, type Major, type Prepared } from './clusters.ts'
 
 export { majors, type Major } from './clusters.ts'
@@ -78,29 +77,20 @@ export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
   if (kind === 'auth') await migrateAuth({ url })
 }
 
-/** The pooler of TEST_POOLER in transaction mode, which logins then go through; null: they go to the server itself. */
-export const poolerBefore = async (serverPort: number): Promise<Pgbouncer | null> => {
-  const program = process.env['TEST_POOLER'] ?? ''
-  const lines = ['default_pool_size = 20', 'min_pool_size = 12']
-  return program === '' ? null : startPgbouncer({ program, serverPort, lines })
-}
-
 /** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const major = options.beside?.major ?? options.major ?? majors()[0] ?? 18
   const { port, templates, log, leave } = await placeOf(major, options)
   const name = `t_${randomBytes(6).toString('hex')}`
-  const url = (user: string, through = port): string => `postgres://${user}@127.0.0.1:${through}/${name}`
+  const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
   const prepared = options.prepare === true ? 'api' : (options.prepare ?? null)
   const template = prepared === null ? undefined : templates?.[prepared]
   await asMaintenance(port, `create database ${name} template ${template ?? 'template1'}`)
-  const pooler = await poolerBefore(port)
   const client = new pg.Client(url('postgres'))
   client.on('error', () => undefined)
   await client.connect()
   const drop = async (): Promise<void> => {
     await client.end()
-    await pooler?.close()
     await asMaintenance(port, `drop database if exists ${name} with (force)`)
     await leave()
   }
@@ -112,5 +102,5 @@ export const createDatabase = async (options: TestDatabaseOptions = {}): Promise
     throw error
   }
   const query: TestDatabase['query'] = (text, values = []) => client.query(text, [...values])
-  return { major, url: url('authenticator', pooler?.port), adminUrl: url('postgres'), query, log, drop }
+  return { major, url: url('authenticator'), adminUrl: url('postgres'), query, log, drop }
 }

@@ -25,9 +25,15 @@ const programAt = (path: string): readonly PgbouncerProgram[] => {
   }
 }
 
+const findPgbouncers = (): readonly PgbouncerProgram[] => programs.filter((path) => path !== '').flatMap(programAt)
+
+/** One that can keep prepared statements, or cannot; null: there is none on this machine. */
+export const pgbouncerThat = (keeps: boolean): PgbouncerProgram | null =>
+  findPgbouncers().find(({ keepsStatements }) => keepsStatements === keeps) ?? null
+
 /** Those of this machine; what is missing is said. */
 export const pgbouncers = (): readonly PgbouncerProgram[] => {
-  const found = programs.filter((path) => path !== '').flatMap(programAt)
+  const found = findPgbouncers()
   for (const keeps of [false, true])
     if (!found.some(({ keepsStatements }) => keepsStatements === keeps))
       console.warn(

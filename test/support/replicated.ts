@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { startCluster, startStandby, type ThrowAwayCluster } from './cluster.ts'
+import { startCluster, startStandby, type ClusterSource, type ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors } from './clusters.ts'
 import { asMaintenance, prepareAs } from './database.ts'
 
@@ -43,11 +43,21 @@ const serverOn = (cluster: ThrowAwayCluster, log: readonly string[]): DatabaseSe
   }
 }
 
+export interface ReplicatedOptions {
+  /** Left out: the first major of the run. */
+  readonly source?: ClusterSource
+  /** Of each server, beside the usual ones. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
 /** @param sql what the database holds beside what compiler/prepare makes */
-export async function createReplicated(standbyCount: number, sql: string): Promise<ReplicatedDatabase> {
-  const source = clusterOf(majors()[0] ?? 18)
+export async function createReplicated(
+  standbyCount: number,
+  sql: string,
+  { source = clusterOf(majors()[0] ?? 18), settings = {} }: ReplicatedOptions = {},
+): Promise<ReplicatedDatabase> {
   const log: string[] = []
-  const cluster = await startCluster(source, (line) => log.push(line))
+  const cluster = await startCluster(source, (line) => log.push(line), settings)
   const primary = serverOn(cluster, log)
   await asMaintenance(cluster.port, `create database ${name}`)
   await prepareAs('auth', primary.adminUrl)

@@ -2,8 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { packageFolder } from '../../compiler/tools/cli/package.ts'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { signToken } from '../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { TestDatabase } from './database.ts'
 
@@ -13,16 +15,21 @@ export interface Served {
   readonly port: number
   readonly anon: string
   readonly service: string
+  /** A token of these claims, for an hour. */
+  readonly tokenOf: (claims: Readonly<Record<string, unknown>>) => string
   readonly pid: number
   /** Megabytes that it has in memory, and that it had at most. */
   readonly memory: () => Promise<{ readonly now: number; readonly most: number }>
   /** What it noted so far, line by line. */
   readonly said: () => readonly string[]
+  /** Resolves when it has ended. */
+  readonly ended: Promise<unknown>
   /** Asks it to stop; resolves with the milliseconds until it was gone. */
   readonly stop: () => Promise<number>
 }
 
-const cli = fileURLToPath(new URL('../../dist/compiler/cli.js', import.meta.url))
+/** Of the project, also where this file is compiled into a folder of its own. */
+const cli = join(packageFolder(), 'dist/compiler/cli.js')
 const secret = 'a secret that has more than thirty-two characters'
 
 export async function serveBuilt(
@@ -73,5 +80,7 @@ export async function serveBuilt(
     return { now: read('VmRSS'), most: read('VmHWM') }
   }
   const { anon, serviceRole: service } = projectKeys(secret)
-  return { url, port, anon, service, pid, memory, said: () => notes.split('\n'), stop }
+  const tokenOf: Served['tokenOf'] = (claims) =>
+    signToken({ exp: Math.floor(Date.now() / 1_000) + 3_600, ...claims }, secret)
+  return { url, port, anon, service, tokenOf, pid, memory, said: () => notes.split('\n'), ended: gone, stop }
 }

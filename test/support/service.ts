@@ -1,7 +1,7 @@
 import { createCompiler } from '../../compiler/compile.ts'
 import type { Caller, Exchange } from '../../runtime/contract/execution.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
-import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createService, type WatchAnswer } from '../../runtime/graphql/serve.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
@@ -12,19 +12,24 @@ interface ServedText extends GraphqlResponse {
   readonly body: string
 }
 
-/** The whole path from a document to its answer on a real database, without HTTP. */
-export interface TestService {
+/** A service and its database, whatever it is made of. */
+export interface AskedService {
   readonly db: TestDatabase
   /** The parsed body of the answer. */
   readonly graphql: (query: string | null, options?: AskOptions) => Promise<Answer>
+  /** What the database compiles to. */
+  readonly revision: () => Promise<Revision>
+  readonly close: () => Promise<void>
+}
+
+/** The whole path from a document to its answer on a real database, without HTTP. */
+export interface TestService extends AskedService {
   readonly serve: (query: string | null, options?: AskOptions) => Promise<ServedText>
   readonly watch: (query: string, options?: AskOptions) => Promise<WatchAnswer>
   /** How often the schema was compiled. */
   readonly compiled: () => number
-  readonly revision: () => Promise<Revision>
   /** What was sent to the database, newest last. */
   readonly exchanges: Exchange[]
-  readonly close: () => Promise<void>
 }
 
 export interface AskOptions {
@@ -68,6 +73,19 @@ export interface TestServiceOptions {
 
 const toldAll = { told: 'true', install: () => Promise.resolve() }
 
+/** Reads the catalogue and compiles it, each time anew. */
+export const revisionSource =
+  (query: Database['query'], schemas: readonly string[], told = false): (() => Promise<Revision>) =>
+  async () => {
+    const compiler = createCompiler({
+      query: (text, values) => query(text, values),
+      schemas,
+      version: versionExpression,
+      ...(told && { triggers: toldAll }),
+    })
+    return (await compiler.compile()).revision
+  }
+
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const schemas = options.schemas ?? ['public']
   const db =
@@ -84,16 +102,11 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     poolSize: 4,
     ...(options.statementTimeout !== undefined && { statementTimeout: options.statementTimeout }),
   })
+  const compile = revisionSource(database.query, schemas, options.told)
   let count = 0
-  const source = async (): Promise<Revision> => {
+  const source = (): Promise<Revision> => {
     count += 1
-    const compiler = createCompiler({
-      query: (text, values) => database.query(text, values),
-      schemas,
-      version: versionExpression,
-      ...(options.told === true && { triggers: toldAll }),
-    })
-    return (await compiler.compile()).revision
+    return compile()
   }
   const exchanges: Exchange[] = []
   const run: typeof database.run = (exchange) => {

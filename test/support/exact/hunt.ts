@@ -5,7 +5,7 @@ import type { Question, World } from '../../../compiler/tools/verify/interpreter
 import type { Case } from './case.ts'
 import type { Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
 import { judge, judgeCase, type Asked } from './judge.ts'
-import { openStage, type OpenStage, type Stage } from './stage.ts'
+import { openChosenStage, openStage, type OpenStage, type Stage } from './stage.ts'
 
 /** Draws worlds and asks documents of each until it is told to stop. */
 export interface Hunt {
@@ -28,6 +28,13 @@ export interface Setting {
 }
 
 export const usualSetting: Setting = { fit: (world) => world, open: openStage, excuses: () => false }
+
+/** The topology of the run, whose services have no live tables. */
+export const chosenSetting: Setting = {
+  fit: ({ live: _, ...world }) => world,
+  open: openChosenStage,
+  excuses: () => false,
+}
 
 export interface Found {
   readonly failing: Case

@@ -1,17 +1,19 @@
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { citusMajor } from '../distributed.ts'
+import { chosenTopology } from '../topologies.ts'
 import { keepCase, readCase } from './case.ts'
 import { createDistributedSetting } from './distributed.ts'
-import { coverage, hunt, newTally, usualSetting, type Found, type Tally } from './hunt.ts'
+import { chosenSetting, coverage, hunt, newTally, usualSetting, type Found, type Tally } from './hunt.ts'
 import { judgeCase } from './judge.ts'
 import { shrinkCase } from './shrink.ts'
 
-/** The long run: npm run test:exact -- [--minutes N] [--seed S] [--replay FILE] [--out FOLDER] [--citus]. */
+/** The long run: npm run test:exact -- [--minutes N] [--seed S] [--replay FILE] [--out FOLDER] [--topology NAME]. */
 const minutes = Number(process.env['EXACT_MINUTES'] ?? '1')
 const seed = Number(process.env['EXACT_SEED'] ?? String(Date.now() % 1_000_000))
 const replay = process.env['EXACT_REPLAY'] ?? ''
-const onCitus = process.env['EXACT_CITUS'] === 'on'
+const topology = chosenTopology()
+const onCitus = topology?.name === 'citus'
 const folder = process.env['EXACT_OUT'] ?? tmpdir()
 
 /** Failures that look the same are shrunk once. */
@@ -19,8 +21,7 @@ const signature = ({ disagreement: { kind, code, message } }: Found): string =>
   [kind, code, message.replace(/"[^"]*"|\d+/g, '').slice(0, 60)].join(' ')
 
 const major = citusMajor()
-if (onCitus && major === null) throw new Error('Citus is installed for none of these servers.')
-let setting = usualSetting
+let setting = topology === null ? usualSetting : chosenSetting
 let close = (): Promise<void> => Promise.resolve()
 
 beforeAll(async () => {
@@ -81,5 +82,7 @@ async function tell(found: Found, worldSeed: number, number: number): Promise<vo
   console.log(
     `kept in ${file} as\n${small.question?.document ?? ''}\n${JSON.stringify(small.question?.variables ?? {})}\n${small.message}`,
   )
-  console.log(`run it again: npm run test:exact -- --replay ${file}${onCitus ? ' --citus' : ''}`)
+  console.log(
+    `run it again: npm run test:exact -- --replay ${file}${topology === null ? '' : ` --topology ${topology.name}`}`,
+  )
 }

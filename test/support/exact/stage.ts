@@ -1,21 +1,22 @@
 import { postgisMajor } from '../clusters.ts'
-import { createTestService, type Answer, type TestService } from '../service.ts'
+import { openAsked } from '../asked.ts'
+import { createTestService, type Answer, type AskedService, type TestService } from '../service.ts'
 import type { Store } from '../../../compiler/tools/verify/interpreter/store.ts'
 import type { Json, Question, TableSketch, World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { hashOf, isListed } from '../../../compiler/tools/verify/interpreter/allowlist.ts'
 import { dataSql, dumpSql, listSql, resetSql, schemaSql } from './ddl.ts'
 
 /** A World that exists: a database of its own and the service in front of it. */
-export interface Stage {
+export interface Stage<S extends AskedService = AskedService> {
   readonly world: World
-  readonly service: TestService
+  readonly service: S
   readonly ask: (question: Question) => Promise<Answer>
   /** The rows of each table, whoever may see them. */
   readonly dump: () => Promise<ReadonlyMap<string, readonly Json[]>>
   /** Puts the rows back. */
   readonly reset: () => Promise<void>
   /** The same database with the rows of another World of the same catalogue. */
-  readonly holding: (world: World) => Promise<Stage>
+  readonly holding: (world: World) => Promise<Stage<S>>
   readonly close: () => Promise<void>
 }
 
@@ -39,19 +40,28 @@ const settings = `do $$ begin execute format('alter database %I set timezone to 
 
 export type OpenStage = (world: World) => Promise<Stage>
 
-export const openStage: OpenStage = async (world) => {
-  const service = await createTestService({
-    ...(world.live === true && { told: true }),
-    ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }),
-    sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}`,
-  })
-  return stageOn(world, service, async (held) => {
+const optionsOf = (world: World) => ({
+  ...(world.geo === true && { major: postgisMajor() ?? noPostgis() }),
+  sql: `${settings}\n${schemaSql(world)}\n${dataSql(world)}`,
+})
+
+const stageOf = <S extends AskedService>(world: World, service: S): Stage<S> =>
+  stageOn(world, service, async (held) => {
     await service.db.query(resetSql(held))
   })
-}
+
+export const openStage = async (world: World): Promise<Stage<TestService>> =>
+  stageOf(world, await createTestService({ ...optionsOf(world), told: world.live === true }))
+
+/** In the topology of the run. */
+export const openChosenStage: OpenStage = async (world) => stageOf(world, await openAsked(optionsOf(world)))
 
 /** @param putBack fills the tables with the rows of a World of the same catalogue, and with nothing else */
-export function stageOn(world: World, service: TestService, putBack: (world: World) => Promise<void>): Stage {
+export function stageOn<S extends AskedService>(
+  world: World,
+  service: S,
+  putBack: (world: World) => Promise<void>,
+): Stage<S> {
   const rowsOf = async (table: TableSketch): Promise<readonly Json[]> =>
     (await service.db.query(dumpSql(table))).rows[0].rows as readonly Json[]
   /** Puts a document on the list where it belongs there: its hash may then stand for it. */
@@ -60,7 +70,7 @@ export function stageOn(world: World, service: TestService, putBack: (world: Wor
     await service.db.query(listSql, [hashOf(document), document])
     return hashOf(document)
   }
-  const stage: Stage = {
+  const stage: Stage<S> = {
     world,
     service,
     ask: async ({ document, variables, operationName, role, claims }) => {

@@ -125,8 +125,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const { port } = town.server
     const honest = startHonest({ port, make, perSecond, random: createRandom(seed + 1), verdicts, stalls, promptMs })
     closing.push(honest.stop)
-    const url = `postgres://postgres@127.0.0.1:${town.cluster.port}/town`
-    const watch = startWatch({ url, server: town.server, marks, verdicts, stalls, bounds })
+    const watch = startWatch({ url: town.adminUrl, server: town.server, marks, verdicts, stalls, bounds })
     closing.push(watch.stop)
     let usual = Number.POSITIVE_INFINITY
 

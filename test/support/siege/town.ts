@@ -6,14 +6,16 @@ import { setSetting } from '../../../runtime/auth/settings/store.ts'
 import { openStatements } from '../../../runtime/db/pool/statements.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
-import { startCluster, type ClusterSource, type ThrowAwayCluster } from '../cluster.ts'
-import { asMaintenance, poolerBefore, prepareAs } from '../database.ts'
+import type { ClusterSource, ThrowAwayCluster } from '../cluster.ts'
+import { openChosen } from '../topologies.ts'
 import { schemaSql } from './schema.ts'
 import { startBesieged, type Besieged } from './server.ts'
 
 /** A database on a Postgres of its own, and the built server on it, with auth enabled. */
 export interface Town {
   readonly cluster: ThrowAwayCluster
+  /** Of the database, as the superuser. */
+  readonly adminUrl: string
   readonly server: Besieged
   readonly secret: string
   readonly keys: { readonly anon: string; readonly serviceRole: string }
@@ -64,23 +66,18 @@ function reconnecting(url: string): { readonly query: Town['admin']; readonly en
 }
 
 export async function openTown({ source, settings }: TownOptions): Promise<Town> {
-  const cluster = await startCluster(source)
-  const closing: (() => Promise<unknown>)[] = [cluster.remove]
+  // What is looked at of running statements is decided when the server starts.
+  const standing = await openChosen({ source, sql: schemaSql, settings: { track_activity_query_size: '65536' } })
+  const closing: (() => Promise<unknown>)[] = [standing.drop]
   const close = async (): Promise<void> => {
     for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
   }
   try {
-    await asMaintenance(cluster.port, 'alter system set track_activity_query_size = 65536')
-    await asMaintenance(cluster.port, 'create database town')
-    const url = (user: string, port = cluster.port): string => `postgres://${user}@127.0.0.1:${port}/town`
-    await prepareAs('auth', url('postgres'))
-    // What is looked at of running statements is decided when the server starts.
-    await cluster.stop()
-    await cluster.restart()
-    const admin = reconnecting(url('postgres'))
+    const { cluster, url, adminUrl } = standing
+    if (cluster === null) throw new Error('The siege stops the server that takes writes, and there are several.')
+    const admin = reconnecting(adminUrl)
     closing.push(admin.end)
-    await admin.query(schemaSql)
-    const auth = { url: url('postgres'), schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
+    const auth = { url: adminUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
     const owner = openStatements(auth)
     closing.push(owner.close)
     const store: Town['store'] = async (name, text) => {
@@ -89,17 +86,12 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     }
     for (const [name, text] of site) await store(name, text)
     const secret = randomBytes(32).toString('hex')
-    const pooler = await poolerBefore(cluster.port)
-    if (pooler !== null) closing.push(pooler.close)
-    const environment = {
-      DATABASE_URL: url('authenticator', pooler?.port),
-      DATABASE_OWNER_URL: url('postgres', pooler?.port),
-      JWT_SECRET: secret,
-    }
-    const server = await startBesieged({ ...environment, ...settings })
+    const urls = { DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl, JWT_SECRET: secret }
+    const server = await startBesieged({ ...urls, ...standing.environment, ...settings })
     closing.push(server.end)
     return {
       cluster,
+      adminUrl,
       server,
       secret,
       keys: projectKeys(secret),

@@ -46,7 +46,7 @@ const statements = `
     coalesce(substring(a.query from 'siege_mark_(\\d+)')::int, l.objid::int) as mark
   from pg_stat_activity a
   left join pg_locks l on l.pid = a.pid and l.locktype = 'advisory' and l.classid = ${markClass}
-  where a.datname = 'town' and a.usename = 'authenticator' and a.state = 'active'`
+  where a.datname = current_database() and a.usename = 'authenticator' and a.state = 'active'`
 
 interface Running {
   readonly pid: number
