@@ -34,7 +34,10 @@ export async function serveStanding(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<HttpService> {
   const served = await serveBuilt(standing, { METRICS: 'on', ...standing.environment, ...environment })
-  await untilReplicas(served)
+  await untilReplicas(served).catch(async (error: unknown) => {
+    await served.stop()
+    throw error
+  })
   const graphql: HttpService['graphql'] = async (query, ask = {}) => {
     const { role = 'anon', claims, variables = {}, operationName, extensions } = ask
     const token = served.tokenOf({ role, ...claims })
