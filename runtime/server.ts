@@ -11,7 +11,7 @@ import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { PoolerFault, poolerFault } from './db/connect/pooler.ts'
-import { openDatabase, type Database } from './db/pool/pool.ts'
+import { openDatabase, type Database, type DatabaseOptions } from './db/pool/pool.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
@@ -130,7 +130,12 @@ export function openServerDatabase(settings: ServerSettings): ServerDatabase {
   return { ...openServerPool(settings, settings.databaseUrl, answers), answers }
 }
 
-const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudget, replays = false): Database =>
+const openServerPool = (
+  settings: ServerSettings,
+  url: string,
+  answers: ByteBudget,
+  replaying?: DatabaseOptions['replaying'],
+): Database =>
   openDatabase({
     url,
     schemas: settings.schemas,
@@ -138,15 +143,17 @@ const openServerPool = (settings: ServerSettings, url: string, answers: ByteBudg
     pooler: settings.pooler,
     statementTimeout: settings.statementTimeoutMs ?? undefined,
     answers,
-    replays,
+    ...(replaying !== undefined && { replaying }),
   })
 
 /** Null: there are none. */
 function openServerReplicas({ settings, database, log, siblings }: ServerParts): Replicas | null {
   if (settings.replicaUrls === null) return null
+  // Whoever waits longer gets an answer that is too old by then; the primary is asked.
+  const replaying = { lockTimeoutMs: settings.replicaMaxStalenessMs }
   return openReplicas({
     primary: database,
-    servers: settings.replicaUrls.map((url) => openServerPool(settings, url, database.answers, true)),
+    servers: settings.replicaUrls.map((url) => openServerPool(settings, url, database.answers, replaying)),
     longestMs: settings.replicaMaxStalenessMs,
     log,
     ...(siblings !== undefined && { siblings }),

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
@@ -128,6 +129,21 @@ describe('replicas', () => {
     await expect.poll(() => bodies(served, served.anon), { timeout: 10_000 }).toContain('late')
     await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*late/)
     expect(await metric(served, 'catalograph_replica_up{replica="1"}')).toBe(0)
+  })
+
+  it('leave to the primary what waits for a lock that replaying holds', async () => {
+    await untilReplica(served)
+    const changer = new pg.Client(primary.adminUrl)
+    await changer.connect()
+    await changer.query('begin; lock table note')
+    // What is committed so has reached the log, and all before it.
+    await primary.query(`set synchronous_commit = on; select pg_logical_emit_message(true, 'test', '')`)
+    const isLocked = `select from pg_locks where relation = 'note'::regclass and mode = 'AccessExclusiveLock'`
+    await expect.poll(async () => (await standby.query(isLocked)).rowCount, { timeout: 10_000 }).toBe(1)
+    await pauseReplay()
+    await changer.query('commit')
+    await changer.end()
+    expect(await bodies(served, served.anon)).toContain('first')
   })
 
   it('leave to the primary what their schema does not know', async () => {

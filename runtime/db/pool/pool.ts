@@ -40,8 +40,14 @@ export interface DatabaseOptions {
   readonly pooler?: PoolerSetting
   /** The memory that answers share; left out: it is not counted. */
   readonly answers?: ByteBudget
-  /** True for a server that replays another one's changes. */
-  readonly replays?: boolean
+  /** Given for a server that replays another one's changes. */
+  readonly replaying?: {
+    /**
+     * How long a statement waits for a lock, in milliseconds. Replaying alone holds locks there that a reader waits for, and it
+     * may wait for that reader itself, which Postgres does not notice.
+     */
+    readonly lockTimeoutMs: number
+  }
 }
 
 export interface Database {
@@ -158,11 +164,12 @@ const terminate = 'select pg_terminate_backend($1)'
 export const openDatabase = (options: DatabaseOptions): Database => {
   const timeout = options.statementTimeout ?? usualStatementTimeout
   const connectTimeout = options.connectTimeout ?? usualConnectTimeout
-  const { timeZone, answers, pooler = 'auto' } = options
+  const { timeZone, answers, pooler = 'auto', replaying } = options
   const poolSize = options.poolSize ?? usualPoolSize
   const settings = {
     ...startupSettings([...options.schemas, extensionSchema], timeout),
     ...(timeZone !== undefined && { TimeZone: timeZone }),
+    ...(replaying !== undefined && { lock_timeout: String(replaying.lockTimeoutMs) }),
   }
   const server = serverOf(options.url, settings)
   const connections = createConnectionPool({
@@ -196,7 +203,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     timeout,
   })
   return {
-    run: checkingApart(runWith(runner.run, marks.forget), options.replays ?? false),
+    run: checkingApart(runWith(runner.run, marks.forget), replaying !== undefined),
     query,
     session,
     ping: async () => {
