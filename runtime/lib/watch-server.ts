@@ -6,6 +6,8 @@ export interface Watch<Sight> {
   /** @param at when the question was sent, on the monotonic clock in milliseconds */
   readonly seen: (sight: Sight, at: number) => void
   readonly failed: (error: unknown) => void
+  /** Told as well where it has failed because no answer came. */
+  readonly silent?: () => void
   /** How long to wait before the next look, in milliseconds. */
   readonly pauseMs: () => number
   /** After how many milliseconds without an answer a look has failed. */
@@ -13,7 +15,7 @@ export interface Watch<Sight> {
 }
 
 /** Looks again and again; returns what ends it. It keeps no process alive. */
-export function watchServer<Sight>({ look, seen, failed, pauseMs, silentMs }: Watch<Sight>): () => void {
+export function watchServer<Sight>({ look, seen, failed, silent, pauseMs, silentMs }: Watch<Sight>): () => void {
   let timer: NodeJS.Timeout | null = null
   let isOver = false
   const round = async (): Promise<void> => {
@@ -23,7 +25,10 @@ export function watchServer<Sight>({ look, seen, failed, pauseMs, silentMs }: Wa
       (sight) => isOver || seen(sight, at),
       (error: unknown) => isOver || failed(error),
     )
-    if (!(await within(silentMs, answered)) && !isOver) failed(new Error(`no answer within ${silentMs} ms`))
+    if (!(await within(silentMs, answered)) && !isOver) {
+      failed(new Error(`no answer within ${silentMs} ms`))
+      silent?.()
+    }
     await answered
     if (!isOver) timer = setTimeout(() => void round(), pauseMs()).unref()
   }

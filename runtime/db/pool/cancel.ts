@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../wire/exchange.ts'
 import type { DatabaseFailureKind } from '../failures/failures.ts'
+import { within } from '../../lib/within.ts'
 
 /** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */
 
@@ -66,6 +67,9 @@ const againAfterMs = 25
 /** How long the last message of a backend may take, which says that it rolled back. */
 const lastWordsMs = 100
 
+/** A server that is silent does not end a backend either; the connection is given up nevertheless. */
+const terminationMs = 2_000
+
 /** How long a function may go on that catches its cancellation, before its backend is ended. */
 const patienceMs: Readonly<Record<EndCause, number>> = { gone: 2_000, deadline: 5_000, stopping: 300 }
 
@@ -91,7 +95,10 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
     }
     if (!runs()) return
     if (connection.pooled === null) {
-      await terminate(keyOf(client).processID).catch(() => undefined)
+      await within(
+        terminationMs,
+        terminate(keyOf(client).processID).catch(() => undefined),
+      )
       await sleep(lastWordsMs)
     }
     // A pooler ends the backend of a client that leaves in the middle of a transaction.

@@ -1,4 +1,4 @@
-import type { RunExchange } from '../../contract/execution.ts'
+import type { Exchange, RequestContext, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type { History } from './history.ts'
 import { endSecondPrimary, isSecondPrimary, type ReplicaSight } from './look.ts'
 
@@ -24,7 +24,10 @@ export interface ReplicaState {
 }
 
 export interface Replica {
-  readonly run: RunExchange
+  /** Resolves with null where the replica was abandoned meanwhile. */
+  readonly run: (exchange: Exchange, context: RequestContext) => Promise<readonly ResultRow[] | null>
+  /** Ends what runs on it without waiting for it: it is silent. */
+  readonly abandon: () => void
   /** @param now after it told */
   readonly seen: (sight: ReplicaSight, now: number) => void
   readonly failed: () => void
@@ -35,6 +38,19 @@ export interface Replica {
   readonly state: (now: number) => ReplicaState
 }
 
+/** The client of a request is gone, or it is as good as that. */
+const leave = (context: RequestContext): void => {
+  context.gone = true
+  context.onGone?.()
+}
+
+/** The request as this attempt knows it: the attempt may be over while the request goes on. */
+const attemptOf = (context: RequestContext): RequestContext => {
+  const own: RequestContext = { ...context, onGone: null }
+  context.onGone = () => leave(own)
+  return own
+}
+
 /** @param longestMs how old its answers may be */
 export function createReplica(run: RunExchange, history: History, longestMs: number): Replica {
   let sight: ReplicaSight | null = null
@@ -42,6 +58,7 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
   let primarySince = Infinity
   let [isAway, isResting] = [false, false]
   let [running, served] = [0, 0]
+  const abandoning = new Set<() => void>()
   const lagMs = (now: number): number => (sight === null ? Infinity : now - history.freshAt(sight.lsn))
   const faultAt = (now: number): ReplicaFault | null => {
     const primary = history.newest()
@@ -57,11 +74,24 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
     run: async (exchange, context) => {
       running += 1
       served += 1
+      const own = attemptOf(context)
+      let abandon = (): void => leave(own)
+      const abandoned = new Promise<null>((resolve) => {
+        abandon = () => {
+          leave(own)
+          resolve(null)
+        }
+      })
+      abandoning.add(abandon)
       try {
-        return await run(exchange, context)
+        return await Promise.race([run(exchange, own), abandoned])
       } finally {
         running -= 1
+        abandoning.delete(abandon)
       }
+    },
+    abandon: () => {
+      for (const one of [...abandoning]) one()
     },
     seen: (given, now) => {
       if (given.replays) primarySince = Infinity

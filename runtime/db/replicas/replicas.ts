@@ -97,6 +97,7 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
           replica?.failed()
           told(reasonOf(error))
         },
+        silent: () => replica?.abandon(),
       })
     }),
   ]
@@ -137,16 +138,18 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
     },
     read: async (exchange, context) => {
       const replica = context === undefined || !exchange.readOnly ? null : choose(context)
-      if (replica === null) return onPrimary(exchange, context)
+      if (replica === null || context === undefined) return onPrimary(exchange, context)
       try {
         const rows = await replica.run(exchange, context)
-        reads.replica += 1
-        return rows
+        if (rows !== null) {
+          reads.replica += 1
+          return rows
+        }
       } catch (error) {
         if (!(error instanceof DatabaseFailure) || final.has(error.kind)) throw error
         if (lasting.has(error.kind)) replica.rest()
-        return onPrimary(exchange, context)
       }
+      return onPrimary(exchange, context)
     },
     wrote,
     stats: () => ({ replicas: replicas.map((replica) => replica.state(now())), reads: { ...reads } }),
