@@ -23,6 +23,10 @@ export interface TenantPlace {
   readonly expression: string
 }
 
+/** Text that carries the check of the version, or is whole as it is. */
+export type CheckableText =
+  (PreparedText<OpenText> & { readonly carriesCheck: true }) | (PreparedText & { readonly carriesCheck?: never })
+
 interface Bound<Text extends string> extends PreparedText<Text> {
   /** Parameters in text format, in order of $1, $2, ... */
   readonly values: readonly (string | null)[]

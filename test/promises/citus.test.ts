@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
 import { citusMajor, createDistributed } from '../support/distributed.ts'
@@ -113,6 +114,33 @@ describe.skipIf(major === null)('a database of Citus', () => {
 
   it('asks one server for it, and that for one shard', async () => {
     expect(await tasks(nested)).toEqual([1])
+  })
+
+  it('finds a row by its key, in one tenant', async () => {
+    const byKey = (tenantId: number, id: number): string =>
+      `{ __typename found: taskByPk(tenant_id: "${tenantId}", id: "${id}") { __typename nodeId title due } }`
+    expect(await dataOf(byKey(2, 4))).toEqual({
+      __typename: 'Query',
+      found: { __typename: 'task', nodeId: expect.any(String), title: 'task 4 of 2', due: '2026-01-01T12:00:00+00:00' },
+    })
+    expect((await dataOf(byKey(2, 44))).found).toBeNull()
+    expect((await dataOf(byKey(3, 4))).found).toBeNull()
+  })
+
+  it('has a row by its key planned once for all values', async () => {
+    await dataOf('{ taskByPk(tenant_id: "2", id: "4") { nodeId title } }')
+    const text = service.exchanges.at(-1)?.statements[0]?.text ?? ''
+    const client = new pg.Client(service.db.adminUrl)
+    const said: unknown[] = []
+    client.on('notice', ({ message }) => said.push(message))
+    await client.connect()
+    await client.query('set plan_cache_mode = force_generic_plan')
+    await client.query(`prepare row as ${text}`)
+    await client.query('set client_min_messages = debug2')
+    const { rows } = await client.query('execute row (2, 4)')
+    await client.end()
+    expect(said).toContain('Deferred pruning for a fast-path router query')
+    expect(Object.values(rows[0] ?? {})).toMatchObject([{ title: 'task 4 of 2' }])
   })
 
   it('shows a tenant nothing of another, and no tenant nothing', async () => {

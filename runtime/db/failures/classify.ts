@@ -135,9 +135,12 @@ const planning: ReadonlySet<string> = new Set([
 export const concernsNoRow = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && error.code === 'XX000' && / for shard 0$/.test(error.message)
 
+/** feature_not_supported, and what Citus says in some places without a code of its own. */
+const unsupported: ReadonlySet<string | null> = new Set(['0A000', 'XX000'])
+
 /** What a coordinator does not support because of how its rows are spread. */
 export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
-  if (failure.sqlstate !== '0A000' || !isFrom(planning, failure.cause)) return failure
+  if (!unsupported.has(failure.sqlstate) || !isFrom(planning, failure.cause)) return failure
   const made = new DatabaseFailure('across-shards', failure.message, failure.sqlstate, failure.statement)
   made.cause = failure.cause
   return made

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import type { OpenStatement, PreparedText } from '../../contract/execution.ts'
+import type { BoundStatement, CheckableText } from '../../contract/execution.ts'
 import type { Interest } from '../../contract/live.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
 
 /** What is to be sent to the database, and how the answer is made of what comes back. */
 export interface Ready extends Outline {
-  readonly bound: readonly OpenStatement[]
+  readonly bound: readonly BoundStatement[]
   /** Of a subscription: changes that matter to it. */
   readonly interests?: readonly Interest[] | undefined
 }
@@ -17,9 +17,9 @@ export interface Ready extends Outline {
 export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly slices: readonly string[] })
 
 type Item =
-  | { readonly text: PreparedText<OpenStatement['text']> }
+  | { readonly text: CheckableText }
   /** `of`: which of the texts before. */
-  | ({ readonly of: number } & Pick<OpenStatement, 'values' | 'tenants' | 'unchanged'>)
+  | ({ readonly of: number } & Pick<BoundStatement, 'values' | 'tenants' | 'unchanged'>)
   | { readonly piece: Piece }
 
 /** Objects that are made at once: some milliseconds' worth. */
@@ -31,11 +31,12 @@ export function pack(ready: Ready): Packed {
   if (pieces.length + bound.length <= most) return ready
   const places = new Map<string, number>()
   const texts: Item[] = []
-  const statements = bound.map(({ name, text, values, tenants, unchanged }): Item => {
+  const statements = bound.map((statement): Item => {
+    const { name, values, tenants, unchanged } = statement
     const known = places.get(name)
     if (known !== undefined) return { of: known, values, tenants, unchanged }
     places.set(name, texts.length)
-    return { of: texts.push({ text: { name, text } }) - 1, values, tenants, unchanged }
+    return { of: texts.push({ text: textOf(statement) }) - 1, values, tenants, unchanged }
   })
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
@@ -43,12 +44,17 @@ export function pack(ready: Ready): Packed {
   return { ...others, slices }
 }
 
+const textOf = (statement: BoundStatement): CheckableText =>
+  statement.carriesCheck === true
+    ? { name: statement.name, text: statement.text, carriesCheck: true }
+    : { name: statement.name, text: statement.text }
+
 /** Others get their turn between the slices. */
 export async function unpack(packed: Packed): Promise<Ready> {
   if (!('slices' in packed)) return packed
   const { slices, ...others } = packed
-  const texts: PreparedText<OpenStatement['text']>[] = []
-  const bound: OpenStatement[] = []
+  const texts: CheckableText[] = []
+  const bound: BoundStatement[] = []
   const pieces: Piece[] = []
   for (const [index, slice] of slices.entries()) {
     if (index > 0) await setImmediate()
@@ -59,7 +65,7 @@ export async function unpack(packed: Packed): Promise<Ready> {
         const prepared = texts[item.of]
         if (prepared === undefined) throw new Error('a statement came before its text')
         const { values, tenants, unchanged } = item
-        bound.push({ ...prepared, values, tenants, unchanged, carriesCheck: true })
+        bound.push({ ...prepared, values, tenants, unchanged })
       }
     }
   }

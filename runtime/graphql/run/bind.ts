@@ -1,4 +1,4 @@
-import type { OpenStatement } from '../../contract/execution.ts'
+import type { BoundStatement } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -9,17 +9,16 @@ import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node
 export type BoundVariables = Readonly<Record<string, unknown>>
 
 /** Puts this request's values into a statement. @throws Refusal for values that cannot be used */
-export const bind = (statement: Statement, variables: BoundVariables): OpenStatement => ({
-  name: statement.name,
-  text: statement.text,
-  values: statement.values.map((value) => bindValue(value, variables)),
-  tenants: statement.tenants,
-  unchanged: statement.unchanged,
-  carriesCheck: true,
-})
+export const bind = (statement: Statement, variables: BoundVariables): BoundStatement => {
+  const { name, tenants, unchanged } = statement
+  const values = statement.values.map((value) => bindValue(value, variables))
+  return statement.carriesCheck === true
+    ? { name, text: statement.text, values, tenants, unchanged, carriesCheck: true }
+    : { name, text: statement.text, values, tenants, unchanged }
+}
 
 /** The same with all statements of a request. */
-export const bindAll = ({ statements, variables }: Prepared): readonly OpenStatement[] =>
+export const bindAll = ({ statements, variables }: Prepared): readonly BoundStatement[] =>
   statements.statements.map((statement) => bind(statement, variables))
 
 /** The text of a value; null: it is null. */

@@ -1,4 +1,4 @@
-import type { Cell, OpenStatement } from '../../contract/execution.ts'
+import type { BoundStatement, Cell, OpenStatement } from '../../contract/execution.ts'
 import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { printOpen } from '../../sql/print.ts'
@@ -12,7 +12,7 @@ import type { Turn } from './turn.ts'
  */
 export interface Tenants {
   /** The statements with their tenants' values. Rejects where the database cannot make these, as the policies could not. */
-  readonly place: (turn: Turn, bound: readonly OpenStatement[]) => Promise<readonly OpenStatement[]>
+  readonly place: (turn: Turn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
 }
 
 type Values = ReadonlyMap<string, string | null>
@@ -48,7 +48,7 @@ export const createTenants = (): Tenants => {
   }
 }
 
-export const hasTenants = (bound: readonly OpenStatement[]): boolean =>
+export const hasTenants = (bound: readonly BoundStatement[]): boolean =>
   bound.some(({ tenants }) => tenants !== undefined)
 
 const asking = (expressions: readonly string[]): OpenStatement => {
@@ -58,7 +58,7 @@ const asking = (expressions: readonly string[]): OpenStatement => {
 
 const textOf = (cell: Cell | undefined): string | null => cell?.toString() ?? null
 
-const placed = (statement: OpenStatement, known: Values): OpenStatement => {
+const placed = (statement: BoundStatement, known: Values): BoundStatement => {
   const { tenants = [] } = statement
   const byPlace = new Map(tenants.map(({ at, expression }) => [at, known.get(expression) ?? null]))
   const values = statement.values.map((value, at) => byPlace.get(at) ?? value)

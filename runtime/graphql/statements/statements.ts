@@ -1,21 +1,24 @@
-import type { OpenText, PreparedText, TenantPlace } from '../../contract/execution.ts'
+import type { CheckableText, PreparedText, TenantPlace } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
-import { printOpen } from '../../sql/print.ts'
-import { joined, selectList, sql, trusted, type Pair, type SelectList, type Sql } from '../../sql/tree.ts'
+import { print, printOpen, type Printed } from '../../sql/print.ts'
+import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { Plan, Root, Value, WatchedRead } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
+import { oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { ofTenant, withKey } from './tenants.ts'
 import { noneChanged, writeStatement } from './writes.ts'
 
 /** s4: a statement as it is prepared, and how each of its parameters is found. */
-export interface Statement extends PreparedText<OpenText> {
+export type Statement = CheckableText & Parameters
+
+interface Parameters {
   readonly values: readonly Value[]
   /** Those of them that claims give; absent: none. */
   readonly tenants?: readonly TenantPlace[] | undefined
@@ -119,6 +122,8 @@ function rootStatement(writer: Writer, root: SqlRoot): SelectList {
 
 function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
   const writer = createWriter(engine, role, rowObject, notes(0))
+  const oneRow = oneRowOf(writer, plan)
+  if (oneRow !== null) return forOneRow(role, plan, selectRow(writer, oneRow))
   const columns: Sql[] = []
   const isWide = plan.roots.length > maxColumns
   const pieces = isWide
@@ -127,6 +132,14 @@ function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Note
   const statement = selectList(columns.map((value, index) => ({ value, as: bare('r', index + 1) })))
   return { writes: false, statements: columns.length === 0 ? [] : [printed(engine, role, statement)], pieces }
 }
+
+const forOneRow = (role: string, { roots }: Plan, row: Select): Statements => ({
+  writes: false,
+  statements: [statementOf(role, print(row, 'json'))],
+  pieces: roots.map((root) =>
+    root.kind === 'constant' ? root : { kind: 'column', key: root.key, statement: 0, column: 0 },
+  ),
+})
 
 function piece(writer: Writer, root: Root, columns: Sql[]): Piece {
   if (root.kind === 'constant') return root
@@ -192,13 +205,17 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
   }
 }
 
-const unchangedBy = ({ manifest }: StatementEngine, root: SqlRoot): Pick<Statement, 'unchanged'> =>
+const unchangedBy = ({ manifest }: StatementEngine, root: SqlRoot): Pick<Parameters, 'unchanged'> =>
   manifest.distributed !== undefined && (root.kind === 'update' || root.kind === 'delete')
     ? { unchanged: noneChanged(root) }
     : {}
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
   const made = printOpen(statement, manifest.distributed !== undefined ? 'json' : 'record')
+  return { ...statementOf(role, made), carriesCheck: true }
+}
+
+function statementOf<Text extends string>(role: string, made: Printed<Text>): PreparedText<Text> & Parameters {
   const values = valuesOf(made)
   const tenants = values.flatMap(({ slot }, at) =>
     slot.kind === 'tenant' ? [{ at, expression: slot.expression }] : [],

@@ -1,0 +1,42 @@
+import { bare } from '../../sql/ident.ts'
+import { literal } from '../../sql/literal.ts'
+import { joined, select, sql, type Pair, type Select } from '../../sql/tree.ts'
+import type { Plan, Root, RowMember } from '../plan/types.ts'
+import { keyEquals } from './filter.ts'
+import { firstOf, rowPairs } from './rows.ts'
+import { readFor, relationOf, type Writer } from './source.ts'
+
+/**
+ * A row of a distributed table by its key. Citus plans a statement once for all its values if it reads one table, names the tenant
+ * once and has no sub-select (its fast path); every other statement it plans each time that it runs.
+ */
+
+type ByKey = Extract<Root, { kind: 'by-key' }>
+
+/** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
+const mostMembers = 50
+
+/** Members that are written without a sub-select. */
+const isPlain = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
+
+/** The one field that a document asks the database for; null: there are several, or it is no such row. */
+export function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
+  const [root, ...others] = roots.filter(({ kind }) => kind !== 'constant')
+  if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
+  const { entity, members } = root.row
+  const namesTenant = entity.tenant !== undefined && entity.key.includes(entity.tenant.column)
+  return namesTenant && members.length <= mostMembers && members.every(isPlain) ? root : null
+}
+
+const entryOf = ([key, value]: Pair) => sql`${literal(key)}, ${value}`
+
+/** The row as a column of type json; no row where there is none. Policies hold where the row lies. */
+export function selectRow(writer: Writer, { row, values }: ByKey): Select {
+  const scope = readFor(writer, row.entity, row)
+  const entries = rowPairs(writer, row, scope).map(entryOf)
+  return select([{ value: sql`json_build_object(${joined(entries, ', ')})`, as: bare('r', 1) }], {
+    from: [{ of: relationOf(scope.builder), alias: scope.alias }],
+    where: [keyEquals(values)(scope)],
+    ...firstOf(row.entity),
+  })
+}
