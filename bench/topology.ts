@@ -6,7 +6,8 @@ import { renderWelcome } from '../compiler/tools/cli/welcome.ts'
 import { messageOf } from '../runtime/lib/message-of.ts'
 import { clusterOf, type Major } from '../test/support/clusters.ts'
 import { serveBuilt } from '../test/support/served.ts'
-import { topologies, topologyNamed, type Standing, type Topology } from '../test/support/topologies.ts'
+import type { Standing } from '../test/support/standing.ts'
+import { topologies, topologyNamed, type Topology } from '../test/support/topologies.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
@@ -37,7 +38,7 @@ const start = (topology: Topology): Promise<void> =>
     let current: Standing = standing
     later(() => current.drop())
     await enableDemoAuth(standing.adminUrl)
-    const served = await serveBuilt(standing, standing.environment)
+    const served = await serveBuilt(standing, standing.environment, standing.host)
     later(served.stop)
     const keys = { anon: served.anon, serviceRole: served.service }
     console.info(renderWelcome({ url: served.url, keys, adminUrl: standing.adminUrl }))

@@ -9,7 +9,8 @@ import {
   type AskedService,
   type TestServiceOptions,
 } from './service.ts'
-import { chosenTopology, openChosen, type Standing } from './topologies.ts'
+import type { Standing } from './standing.ts'
+import { chosenTopology, openChosen } from './topologies.ts'
 
 /** A built service of a topology, asked over HTTP as anybody. */
 export interface HttpService extends Pick<AskedService, 'graphql'> {
@@ -33,7 +34,8 @@ export async function serveStanding(
   standing: Standing,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<HttpService> {
-  const served = await serveBuilt(standing, { METRICS: 'on', ...standing.environment, ...environment })
+  const { host } = standing
+  const served = await serveBuilt(standing, { METRICS: 'on', ...standing.environment, ...environment }, host)
   await untilReplicas(served).catch(async (error: unknown) => {
     await served.stop()
     throw error

@@ -1,4 +1,4 @@
-import { chmod, chown, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdtemp, readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
@@ -9,9 +9,22 @@ import { runProgram, startServer } from '../../runtime/embedded-postgres/postgre
 import type { Account, Binaries, ServerProcess } from '../../runtime/embedded-postgres/postgres-process.ts'
 import { processIdentity } from '../../runtime/embedded-postgres/processes.ts'
 
-/** A throw-away server: nothing is synced to disk, everybody on 127.0.0.1 is trusted, the folder goes away with it. */
-export interface ThrowAwayCluster {
+export interface Endpoint {
+  readonly address: string
   readonly port: number
+}
+
+/** Where a program may run. */
+export interface Host {
+  readonly address: string
+  /** A program that runs this one there, as that account; it has to be started as our own. */
+  readonly launcher: (program: string, account: Account) => Promise<string>
+}
+
+const loopback = '127.0.0.1'
+
+/** A throw-away server: nothing is synced to disk, everybody who reaches it is trusted, the folder goes away with it. */
+export interface ThrowAwayCluster extends Endpoint {
   readonly folder: string
   /** Starts it again on the same port and folder after `stop`. */
   readonly restart: () => Promise<void>
@@ -23,7 +36,7 @@ export interface ThrowAwayCluster {
 
 const settings = (port: number): Readonly<Record<string, string>> => ({
   port: String(port),
-  listen_addresses: '127.0.0.1',
+  listen_addresses: loopback,
   unix_socket_directories: '',
   fsync: 'off',
   synchronous_commit: 'off',
@@ -45,8 +58,8 @@ const rolesSql = `
   grant anon, authenticated, service_role to authenticator;
 `
 
-const createRoles = async (port: number): Promise<void> => {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+const createRoles = async ({ address: host, port }: Endpoint): Promise<void> => {
+  const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await client.connect()
   await client.query(rolesSql)
   await client.end()
@@ -87,6 +100,8 @@ export interface ClusterSource {
   readonly binaries: Binaries
   /** A folder of initClusterFolder to copy, which takes a tenth of the time that making one takes; null: make one. */
   readonly pristine: string | null
+  /** Left out: they run on this one. */
+  readonly host?: Host
 }
 
 const newFolder = async (account: Account): Promise<string> => {
@@ -96,6 +111,8 @@ const newFolder = async (account: Account): Promise<string> => {
   if (account !== null) await chown(parent, account.uid, account.gid)
   return join(parent, 'data')
 }
+
+const everybody = ['all', 'replication'].map((database) => `host ${database} all all trust\n`).join('')
 
 const fill = async (account: Account, folder: string, { binaries, pristine }: ClusterSource): Promise<void> => {
   const flags = ['--no-sync', '--auth=trust', '--username=postgres', '--encoding=UTF8', '--locale=C']
@@ -117,16 +134,21 @@ export const removeClusterFolder = (folder: string): Promise<void> =>
 /** A cluster on a folder that is filled, and the server that runs on it. */
 const runCluster = async (
   account: Account,
-  binaries: Binaries,
+  { binaries, host }: Pick<ClusterSource, 'binaries' | 'host'>,
   folder: string,
   given: Readonly<Record<string, string>>,
   onLine?: (line: string) => void,
 ): Promise<ThrowAwayCluster> => {
   const port = await freePort()
+  const address = host?.address ?? loopback
+  const postgres = host === undefined ? binaries.postgres : await host.launcher(binaries.postgres, account)
+  if (host !== undefined) await appendFile(join(folder, 'pg_hba.conf'), everybody)
+  const all = { ...settings(port), listen_addresses: address, ...given }
   const start = (): Promise<ServerProcess> =>
-    startServer(account, binaries, folder, { ...settings(port), ...given }, onLine)
+    startServer(host === undefined ? account : null, { ...binaries, postgres }, folder, all, onLine)
   let server = await start()
   return {
+    address,
     port,
     folder,
     restart: async () => {
@@ -147,11 +169,13 @@ const runCluster = async (
 /**
  * A hot standby that replays what a cluster commits, or whichever of the others is promoted; that one is stopped for a moment, to
  * be copied.
+ * @param servers where it finds the primary, or whoever takes its place
  * @param name what the primary knows it by
  */
 export const startStandby = async (
-  { binaries }: ClusterSource,
-  [primary, ...others]: readonly [ThrowAwayCluster, ...ThrowAwayCluster[]],
+  source: Pick<ClusterSource, 'binaries' | 'host'>,
+  primary: ThrowAwayCluster,
+  servers: readonly Endpoint[],
   name: string,
   onLine?: (line: string) => void,
 ): Promise<ThrowAwayCluster> => {
@@ -161,13 +185,12 @@ export const startStandby = async (
   await runProgram(account, 'cp', ['-a', primary.folder, folder])
   await primary.restart()
   await runProgram(account, 'touch', [join(folder, 'standby.signal')])
-  const servers = [primary, ...others]
-  const [hosts, ports] = [servers.map(() => '127.0.0.1').join(), servers.map(({ port }) => port).join()]
-  const source = {
+  const [hosts, ports] = [servers.map(({ address }) => address).join(), servers.map(({ port }) => port).join()]
+  const given = {
     primary_conninfo: `host=${hosts} port=${ports} target_session_attrs=read-write user=postgres application_name=${name}`,
     wal_retrieve_retry_interval: '100',
   }
-  return runCluster(account, binaries, folder, source, onLine)
+  return runCluster(account, source, folder, given, onLine)
 }
 
 /**
@@ -179,11 +202,10 @@ export const startCluster = async (
   onLine?: (line: string) => void,
   given: Readonly<Record<string, string>> = {},
 ): Promise<ThrowAwayCluster> => {
-  const { binaries } = source
   const account = await serverAccount()
   const folder = await newFolder(account)
   await fill(account, folder, source)
-  const cluster = await runCluster(account, binaries, folder, given, onLine)
-  await createRoles(cluster.port)
+  const cluster = await runCluster(account, source, folder, given, onLine)
+  await createRoles(cluster)
   return cluster
 }

@@ -35,8 +35,8 @@ export interface TestDatabaseOptions {
 }
 
 /** Runs on the database that every server has. */
-export const asMaintenance = async (port: number, sql: string): Promise<void> => {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+export const asMaintenance = async (port: number, sql: string, host = '127.0.0.1'): Promise<void> => {
+  const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
   await client.connect()
   try {
     await client.query(sql)

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
+import type { Host } from './cluster.ts'
 
 /** Debian's, and a newer one where the environment names it: 1.21 is the first that can keep prepared statements. */
 const programs = ['/usr/sbin/pgbouncer', process.env['TEST_PGBOUNCER'] ?? '']
@@ -31,6 +32,14 @@ const findPgbouncers = (): readonly PgbouncerProgram[] => programs.filter((path)
 export const pgbouncerThat = (keeps: boolean): PgbouncerProgram | null =>
   findPgbouncers().find(({ keepsStatements }) => keepsStatements === keeps) ?? null
 
+/** What has to be installed for one that can keep them, or cannot; null: nothing. */
+export const noPgbouncer = (keeps: boolean): string | null => {
+  if (pgbouncerThat(keeps) !== null) return null
+  return keeps
+    ? 'Install PgBouncer 1.21 or newer, and let TEST_PGBOUNCER name it.'
+    : 'Install PgBouncer older than 1.21 as /usr/sbin/pgbouncer (Debian 12: apt-get install pgbouncer).'
+}
+
 /** Those of this machine; what is missing is said. */
 export const pgbouncers = (): readonly PgbouncerProgram[] => {
   const found = findPgbouncers()
@@ -51,9 +60,9 @@ export interface Pgbouncer {
   readonly close: () => Promise<void>
 }
 
-const answers = (port: number): Promise<boolean> =>
+const answers = (port: number, address: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(port, address)
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
@@ -62,8 +71,12 @@ export type PoolMode = 'transaction' | 'session' | 'statement'
 
 export interface PgbouncerOptions {
   readonly program: string
-  /** Of the server, on loopback, that trusts everybody. */
+  /** Of the server that trusts everybody. */
   readonly serverPort: number
+  /** Left out: on loopback. */
+  readonly serverAddress?: string
+  /** Left out: it runs on this one. */
+  readonly host?: Host
   readonly mode?: PoolMode
   /** Lines of its configuration. */
   readonly lines?: readonly string[]
@@ -72,16 +85,17 @@ export interface PgbouncerOptions {
 
 /** A pooler that accepts everybody. */
 export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbouncer> => {
-  const { program, serverPort, mode = 'transaction', lines = [] } = options
+  const { program, serverPort, serverAddress = '127.0.0.1', host, mode = 'transaction', lines = [] } = options
+  const address = host?.address ?? '127.0.0.1'
   const port = options.port ?? (await freePort())
   const folder = mkdtempSync(join(tmpdir(), 'catalograph-pgbouncer-'))
   const [config, users] = [join(folder, 'pgbouncer.ini'), join(folder, 'users.txt')]
   const settings = (server: string): string =>
     [
       `[databases]`,
-      `* = host=127.0.0.1 ${server}`,
+      `* = host=${serverAddress} ${server}`,
       `[pgbouncer]`,
-      `listen_addr = 127.0.0.1`,
+      `listen_addr = ${address}`,
       `listen_port = ${port}`,
       `auth_type = trust`,
       `auth_file = ${users}`,
@@ -95,9 +109,12 @@ export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbounc
   writeFileSync(config, settings(`port=${serverPort}`))
   const account = await serverAccount()
   if (account !== null) for (const path of [folder, config, users]) chownSync(path, account.uid, account.gid)
-  const started = spawn(program, [config], { stdio: 'ignore', ...(account !== null && account) })
+  const started =
+    host === undefined
+      ? spawn(program, [config], { stdio: 'ignore', ...(account !== null && account) })
+      : spawn(await host.launcher(program, account), [config], { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => started.once('exit', () => resolve()))
-  for (let tries = 0; !(await answers(port)); tries += 1) {
+  for (let tries = 0; !(await answers(port, address)); tries += 1) {
     if (tries === 100) throw new Error('pgbouncer does not answer')
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

@@ -1,5 +1,12 @@
 import pg from 'pg'
-import { startCluster, startStandby, type ClusterSource, type ThrowAwayCluster } from './cluster.ts'
+import {
+  startCluster,
+  startStandby,
+  type ClusterSource,
+  type Endpoint,
+  type Host,
+  type ThrowAwayCluster,
+} from './cluster.ts'
 import { clusterOf, majors } from './clusters.ts'
 import { asMaintenance, prepareAs } from './database.ts'
 
@@ -25,7 +32,7 @@ export interface ReplicatedDatabase {
 const name = 'replicated'
 
 const serverOn = (cluster: ThrowAwayCluster, log: readonly string[]): DatabaseServer => {
-  const url = (user: string): string => `postgres://${user}@127.0.0.1:${cluster.port}/${name}`
+  const url = (user: string): string => `postgres://${user}@${cluster.address}:${cluster.port}/${name}`
   return {
     cluster,
     url: url('authenticator'),
@@ -48,25 +55,32 @@ export interface ReplicatedOptions {
   readonly source?: ClusterSource
   /** Of each server, beside the usual ones. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Of the primary and the standbys; left out: this one. */
+  readonly hosts?: readonly Host[]
+  /** Where standbys reach a server; left out: where everybody does. */
+  readonly upstream?: (server: Endpoint) => Promise<Endpoint>
 }
 
 /** @param sql what the database holds beside what compiler/prepare makes */
 export async function createReplicated(
   standbyCount: number,
   sql: string,
-  { source = clusterOf(majors()[0] ?? 18), settings = {} }: ReplicatedOptions = {},
+  { source = clusterOf(majors()[0] ?? 18), settings = {}, hosts = [], upstream }: ReplicatedOptions = {},
 ): Promise<ReplicatedDatabase> {
   const log: string[] = []
-  const cluster = await startCluster(source, (line) => log.push(line), settings)
+  const on = (place: number): ClusterSource => ({ ...source, ...(hosts[place] && { host: hosts[place] }) })
+  const cluster = await startCluster(on(0), (line) => log.push(line), settings)
   const primary = serverOn(cluster, log)
-  await asMaintenance(cluster.port, `create database ${name}`)
+  await asMaintenance(cluster.port, `create database ${name}`, cluster.address)
   await prepareAs('auth', primary.adminUrl)
   await primary.query(sql)
   const standbys: DatabaseServer[] = []
   for (let number = 0; number < standbyCount; number += 1) {
     const lines: string[] = []
-    const servers = [cluster, ...standbys.map((standby) => standby.cluster)] as const
-    standbys.push(serverOn(await startStandby(source, servers, `standby${number}`, (line) => lines.push(line)), lines))
+    const all = [cluster, ...standbys.map((standby) => standby.cluster)]
+    const servers = upstream === undefined ? all : await Promise.all(all.map(upstream))
+    const tell = (line: string): void => void lines.push(line)
+    standbys.push(serverOn(await startStandby(on(number + 1), cluster, servers, `standby${number}`, tell), lines))
   }
   const remove = async (): Promise<void> => {
     for (const { cluster: one } of [...standbys, primary]) await one.remove()

@@ -7,6 +7,7 @@ import { packageFolder } from '../../compiler/tools/cli/package.ts'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { signToken } from '../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
+import type { Host } from './cluster.ts'
 import type { TestDatabase } from './database.ts'
 
 /** The built server in a process of its own, whose memory is its own too. */
@@ -35,11 +36,14 @@ const secret = 'a secret that has more than thirty-two characters'
 export async function serveBuilt(
   db: Pick<TestDatabase, 'url' | 'adminUrl'>,
   environment: Readonly<Record<string, string>> = {},
+  host: Host | null = null,
 ): Promise<Served> {
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  const address = host?.address ?? '127.0.0.1'
+  const url = `http://${address}:${port}`
   const env = {
     PATH: process.env['PATH'] ?? '',
+    HOST: address,
     PORT: String(port),
     DATABASE_URL: db.url,
     DATABASE_OWNER_URL: db.adminUrl,
@@ -47,7 +51,8 @@ export async function serveBuilt(
     LOG_LEVEL: 'error',
     ...environment,
   }
-  const child = spawn(process.execPath, [cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const program = host === null ? process.execPath : await host.launcher(process.execPath, null)
+  const child = spawn(program, [cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let notes = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (notes += text))
   const gone = once(child, 'exit')

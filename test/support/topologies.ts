@@ -1,10 +1,9 @@
-import pg from 'pg'
-import type { ClusterSource, ThrowAwayCluster } from './cluster.ts'
-import { clusterOf, majors, type Major } from './clusters.ts'
-import type { TestDatabase } from './database.ts'
 import { citusMajor, createDistributed } from './distributed.ts'
-import { pgbouncerThat, startPgbouncer } from './pgbouncer.ts'
-import { createReplicated, type DatabaseServer } from './replicated.ts'
+import { noHosts } from './hosts/hosts.ts'
+import { openSeveralHosts } from './hosts/several.ts'
+import { noPgbouncer, pgbouncerThat, startPgbouncer } from './pgbouncer.ts'
+import { openReplicated, plain, replicas, staleMs, standOn, type Standing, type TopologyOptions } from './standing.ts'
+import type { DatabaseServer } from './replicated.ts'
 
 /** What docs/scale.md puts between a service and its data: each topology is a row, which starts all of it on loopback. */
 
@@ -16,84 +15,6 @@ export interface Topology {
   readonly missing: () => string | null
   readonly open: (options: TopologyOptions) => Promise<Standing>
 }
-
-export interface TopologyOptions {
-  readonly major?: Major
-  /** What the servers are made of; left out: what that major is in this run. Citus has its own. */
-  readonly source?: ClusterSource
-  /** What the database holds beside what compiler/prepare makes. */
-  readonly sql: string
-  /** Of each server, beside the usual ones. */
-  readonly settings?: Readonly<Record<string, string>>
-}
-
-/** A database of a topology. What `query` commits has reached each of its servers when that resolves. */
-export interface Standing extends TestDatabase {
-  /** The server that takes writes; null: there are several. */
-  readonly cluster: ThrowAwayCluster | null
-  /** Settings of a service that serves it, beside `url` and `adminUrl`. */
-  readonly environment: Readonly<Record<string, string>>
-  /** How old an answer may be to whoever has written nothing, in milliseconds. */
-  readonly staleMs: number
-  /** Ends the server that takes writes and has another one do so; resolves with what stands there then. Null: there is no other. */
-  readonly promote: (() => Promise<Standing>) | null
-}
-
-const connect = async (url: string): Promise<pg.Client> => {
-  const client = new pg.Client(url)
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
-}
-
-/** Resolves when each of the others has replayed all that the first has committed. */
-const replayed = async (first: pg.Client, others: readonly pg.Client[]): Promise<void> => {
-  if (others.length === 0) return
-  // Commits are written after they are answered (synchronous_commit = off), but for this one and all before it.
-  await first.query(`set synchronous_commit = on; select pg_logical_emit_message(true, 'catalograph', '')`)
-  const { rows } = await first.query('select pg_current_wal_flush_lsn()::text as position')
-  const isThere = `select pg_last_wal_replay_lsn() >= '${rows[0].position}' as "isThere"`
-  for (const other of others) while (!(await other.query(isThere)).rows[0].isThere) continue
-}
-
-/** The superuser on the server that takes writes, and those that look whether the others have them. */
-const openQuery = async (
-  first: DatabaseServer,
-  others: readonly DatabaseServer[],
-): Promise<Pick<Standing, 'query'> & { readonly leave: () => Promise<void> }> => {
-  const [client, watch] = [await connect(first.adminUrl), await connect(first.adminUrl)]
-  const standbys = await Promise.all(others.map(({ adminUrl }) => connect(adminUrl)))
-  return {
-    query: async (text, values = []) => {
-      const result = await client.query(text, [...values])
-      await replayed(watch, standbys)
-      return result
-    },
-    leave: async () => {
-      for (const one of [client, watch, ...standbys]) await one.end()
-    },
-  }
-}
-
-type Around = Pick<Standing, 'environment' | 'drop'> & Partial<Standing>
-
-const standOn = async (
-  first: DatabaseServer,
-  others: readonly DatabaseServer[],
-  { major = majors()[0] ?? 18 }: TopologyOptions,
-  around: Around,
-): Promise<Standing> => {
-  const { query, leave } = await openQuery(first, others)
-  const { url, adminUrl, log, cluster } = first
-  const drop = (): Promise<void> => leave().then(around.drop)
-  return { major, url, adminUrl, query, log, cluster, staleMs: 0, promote: null, ...around, drop }
-}
-
-const openReplicated = (standbys: number, { sql, major, source, settings }: TopologyOptions) =>
-  createReplicated(standbys, sql, {
-    ...(source !== undefined ? { source } : major !== undefined && { source: clusterOf(major) }),
-    ...(settings !== undefined && { settings }),
-  })
 
 const withSettings =
   (environment: Readonly<Record<string, string>>): Topology['open'] =>
@@ -121,20 +42,6 @@ const throughPgbouncer =
       drop: () => pooler.close().then(servers.remove),
     })
   }
-
-const noPgbouncer = (keeps: boolean): string | null => {
-  if (pgbouncerThat(keeps) !== null) return null
-  return keeps
-    ? 'Install PgBouncer 1.21 or newer, and let TEST_PGBOUNCER name it.'
-    : 'Install PgBouncer older than 1.21 as /usr/sbin/pgbouncer (Debian 12: apt-get install pgbouncer).'
-}
-
-/** The least that a service takes (REPLICA_MAX_STALENESS_MS) is half a second, within which a busy machine may not come round. */
-const staleMs = 2_000
-const replicas = (servers: readonly DatabaseServer[]): Readonly<Record<string, string>> => ({
-  DATABASE_REPLICA_URLS: servers.map(({ url }) => url).join(),
-  REPLICA_MAX_STALENESS_MS: String(staleMs),
-})
 
 const openReplica: Topology['open'] = async (options) => {
   const servers = await openReplicated(1, options)
@@ -174,13 +81,16 @@ const openPromotion: Topology['open'] = async (options) => {
 const openCitus: Topology['open'] = async ({ sql }) => {
   const major = citusMajor()
   if (major === null) throw new Error(noCitus() ?? '')
-  return { ...(await createDistributed(major, sql)), cluster: null, environment: {}, staleMs: 0, promote: null }
+  const database = await createDistributed(major, sql)
+  return { ...plain, ...database, cluster: null, environment: {}, distributed: true }
 }
 
 const noCitus = (): string | null =>
   citusMajor() === null ? 'Install Citus for the PostgreSQL in /usr/lib/postgresql that tests run on.' : null
 
 const nothing = (): null => null
+
+const noSeveralHosts = (): string | null => (noPgbouncer(true) === null ? null : noPgbouncer(false)) ?? noHosts()
 
 export const topologies: readonly Topology[] = [
   {
@@ -209,6 +119,12 @@ export const topologies: readonly Topology[] = [
     open: openPromotion,
   },
   { name: 'citus', has: 'a coordinator and two worker nodes', missing: noCitus, open: openCitus },
+  {
+    name: 'hosts',
+    has: 'a server, a pooler, a primary and a replica, each on a host of its own (network namespaces)',
+    missing: noSeveralHosts,
+    open: openSeveralHosts,
+  },
 ]
 
 /** The one of that name; throws where there is none. */
