@@ -3,6 +3,8 @@
 comment on table posts is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
 comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
 
+comment on table users is '@graphql({"uniqueKeys": {"enabled": true}})';
+
 create table devices (id int primary key, state jsonb not null);
 insert into devices select n, jsonb_build_object(
   'site', jsonb_build_object('city', 'City ' || n % 5000), 'load', n % 997 / 997.0, 'tags', jsonb_build_array('t' || n % 3001, 'all'))

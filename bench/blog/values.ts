@@ -29,6 +29,16 @@ const devices = reading('devices')
 const notes = reading('notes')
 
 export const valueOperations: readonly AdditionOperation[] = [
+  {
+    name: 'key-unique',
+    document: 'query KeyUnique($email: String!) { usersByEmail(email: $email) { id name } }',
+    variables: (draw, { users }) => ({ email: `user${draw(users)}@example.com` }),
+    hand: {
+      name: 'key-unique',
+      text: `select row_to_json(z) from (select (select t from (select u.id, u.name from users u where u.email = $1) t) as "usersByEmail") z`,
+      values: ({ email }) => [String(email)],
+    },
+  },
   devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
     part: JSON.stringify({ tags: [`t${n}`] }),
   })),

@@ -134,6 +134,12 @@ export const keys = [
     help: '{"enabled": true} gives its collection groups: counts and figures by values of fields; a table goes before its schema.',
   },
   {
+    key: 'uniqueKeys',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} adds a field to Query for each of its unique keys; a table goes before its schema.',
+  },
+  {
     key: 'live',
     on: ['schema', 'relation'],
     decode: switched,

@@ -1,3 +1,4 @@
+import { lookupsOf } from '../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import type { Diagnostic, EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
@@ -111,6 +112,8 @@ interface Wish {
   readonly root: boolean
   readonly keyed: boolean
   readonly label: string
+  /** Fields that look rows up by unique keys. */
+  readonly lookups: readonly string[]
 }
 
 /** As text, which is equal where it says the same. */
@@ -120,6 +123,7 @@ const wishText = (entity: EntityFacts): string =>
     root: entity.root,
     keyed: entity.key.length > 0,
     label: entityLabel(entity),
+    lookups: lookupsOf(entity).map((lookup) => lookup.name),
   } satisfies Wish)
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
@@ -129,20 +133,23 @@ function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNa
   return lostFieldDiagnostics(memo.one(lostOnRoots, wishes, manifest.functions), nameOf)
 }
 
-/** On a root, relations come before functions, and earlier ones before later ones. */
+/** On a root, relations come before functions, these before look-ups by unique keys, and earlier ones before later ones. */
 function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] {
   const calls = (volatile: boolean): readonly Claim[] =>
     functions
       .filter((fn) => fn.volatile === volatile)
       .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
   return [
-    ...losersOf('Query', [...wishes.flatMap(queryClaims), ...calls(false)]),
+    ...losersOf('Query', [...wishes.flatMap(queryClaims), ...calls(false), ...wishes.flatMap(lookupClaims)]),
     ...losersOf('Mutation', [...wishes.flatMap(mutationClaims), ...calls(true)]),
   ]
 }
 
 const queryClaims = (wish: Wish): readonly Claim[] =>
   wish.root && wish.keyed ? claimAll(wish, ['collection', 'byKey']) : []
+
+const lookupClaims = ({ root, keyed, lookups, label }: Wish): readonly Claim[] =>
+  root && keyed ? lookups.map((field) => ({ field, object: () => label })) : []
 
 const mutationClaims = (wish: Wish): readonly Claim[] =>
   wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : []

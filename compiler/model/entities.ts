@@ -7,6 +7,7 @@ import { relationWord } from '../report/object-name.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
+import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
 import { tableGrants } from './privileges.ts'
@@ -128,20 +129,24 @@ const neededColumns = (
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
 
-const namedFacts = ({ id, relation, schema, name, key }: NamedRelation): HeadFacts => ({
-  id,
-  schema: relation.schema,
-  relation: relation.name,
-  kind: relationWord(relation.kind),
-  name,
-  description: relation.description,
-  // The table's setting goes before that of its schema (spec/graphql.md 5.3).
-  maxRows: relation.settings.max_rows ?? schema.maxRows,
-  totalCount: relation.settings.totalCount,
-  aggregate: relation.settings.aggregate,
-  root: relation.settings.root,
-  ...tableAdditions(relation, schema),
-  key,
-  unique: isIdentified(relation, key),
-  grants: tableGrants(relation),
-})
+const namedFacts = (named: NamedRelation): HeadFacts => {
+  const { id, relation, schema, name, key } = named
+  return {
+    id,
+    schema: relation.schema,
+    relation: relation.name,
+    kind: relationWord(relation.kind),
+    name,
+    description: relation.description,
+    // The table's setting goes before that of its schema (spec/graphql.md 5.3).
+    maxRows: relation.settings.max_rows ?? schema.maxRows,
+    totalCount: relation.settings.totalCount,
+    aggregate: relation.settings.aggregate,
+    root: relation.settings.root,
+    ...tableAdditions(relation, schema),
+    ...lookupFacts(named),
+    key,
+    unique: isIdentified(relation, key),
+    grants: tableGrants(relation),
+  }
+}

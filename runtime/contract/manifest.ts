@@ -264,6 +264,8 @@ export interface EntityFacts extends EntityAdditions {
   readonly tenant?: TenantFacts
   /** What tells that its rows changed, or why nothing does; absent where nothing in the database is live. */
   readonly live?: LiveFacts
+  /** Keys besides the primary one that rows are looked up by; only with the addition `uniqueKeys`. */
+  readonly lookups?: readonly LookupFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** Table-level privileges. */
@@ -281,6 +283,14 @@ export interface TenantFacts {
 export interface PolicedFacts {
   /** Roles that no policy of the relation holds for, sorted. */
   readonly exempt: readonly string[]
+}
+
+/** A unique key of columns alone, without a condition. */
+export interface LookupFacts {
+  /** SQL names, in the order of the key. */
+  readonly columns: readonly string[]
+  /** False when a query may find several rows, as with `EntityFacts.unique`: take the first. */
+  readonly unique: boolean
 }
 
 /** A unique key that holds at once. */

@@ -1,10 +1,16 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
-import type { EntityFacts, FunctionFacts, RelationFacts } from '../contract/manifest.ts'
+import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
 
 /** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
 export type FieldMeaning =
   | { readonly kind: 'collection'; readonly entity: EntityFacts }
-  | { readonly kind: 'by-key'; readonly entity: EntityFacts; readonly args: readonly string[] }
+  /** `by`: a unique key other than the primary one. */
+  | {
+      readonly kind: 'by-key'
+      readonly entity: EntityFacts
+      readonly args: readonly string[]
+      readonly by?: LookupFacts
+    }
   | { readonly kind: 'node' }
   | { readonly kind: 'call'; readonly function: FunctionFacts }
   | { readonly kind: 'insert' | 'update' | 'delete'; readonly entity: EntityFacts }

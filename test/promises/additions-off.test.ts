@@ -19,6 +19,7 @@ const additions = {
   upsert: { enabled: true },
   enumArrays: { enabled: true },
   groups: { enabled: true },
+  uniqueKeys: { enabled: true },
   jsonFilters: { enabled: true },
   search: { enabled: true },
   rangeFilters: { enabled: true },

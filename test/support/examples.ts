@@ -8,7 +8,12 @@ export interface Example {
 }
 
 /** The pages that have an example of each addition, one after the other. */
-export const additionPages: readonly string[] = ['docs/additions.md', 'docs/filters.md', 'docs/groups.md']
+export const additionPages: readonly string[] = [
+  'docs/additions.md',
+  'docs/filters.md',
+  'docs/groups.md',
+  'docs/relations.md',
+]
 
 /** @param path from the root of the repository */
 export const readPage = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')

@@ -121,5 +121,7 @@ function isRoot(world: World, { schema }: RoleView, name: string, field: RootFie
     meaning.kind === kind &&
     'table' in field &&
     meaning.entity.id === objectId(schemaOf(world), field.table.sketch.name)
-  return field.kind === 'collection' ? isEntity('collection') : field.kind === 'byKey' && isEntity('by-key')
+  return field.kind === 'collection'
+    ? isEntity('collection')
+    : (field.kind === 'byKey' || field.kind === 'lookup') && isEntity('by-key')
 }

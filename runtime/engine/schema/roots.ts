@@ -1,10 +1,12 @@
 import type { GraphQLObjectType } from 'graphql'
-import type { EntityFacts, FunctionFacts, ValueType } from '../../contract/manifest.ts'
+import type { KeyLookup } from '../../contract/lookups.ts'
+import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
 import type { RoleVisibility } from '../view.ts'
 import { hasType } from '../visible/columns.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
+import { lookupsFor } from './lookups.ts'
 import { resultOf } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
@@ -50,12 +52,16 @@ function readMakers(
     return isRoot ? exposed.indexOf(found.entity) : -1
   }
   // No two exposed relations share a name, but two may share a field: "Post" and "post".
+  const called = (names: readonly string[]): readonly EntityFacts[] =>
+    [...new Set(names)]
+      .map(placeOf)
+      .sort((a, b) => a - b)
+      .flatMap((place) => exposed[place] ?? [])
   const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] => {
     const base = baseOfField(kind, field)
-    if (base === undefined || base !== lowerFirst(base)) return []
-    const places = [...new Set([base, upperFirst(base)])].map(placeOf).sort((a, b) => a - b)
-    return places.flatMap((place) => exposed[place] ?? [])
+    return base === undefined || base !== lowerFirst(base) ? [] : called([base, upperFirst(base)])
   }
+  const lookups = lookupsFor(visible, called, isRead)
   const calls = callMakers(visible, types, (fn) => isRead(fn) && isWanted(fn))
   return {
     find: (name) => {
@@ -66,13 +72,17 @@ function readMakers(
         const key = keyColumns(visible, entity)
         if (key !== null) return () => byKeyField(entity, key, types)
       }
-      return calls.get(name)
+      const call = calls.get(name)
+      if (call !== undefined) return call
+      const found = lookups.find(name)
+      return found && (() => lookupField(found.entity, found.lookup, types))
     },
     names: () =>
       sorted([
         ...(hasNode ? ['node'] : []),
         ...exposed.filter((entity) => entity.root && isWanted(entity)).flatMap((entity) => readNames(visible, entity)),
         ...calls.keys(),
+        ...lookups.names().filter((name) => lookups.find(name) !== undefined),
       ]),
   }
 }
@@ -149,11 +159,19 @@ interface Shown {
   readonly type: ValueType
 }
 
-function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTypes): SchemaField {
+const lookupField = (entity: EntityFacts, { columns, facts }: KeyLookup, types: SchemaTypes): SchemaField =>
+  byKeyField(
+    entity,
+    columns.map(({ field: name, type }) => ({ name, type })),
+    types,
+    facts,
+  )
+
+function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTypes, by?: LookupFacts): SchemaField {
   const args = Object.fromEntries(
     key.map(({ name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )
-  const meaning = { kind: 'by-key', entity, args: Object.keys(args) } as const
+  const meaning = { kind: 'by-key', entity, args: Object.keys(args), ...(by && { by }) } as const
   return field(
     types.row(entity),
     meaning,

@@ -33,7 +33,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
       return of.length === filter.of.length ? { kind: 'any', of } : null
     }
     case 'key':
-      return keyDemand(entity, filter.values)
+      return keyDemand(entity, entity.key, filter.values)
     case 'compare': {
       const isPin = filter.operator === 'eq' || filter.operator === 'in'
       const column = comparedColumn(filter)
@@ -49,8 +49,9 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
   }
 }
 
-export const keyDemand = (entity: EntityFacts, values: readonly Value[]): Demand | null =>
-  allOf(values.map((value, place) => equal(entity, entity.key[place] ?? '', value, false)))
+/** @param columns what the values are equal to */
+export const keyDemand = (entity: EntityFacts, columns: readonly string[], values: readonly Value[]): Demand | null =>
+  allOf(values.map((value, place) => equal(entity, columns[place] ?? '', value, false)))
 
 function allOf(demands: readonly (Demand | null)[]): Demand | null {
   const of = demands.filter((demand) => demand !== null)

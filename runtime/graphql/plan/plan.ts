@@ -1,6 +1,5 @@
 import { getNamedType, GraphQLNonNull, isScalarType } from 'graphql'
-import type { EntityFacts } from '../../contract/manifest.ts'
-import { meaningOf } from '../../engine/meaning.ts'
+import { meaningOf, type FieldMeaning } from '../../engine/meaning.ts'
 import { scalars } from '../../engine/schema/scalars.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -58,7 +57,7 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'collection':
       return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, selected) }
     case 'by-key':
-      return planByKey(planner, meaning.entity, meaning.args, selected)
+      return planByKey(planner, meaning, selected)
     case 'node':
       return planNode(planner, selected)
     case 'call': {
@@ -80,16 +79,19 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
   }
 }
 
+type ByKey = Extract<FieldMeaning, { kind: 'by-key' }>
+
 const scalar = (input: Input, maxLength: number | null): Value => ({
   slot: slotOf(input),
   encoding: { kind: 'scalar', maxLength },
 })
 
-function planByKey(planner: Planner, entity: EntityFacts, names: readonly string[], selected: SelectedField): Root {
+function planByKey(planner: Planner, { entity, args: names, by }: ByKey, selected: SelectedField): Root {
   const args = planner.args(planner.walk.variables.untyped ? unchecked(selected) : selected)
   return {
     kind: 'by-key',
     key: selected.key,
+    ...(by && { by }),
     values: names.map((name) => scalar(args(name), null)),
     row: planRow(planner, entity, selected),
   }

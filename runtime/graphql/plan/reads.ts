@@ -52,7 +52,8 @@ function readRoot(found: Found, root: Root): void {
       return readCollection(found, path, root.collection, null)
     case 'by-key': {
       const { entity } = root.row
-      return readRow(found, path, root.row, add(found, path, entity, keyDemand(entity, root.values), null))
+      const demand = keyDemand(entity, root.by?.columns ?? entity.key, root.values)
+      return readRow(found, path, root.row, add(found, path, entity, demand, null))
     }
     case 'insert':
     case 'update':

@@ -1,6 +1,6 @@
 import type { LiveRelation } from '../../contract/live.ts'
 import type { TimeUnit } from '../../contract/buckets.ts'
-import type { AggregateFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
+import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
@@ -273,7 +273,14 @@ export type Root =
   /** Known without the database: __typename and introspection; `json` is its text. */
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
   | { readonly kind: 'collection'; readonly key: string; readonly collection: Collection }
-  | { readonly kind: 'by-key'; readonly key: string; readonly values: readonly Value[]; readonly row: Row }
+  | {
+      readonly kind: 'by-key'
+      readonly key: string
+      /** A unique key; absent: the relation's own. */
+      readonly by?: LookupFacts
+      readonly values: readonly Value[]
+      readonly row: Row
+    }
   | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
   | Insert
   | Update

@@ -42,7 +42,7 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
     case 'form':
       return ofForm(filter)
     case 'key':
-      return keyEquals(filter.values)
+      return (scope) => keyEquals(scope.entity.key, filter.values)(scope)
     case 'related':
       return related(filter, writer, part)
   }
@@ -166,13 +166,13 @@ function valueOf(subject: Subject, scope: Scope): Compared {
   return { value, type: { operand, operands, ...(spatial && { spatial }) } }
 }
 
-/** The key's columns equal these values. */
-export function keyEquals(values: readonly Value[]): Condition {
+/** The columns equal these values. */
+export function keyEquals(columns: readonly string[], values: readonly Value[]): Condition {
   const parameters = values.map(valueParameter)
   return (scope) => {
-    const equal = scope.entity.key.map((name, index) => {
-      const { operand } = columnOf(scope.builder, name)
-      return sql`${scope.column(name)} = ${applied(operand, parameters[index] ?? sql`null`)}`
+    const equal = columns.map((name, index) => {
+      const { operand, order } = columnOf(scope.builder, name)
+      return sql`${scope.column(name)} ${trusted(order?.['='] ?? '=')} ${applied(operand, parameters[index] ?? sql`null`)}`
     })
     return sql`(${joined(equal, ' and ')})`
   }

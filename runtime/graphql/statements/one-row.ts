@@ -13,6 +13,9 @@ import { readFor, relationOf, type Writer } from './source.ts'
 
 type ByKey = Extract<Root, { kind: 'by-key' }>
 
+/** SQL names of the columns whose values are given. */
+export const lookedUpBy = ({ by, row }: ByKey): readonly string[] => by?.columns ?? row.entity.key
+
 /** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
 const mostMembers = 50
 
@@ -24,19 +27,20 @@ export function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
   const [root, ...others] = roots.filter(({ kind }) => kind !== 'constant')
   if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
   const { entity, members } = root.row
-  const namesTenant = entity.tenant !== undefined && entity.key.includes(entity.tenant.column)
+  const namesTenant = entity.tenant !== undefined && lookedUpBy(root).includes(entity.tenant.column)
   return namesTenant && members.length <= mostMembers && members.every(isPlain) ? root : null
 }
 
 const entryOf = ([key, value]: Pair) => sql`${literal(key)}, ${value}`
 
 /** The row as a column of type json; no row where there is none. Policies hold where the row lies. */
-export function selectRow(writer: Writer, { row, values }: ByKey): Select {
+export function selectRow(writer: Writer, root: ByKey): Select {
+  const { row, values } = root
   const scope = readFor(writer, row.entity, row)
   const entries = rowPairs(writer, row, scope).map(entryOf)
   return select([{ value: sql`json_build_object(${joined(entries, ', ')})`, as: bare('r', 1) }], {
     from: [{ of: relationOf(scope.builder), alias: scope.alias }],
-    where: [keyEquals(values)(scope)],
-    ...firstOf(row.entity),
+    where: [keyEquals(lookedUpBy(root), values)(scope)],
+    ...firstOf(root.by ?? row.entity),
   })
 }

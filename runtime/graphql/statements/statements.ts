@@ -9,7 +9,7 @@ import type { Plan, Root, Value, WatchedRead } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
-import { oneRowOf, selectRow } from './one-row.ts'
+import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
 import { ofTenant, withKey } from './tenants.ts'
@@ -185,9 +185,9 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),
-        where: [keyEquals(root.values)(scope), ...ofTenant(scope)],
-        ...firstOf(scope.entity),
-        found: withKey(scope, root.values),
+        where: [keyEquals(lookedUpBy(root), root.values)(scope), ...ofTenant(scope)],
+        ...firstOf(root.by ?? scope.entity),
+        found: withKey(scope, lookedUpBy(root), root.values),
       }))
     case 'call-value':
     case 'call-composite':

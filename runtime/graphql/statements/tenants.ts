@@ -43,8 +43,8 @@ export const satisfying = (scope: Scope, filter: Filter | null): Scope =>
   knowing(scope, (column) => (filter === null ? null : demanded(filter, scope.entity, column)))
 
 /** The row with what the values of its key say of its tenant. */
-export const withKey = (scope: Scope, values: readonly Value[]): Scope =>
-  knowing(scope, (column) => ofKey(scope.entity, values, column))
+export const withKey = (scope: Scope, key: readonly string[], values: readonly Value[]): Scope =>
+  knowing(scope, (column) => ofKey(key, values, column))
 
 /** The inserted row with what all of these say of their tenant. */
 export const insertedAs = (scope: Scope, rows: InsertRows): Scope =>
@@ -66,7 +66,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'all':
       return filter.of.map((one) => demanded(one, entity, column)).find((value) => value !== null) ?? null
     case 'key':
-      return ofKey(entity, filter.values, column)
+      return ofKey(entity.key, filter.values, column)
     case 'compare':
       return filter.operator === 'eq' && comparedColumn(filter) === column ? filter.value : null
     case 'any':
@@ -79,7 +79,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
   }
 }
 
-const ofKey = ({ key }: EntityFacts, values: readonly Value[], column: string): Value | null =>
+const ofKey = (key: readonly string[], values: readonly Value[], column: string): Value | null =>
   values[key.indexOf(column)] ?? null
 
 function insertedValue(rows: InsertRows, place: number): Value | null {

@@ -3,7 +3,7 @@ import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain, isSame } from './constraints.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
-import { attributeOf, keyCondition, part, readFilter, readNode, type Condition } from './filter.ts'
+import { attributeOf, keyCondition, part, readFilter, readNode, valuesCondition, type Condition } from './filter.ts'
 import { groupsField } from './groups.ts'
 import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
@@ -36,6 +36,13 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
     case 'byKey': {
       const names = [...(field.table.keyArguments ?? new Map()).keys()]
       return single(context, store, field.table, keyCondition(context.world, field.table, names.map(arg)), nodes)
+    }
+    case 'lookup': {
+      const condition = valuesCondition(
+        context.world,
+        [...field.columns].map(([name, column]) => [column, arg(name)]),
+      )
+      return single(context, store, field.table, condition, nodes)
     }
     case 'call':
       return callField(context, store, nodes, context.api.query)

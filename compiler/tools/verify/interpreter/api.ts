@@ -38,6 +38,8 @@ export interface ApiTable {
   /** The arguments that look a row up by its key, in the key's order; null where a part of it cannot be an argument. */
   readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
   readonly fields: ReadonlyMap<string, RowField>
+  /** What the role may read, also where a relation has the field of the name. */
+  readonly columns: ReadonlyMap<string, ColumnSketch>
   readonly filters: ReadonlyMap<string, ColumnSketch>
   /** Relations that can be asked for in a filter (spec/graphql.md 17). */
   readonly filterRelations: ReadonlyMap<string, RelationField>
@@ -78,6 +80,7 @@ export type RowField =
 export type RootField =
   | { readonly kind: 'call'; readonly function: FunctionSketch }
   | { readonly kind: 'node' }
+  | { readonly kind: 'lookup'; readonly table: ApiTable; readonly columns: ReadonlyMap<string, ColumnSketch> }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
 
 /** The scalars that a schema has with their filters. */
@@ -143,6 +146,7 @@ function makeApi(world: World, role: Role): Api {
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
   for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
+  for (const table of tables) addLookups(world, query, table)
   return { tables, query: shown(world, 'Query', query), mutation: shown(world, 'Mutation', mutation) }
 }
 
@@ -152,6 +156,7 @@ const shown = <T>({ hidden = [] }: World, type: string, fields: ReadonlyMap<stri
 const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   ...table,
   fields: shown(world, table.type, table.fields),
+  columns: shown(world, table.type, table.columns),
   filters: shown(world, table.type, table.filters),
   filterRelations: shown(world, table.type, table.filterRelations),
   orders: shown(world, table.type, table.orders),
@@ -217,6 +222,7 @@ function apiTable(
     key: keyOf(sketch),
     keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list)), keyOf(sketch)),
     fields,
+    columns,
     filters,
     filterRelations: hasAddition(world, sketch, 'relationFilters')
       ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
@@ -461,6 +467,36 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
   if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
   if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
   if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
+}
+
+/**
+ * Look-ups by unique keys other than the primary one (spec/graphql.md 17.3), in byte order of their columns; names of
+ * functions, whoever may call these, stay theirs.
+ */
+function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
+  const { sketch } = table
+  if (!hasAddition(world, sketch, 'uniqueKeys') || sketch.unrooted === true) return
+  const isKey = (columns: readonly string[]): boolean =>
+    columns.length === sketch.primaryKey.length && columns.every((name) => sketch.primaryKey.includes(name))
+  const keys = sketch.uniques
+    .filter(({ columns, where }) => where === null && !isKey(columns))
+    .map(({ columns }) => columns)
+    .sort((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)))
+  const calls = world.functions.filter((fn) => !fn.volatile && !isComputed(fn) && !isHiddenOverload(world, fn))
+  const called = new Set(calls.map((fn) => functionNameOf(fn.name, fn.field, world.inflects)))
+  for (const names of keys) {
+    const columns = new Map(
+      names.flatMap((name) => {
+        const found = [...table.columns].find(([, column]) => column.name === name)
+        const isNone = found === undefined || found[1].type.list
+        return isNone || ['composite', 'geometry'].includes(found[1].type.base) ? [] : [found]
+      }),
+    )
+    const parts = [...columns.keys()].map((name) => name.charAt(0).toUpperCase() + name.slice(1))
+    const field = `${lowerFirst(table.type)}By${parts.join('And')}`
+    if (columns.size === names.length && !called.has(field) && !query.has(field))
+      query.set(field, { kind: 'lookup', table, columns })
+  }
 }
 
 /**

@@ -17,6 +17,7 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
   if (field === undefined) return []
   switch (field.kind) {
     case 'byKey':
+    case 'lookup':
       return checkRow(context, field.table, nodes)
     case 'node':
       return [

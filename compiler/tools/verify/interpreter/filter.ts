@@ -317,11 +317,23 @@ export function keyCondition(world: World, table: ApiTable, values: readonly (Js
   if (values.length !== table.key.length) {
     throw new Refused(`Primary key column count mismatch. Expected ${table.key.length}, provided ${values.length}`)
   }
-  const keys = table.key.map((column, index) => [column, readValue(world, column.type, values[index] ?? null)] as const)
+  return valuesCondition(
+    world,
+    table.key.map((column, index) => [column, values[index]]),
+  )
+}
+
+const isEqualTo = (world: World, { type }: ColumnSketch, value: Value, key: Value): boolean | null =>
+  value === null || key === null ? null : compareValues(world, type, value, key) === 0
+
+/** The condition that a row has these values in these columns. */
+export function valuesCondition(
+  world: World,
+  values: readonly (readonly [column: ColumnSketch, value: Json | undefined])[],
+): Condition {
+  const keys = values.map(([column, value]) => [column, readValue(world, column.type, value ?? null)] as const)
   return (row) => {
-    const equal = keys.map(([column, key]) =>
-      key === null ? null : compareValues(world, column.type, row.get(column.name) ?? null, key) === 0,
-    )
+    const equal = keys.map(([column, key]) => isEqualTo(world, column, row.get(column.name) ?? null, key))
     if (equal.includes(false)) return false
     return equal.includes(null) ? null : true
   }

@@ -80,7 +80,7 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   if (owner === 'Query' || owner === 'Mutation') {
     const root = (owner === 'Query' ? api.query : api.mutation).get(field)
     if (root?.kind === 'collection') return pages(root.table)
-    if (root?.kind === 'byKey') return row(root.table)
+    if (root?.kind === 'byKey' || root?.kind === 'lookup') return row(root.table)
     if (root?.kind === 'insert' || root?.kind === 'update' || root?.kind === 'delete')
       return { type: `${root.table.type}${responses[root.kind]}`, pagesOf: null }
     const body = root?.kind === 'call' ? root.function.body : undefined

@@ -149,6 +149,7 @@ export const additions = [
   'upsert',
   'enumArrays',
   'groups',
+  'uniqueKeys',
   'jsonFilters',
   'search',
   'rangeFilters',

@@ -113,7 +113,9 @@ function drawRoot(scene: Scene, field: RootField): string {
     case 'collection':
       return drawConnection(scene, field.table, depth)
     case 'byKey':
-      return `${keyArguments(scene, field.table)} { ${drawRow(scene, field.table, depth)} }`
+      return `${keyArguments(scene, field.table, field.table.keyArguments ?? new Map())} { ${drawRow(scene, field.table, depth)} }`
+    case 'lookup':
+      return `${keyArguments(scene, field.table, field.columns)} { ${drawRow(scene, field.table, depth)} }`
     case 'node':
       return drawNode(scene, depth)
     case 'insert':
@@ -123,10 +125,10 @@ function drawRoot(scene: Scene, field: RootField): string {
   }
 }
 
-function keyArguments(scene: Scene, table: ApiTable): string {
+function keyArguments(scene: Scene, table: ApiTable, columns: ReadonlyMap<string, ColumnSketch>): string {
   const isOfRow = table.sketch.rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))
   const row = isOfRow ? scene.draw.pick(table.sketch.rows) : undefined
-  const args = [...(table.keyArguments ?? [])].map(([name, column]): [string, Tree] => {
+  const args = [...columns].map(([name, column]): [string, Tree] => {
     const value = row?.[table.sketch.columns.indexOf(column)] ?? columnValue(scene, table, column)
     return [name, toKey(scene, column, value ?? null)]
   })
