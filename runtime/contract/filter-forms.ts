@@ -14,11 +14,11 @@ export const filterForms = {
     pgTypes: ['json', 'jsonb'],
     types: ['JSONFilter', 'JSONPathFilter', 'JSONPathQuery'],
   },
-  vector: { additions: ['search'], pgTypes: ['tsvector'], types: ['TSVectorFilter', 'SearchQuery'] },
+  vector: { additions: ['search'], pgTypes: ['tsvector'], types: ['TSVectorFilter', 'SearchQuery', 'SearchRank'] },
   searchedText: {
     additions: ['search'],
     pgTypes: ['text', 'varchar', 'bpchar'],
-    types: ['SearchedStringFilter', 'SearchQuery'],
+    types: ['SearchedStringFilter', 'SearchQuery', 'SearchRank'],
   },
   int4Range: range('Int', 'int4range', 'int4multirange'),
   int8Range: range('BigInt', 'int8range', 'int8multirange'),

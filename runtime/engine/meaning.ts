@@ -19,6 +19,7 @@ export type FieldMeaning =
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
+  | { readonly kind: 'headline'; readonly column: string }
   /** `pages`: of what it answers a page. */
   | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts }
 

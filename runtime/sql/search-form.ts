@@ -20,8 +20,39 @@ const searchQuery: OperandMembers = {
   isName: true,
 }
 
-/** @param vectorOf the tsvector of a value in a configuration, which is text and a comma, or nothing */
-const searching = (vectorOf: (value: string, config: string) => string): Form['own'] =>
+const configOf = (named: string | undefined): string => (named === undefined ? '' : `${named}, `)
+
+/** The tsvector of a value in a configuration, which is text and a comma, or nothing. */
+const vectors = {
+  vector: (value: string): string => value,
+  searchedText: (value: string, config: string): string => `pg_catalog.to_tsvector(${config}${value})`,
+} as const
+
+export type SearchedForm = keyof typeof vectors
+
+/** How well a value fits a query; null where it is null. */
+export const rankSql =
+  (form: SearchedForm) =>
+  (value: string, query: string, named?: string): string => {
+    const config = configOf(named)
+    return `pg_catalog.ts_rank(${vectors[form](value, config)}, pg_catalog.${queries.search.name}(${config}${query}::text))`
+  }
+
+/** Excerpts of a text with what a query finds in them between marks. */
+export function headlineSql(value: string, query: string, options: string, named?: string): string {
+  const config = configOf(named)
+  return `pg_catalog.ts_headline(${config}${value}, pg_catalog.${queries.search.name}(${config}${query}::text), ${options})`
+}
+
+/** Nulls stand for what Postgres has without them; a mark stands between quotes, in which quotes are doubled. */
+export function headlineOptions(start: string, stop: string, whole: string): string {
+  const mark = (name: string, text: string): string =>
+    `'${name}="' || pg_catalog.replace(${text}::text, '"', '""') || '"'`
+  const all = `'HighlightAll=' || ${whole}::bool`
+  return `pg_catalog.concat_ws(', ', ${mark('StartSel', start)}, ${mark('StopSel', stop)}, ${all})`
+}
+
+const searching = (form: SearchedForm): Form['own'] =>
   Object.fromEntries(
     Object.entries(queries).map(([operator, { name, help }]): [string, FormOperator] => [
       operator,
@@ -31,8 +62,8 @@ const searching = (vectorOf: (value: string, config: string) => string): Form['o
         members: searchQuery,
         cast: 'text',
         render: (value, query, named) => {
-          const config = named === undefined ? '' : `${named}, `
-          return `${vectorOf(value, config)} @@ pg_catalog.${name}(${config}${query})`
+          const config = configOf(named)
+          return `${vectors[form](value, config)} @@ pg_catalog.${name}(${config}${query})`
         },
       },
     ]),
@@ -42,12 +73,12 @@ export const vectorForm: Form = {
   subject: 'a text search vector',
   usual: ['eq', 'is'],
   scalar: 'Opaque',
-  own: searching((value) => value),
+  own: searching('vector'),
 }
 
 export const searchedTextForm: Form = {
   subject: 'a text that is searched',
   usual: scalarTable.String.operators,
   scalar: 'String',
-  own: searching((value, config) => `pg_catalog.to_tsvector(${config}${value})`),
+  own: searching('searchedText'),
 }

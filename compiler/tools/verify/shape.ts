@@ -99,6 +99,7 @@ function means(world: World, view: RoleView, meaning: FieldMeaning, field: RowFi
         pairs(meaning.relation) === pairs(field)
       )
     case 'computed':
+    case 'headline':
       return false
   }
 }

@@ -11,8 +11,9 @@ import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/mani
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { figureColumns, orderRelations } from '../related.ts'
+import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
-import { formTypes } from './form-filters.ts'
+import { formTypes, rankType } from './form-filters.ts'
 import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
@@ -163,6 +164,10 @@ export const makeOrderBy =
             return [name, { type: orderByDirection, description: `Sort by ${name} in this direction.` }]
           }),
           ...relationOrders(visible, entity, types),
+          ...[...rankFields(visible, entity).keys()].map((name): InputField => [
+            name,
+            { type: rankType, description: 'Sort by how well it fits a query.' },
+          ]),
         ]),
     })
   }

@@ -4,7 +4,7 @@ import { forms } from '../../sql/forms.ts'
 import type { FormOperator } from '../../sql/form.ts'
 import { jsonParts } from '../../sql/json-form.ts'
 import { operators } from '../../sql/operators.ts'
-import { operandType, scalarFilters, type OperandField } from './filters.ts'
+import { operandType, orderByDirection, scalarFilters, type OperandField } from './filters.ts'
 import { scalars } from './scalars.ts'
 
 /** The filter types of forms (spec/graphql.md 17): each exists only where some value has the form. */
@@ -32,6 +32,21 @@ const searchQuery = new GraphQLInputObjectType({
     },
   },
 })
+
+const searchRank = new GraphQLInputObjectType({
+  name: 'SearchRank',
+  description: 'Sorts by how well rows fit a query.',
+  fields: {
+    ...searchQuery.toConfig().fields,
+    direction: {
+      type: new GraphQLNonNull(orderByDirection),
+      description: 'Those that fit best have the largest value.',
+    },
+  },
+})
+
+/** The type of an order by a rank. */
+export const rankType: GraphQLInputType = searchRank
 
 const objects = { JSONPathQuery: pathQuery, SearchQuery: searchQuery } as const
 
@@ -98,8 +113,8 @@ const datetimeRange = filterOf('timestampRange')
 /** The input types of a form, its filter first. */
 export const formTypes: Readonly<Record<FormName, readonly [GraphQLInputObjectType, ...GraphQLInputObjectType[]]>> = {
   json: [jsonFilter, pathFilter, pathQuery],
-  vector: [filterOf('vector'), searchQuery],
-  searchedText: [filterOf('searchedText'), searchQuery],
+  vector: [filterOf('vector'), searchQuery, searchRank],
+  searchedText: [filterOf('searchedText'), searchQuery, searchRank],
   int4Range: [filterOf('int4Range')],
   int8Range: [filterOf('int8Range')],
   numericRange: [filterOf('numericRange')],

@@ -1,6 +1,7 @@
 import { parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
 import type { ArgumentFacts, ColumnFacts, EntityFacts, FunctionFacts, RelationFacts } from '../../contract/manifest.ts'
 import type { RoleVisibility } from '../view.ts'
+import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { scalars } from './scalars.ts'
@@ -44,6 +45,8 @@ function rowMakers(
   }
   for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate)))
     put(fn.field, () => computedField(visible, fn, types))
+  for (const [name, column] of headlineFields(visible, entity, new Set(fields.keys())))
+    put(name, () => headlineField(column))
   return fields
 }
 
@@ -68,6 +71,17 @@ function relationField(relation: RelationFacts, target: EntityFacts, types: Sche
   }
   const type = types.row(target)
   return field(relation.notNull ? nonNull(type) : type, meaning, `The related row of ${target.name}.`)
+}
+
+function headlineField(column: ColumnFacts): SchemaField {
+  const description = `Excerpts of ${shown(column).name} with what a query finds in them between marks; it is no HTML.`
+  return field(scalars.String, { kind: 'headline', column: column.column }, description, {
+    query: { type: nonNull(scalars.String), description: 'The words to search for.' },
+    config: { type: scalars.String, description: 'The text search configuration. Default: that of the database.' },
+    start: { type: scalars.String, description: 'What stands before each word that was found. Default: "<b>".' },
+    stop: { type: scalars.String, description: 'What stands behind it. Default: "</b>".' },
+    whole: { type: scalars.Boolean, description: 'The whole text instead of an excerpt.' },
+  })
 }
 
 function computedField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {

@@ -10,7 +10,8 @@ import type { Filter, Slot, Subject, Value } from './types.ts'
 const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
 const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
 
-const memberOf = (input: Input, name: string): Input =>
+/** What an object has under a name; nothing is as null. */
+export const memberOf = (input: Input, name: string): Input =>
   (input.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'null' }
 
 /** The condition of an operator that is the form's own; null where it is one of the usual ones. */

@@ -1,8 +1,11 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
+import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
+import { memberOf } from './forms.ts'
 import { valueOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
+import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm } from './types.ts'
 
 const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
@@ -32,11 +35,15 @@ function planTerms(
   if (input.kind !== 'object') return []
   const columns = byField(planner.visible.orderable(entity))
   const relations = orderRelations(planner.visible, entity)
+  const ranks = rankFields(planner.visible, entity)
   return input.fields.flatMap(([name, value]) => {
     const column = columns.get(name)?.column
     if (column !== undefined) return planTerm(from(column), value)
     const related = relations.get(name)
-    return related === undefined ? [] : planRelated(planner, related, value, from)
+    if (related !== undefined) return planRelated(planner, related, value, from)
+    const searched = ranks.get(name)
+    if (searched === undefined || value.kind !== 'object') return []
+    return planTerm(from(planRank(searched, value)), memberOf(value, 'direction'))
   })
 }
 

@@ -51,4 +51,4 @@ function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input):
 
 /** How a value of this key stands in a cursor. */
 const orderedForm = (entity: EntityFacts, key: OrderKey): ElementForm =>
-  typeof key === 'string' ? elementForm(entity, key) : key.kind === 'count' ? 'text' : orderedForm(key.entity, key.of)
+  typeof key === 'string' ? elementForm(entity, key) : key.kind === 'one' ? orderedForm(key.entity, key.of) : 'text'

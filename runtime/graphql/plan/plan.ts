@@ -74,6 +74,7 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'attribute':
     case 'relation':
     case 'computed':
+    case 'headline':
     case 'member':
       throw new Error(`${field.name} cannot stand at the root`)
   }

@@ -147,7 +147,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
 }
 
 function readOrder(found: Found, path: Path, key: OrderKey, place: Place): void {
-  if (typeof key === 'string') return
+  if (typeof key === 'string' || key.kind === 'rank') return
   const there = add(found, path, key.entity, null, { from: place, join: key.join })
   if (key.kind === 'one') readOrder(found, path, key.of, there)
 }
@@ -162,6 +162,7 @@ function readMember(found: Found, path: Path, member: RowMember, place: Place): 
     case 'composite':
     case 'node-id':
     case 'column':
+    case 'headline':
       return
     case 'one': {
       const { row, join } = member

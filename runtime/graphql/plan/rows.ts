@@ -5,6 +5,7 @@ import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
+import { planHeadline } from './search.ts'
 import type { CallResult, Row, RowMember } from './types.ts'
 
 /** The row that a field returns. */
@@ -42,6 +43,8 @@ export function planRowOf(
         const called = { key, function: fn.id, ...(args.length > 0 && { args }) }
         return { ...called, ...planResult('computed', planner, fn, selected) }
       }
+      case 'headline':
+        return planHeadline(key, meaning.column, planner.args(selected))
       case 'collection':
       case 'by-key':
       case 'node':

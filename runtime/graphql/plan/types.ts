@@ -3,6 +3,7 @@ import type { TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
+import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
@@ -106,7 +107,20 @@ export interface JsonStep {
 export type Quantifier = 'some' | 'every' | 'none'
 
 /** What rows are sorted by: a column, or something of the rows that are related to them. */
-export type OrderKey = string | RelatedKey
+export type OrderKey = string | RankKey | RelatedKey
+
+/** How well a column's value fits a query. */
+export interface RankKey extends Searched {
+  readonly kind: 'rank'
+  readonly form: SearchedForm
+}
+
+/** A column and the words that are searched in it, in a text search configuration or in the session's. */
+interface Searched {
+  readonly column: string
+  readonly query: Value
+  readonly config?: Value
+}
 
 export type RelatedKey =
   /** A key of the related row; null where there is none, which with `always` never is. */
@@ -226,6 +240,14 @@ export type RowMember =
   | { readonly kind: 'composite'; readonly key: string; readonly column: string; readonly members: CompositeMembers }
   | { readonly kind: 'node-id'; readonly key: string }
   | { readonly kind: 'column'; readonly key: string; readonly column: string }
+  | (Searched & {
+      readonly kind: 'headline'
+      readonly key: string
+      /** Nulls stand for what Postgres has without them. */
+      readonly start: Value
+      readonly stop: Value
+      readonly whole: Value
+    })
   | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
   | (ComputedCall & { readonly key: string } & CallResult<'computed'>)

@@ -117,6 +117,7 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'delete':
     case 'node-id':
     case 'column':
+    case 'headline':
     case 'attribute':
       return null
   }

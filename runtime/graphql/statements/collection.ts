@@ -210,6 +210,7 @@ const rowCallsFunctions = ({ members }: Row): boolean =>
       case 'typename':
       case 'node-id':
       case 'column':
+      case 'headline':
       case 'composite':
         return false
     }

@@ -5,10 +5,11 @@ import { forms } from '../../sql/forms.ts'
 import { jsonParts } from '../../sql/json-form.ts'
 import { literal } from '../../sql/literal.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
-import type { Filter, Slot, Subject, Value } from '../plan/types.ts'
+import type { Filter, Subject, Value } from '../plan/types.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
+import { isPlainWord, nameOrParameter } from './plain-words.ts'
 import { columnOf, computedOf, given, relationOf, type Part, type Scope, type Writer } from './source.ts'
 import { belongs, readRelated } from './tenants.ts'
 
@@ -96,11 +97,8 @@ function ofForm(filter: Extract<Filter, { kind: 'form' }>): Condition {
   }
 }
 
-const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql => {
-  const { slot } = value
-  const name = isName === true && slot.kind === 'constant' && isPlainWord(slot) ? literal(slot.value) : null
-  return applied((text) => `${text}::${besideAs}`, name ?? valueParameter(value))
-}
+const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql =>
+  applied((text) => `${text}::${besideAs}`, isName === true ? nameOrParameter(value) : valueParameter(value))
 
 interface Compared {
   readonly value: Sql
@@ -141,10 +139,6 @@ function pathOf({ slot }: Value): Sql {
     ? literal(arrayText(words))
     : valueParameter({ slot, encoding: { kind: 'array', maxLength: null } })
 }
-
-/** What is sent beside a document is none: each value of it would be another statement. */
-const isPlainWord = (slot: Slot): slot is Slot & { readonly value: string } =>
-  slot.kind === 'constant' && slot.sent !== true && typeof slot.value === 'string' && /^[\w-]{1,63}$/.test(slot.value)
 
 /** A value that is compared as one of a type. */
 const castTo = (type: string, value: Sql): Compared => ({

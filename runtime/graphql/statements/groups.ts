@@ -10,7 +10,8 @@ import { compileFilter } from './filter.ts'
 import type { Matching } from './matching.ts'
 import { afterCursor, orderBy } from './order.ts'
 import { valueParameter } from './parameters.ts'
-import { columnOf, given, seenOutside, type Ordered, type Scope, type Writer } from './source.ts'
+import type { Ordered } from './ordered.ts'
+import { columnOf, given, seenOutside, type Scope, type Writer } from './source.ts'
 import { aggregateOf } from './totals.ts'
 
 /**
@@ -111,7 +112,7 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
 /** The column in which a key ends. */
 const endOf = (entity: EntityFacts, key: OrderKey): { readonly entity: EntityFacts; readonly column: string } => {
   if (typeof key === 'string') return { entity, column: key }
-  if (key.kind === 'count') throw new Error('rows are not grouped by counts')
+  if (key.kind !== 'one') throw new Error('rows are grouped by columns')
   return endOf(key.entity, key.of)
 }
 

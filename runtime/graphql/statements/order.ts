@@ -1,5 +1,5 @@
 import type { Comparisons } from '../../contract/builder.ts'
-import type { OrderKey, OrderTerm, RelatedKey, Value } from '../plan/types.ts'
+import type { OrderKey, OrderTerm, RankKey, RelatedKey, Value } from '../plan/types.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import type { Condition } from './filter.ts'
 import { valueParameter } from './parameters.ts'
@@ -7,8 +7,11 @@ import type { Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
-/** Distinguishes related keys for all names in them. */
-export const keyId = (key: RelatedKey): string =>
+/** Distinguishes keys that are no columns for all names in them. */
+export const keyId = (key: RankKey | RelatedKey): string =>
+  key.kind === 'rank' ? JSON.stringify([key.column, key.query.slot, key.config?.slot]) : relatedId(key)
+
+const relatedId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
 
 /** Tells relations apart that one row has. */

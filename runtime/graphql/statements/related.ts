@@ -3,7 +3,8 @@ import { joined, select, sql, type Column, type JoinClause, type Sql } from '../
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
-import { given, readFor, relationOf, type Ordered, type Scope, type Writer } from './source.ts'
+import type { Ordered } from './ordered.ts'
+import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
 import { belongs, ofTenant, readRelated } from './tenants.ts'
 
 /** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
@@ -26,7 +27,7 @@ export function joinRelated(
   keys: readonly OrderKey[],
   picked: Picked | null,
 ): Joined {
-  const related = keys.flatMap((key) => (typeof key === 'string' ? [] : [key]))
+  const related = keys.flatMap((key) => (typeof key === 'string' || key.kind === 'rank' ? [] : [key]))
   if (related.length === 0) return { scope, joins: [] }
   const joins: JoinClause[] = []
   const rows = new Map<string, Place>()
@@ -63,7 +64,8 @@ export function joinRelated(
     return { ...counts, value: sql`${alias}.n`, notNull: present === null }
   }
   const resolve = (key: OrderKey, here: Place): Ordered => {
-    if (typeof key !== 'string') return key.kind === 'count' ? countOf(key, here) : resolve(key.of, rowOf(key, here))
+    if (typeof key !== 'string' && key.kind !== 'rank')
+      return key.kind === 'count' ? countOf(key, here) : resolve(key.of, rowOf(key, here))
     const element = here.scope.ordered(key)
     return { ...element, notNull: element.notNull && here.present === null }
   }

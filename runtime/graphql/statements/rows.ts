@@ -5,6 +5,7 @@ import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
 import type { CallResult, ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
+import { headlineOf } from './search.ts'
 import {
   columnOf,
   computedOf,
@@ -55,6 +56,8 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
       const { attributes } = columnOf(scope.builder, member.column)
       return compositeObject(attributes, member.members, scope.column(member.column))
     }
+    case 'headline':
+      return headlineOf(member, scope.column(member.column))
     case 'one':
       return rowFrom(writer, member.row, (target) => ({
         of: relationOf(target.builder),

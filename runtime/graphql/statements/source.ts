@@ -1,12 +1,14 @@
-import type { CallBuilder, Comparisons, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
+import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
 import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
-import type { Argument, Collection, OrderKey, Root, Row, RowMember, Value } from '../plan/types.ts'
+import type { Argument, Collection, OrderKey, RankKey, Root, Row, RowMember, Value } from '../plan/types.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
+import type { Ordered } from './ordered.ts'
+import { rankOf } from './search.ts'
 
 /** What every part of a statement is written with. */
 export interface Writer {
@@ -72,29 +74,23 @@ export interface Scope {
   readonly tenant: Sql | null
 }
 
-/** An element of an order at this place of the statement. */
-export interface Ordered {
-  readonly value: Sql
-  readonly notNull: boolean
-  /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
-  readonly isArray: boolean
-  /** What compares values; absent: what the search path says. */
-  readonly comparisons?: Comparisons
-  readonly operand: (value: Sql) => Sql
-  readonly cursor: (value: Sql) => Sql
-  /** See CursorElement. */
-  readonly longest: number
-}
-
 /** The row of a table, function or CTE that stands in FROM under this alias. */
 export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): Scope {
   const builder = writer.engine.entity(entity.id)
+  // What is mentioned again is the same column of an inner select.
+  const ranks = new Map<RankKey, Ordered>()
+  const ranked = (key: RankKey): Ordered => {
+    const known = ranks.get(key) ?? rankOf(key, applied(columnOf(builder, key.column).of, alias))
+    ranks.set(key, known)
+    return known
+  }
   return {
     entity,
     builder,
     alias,
     column: (name) => applied(columnOf(builder, name).of, alias),
     ordered: (key) => {
+      if (typeof key !== 'string' && key.kind === 'rank') return ranked(key)
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
       const { of, notNull, order, recordType, operand, cursor } = columnOf(builder, key)
       const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)

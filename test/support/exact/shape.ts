@@ -69,7 +69,7 @@ function tableShape(world: World, table: ApiTable): readonly (readonly [string, 
   const isGrouped = hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
   const inputs = [
-    [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys()]] as const,
+    [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys(), ...table.ranks.keys()]] as const,
     [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
     [`${table.type}InsertInput`, [...table.inserts.keys()]] as const,
     [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,

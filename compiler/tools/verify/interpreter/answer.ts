@@ -12,6 +12,7 @@ import { demandKnown, Unknown } from './sample.ts'
 import { argument } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
+import { headlineOf } from './text-search.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
 import { typeNameOf } from './names.ts'
 import {
@@ -94,6 +95,12 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
         nodes,
         hasAddition(context.world, table.sketch, 'enumArrays'),
       )
+    case 'headline': {
+      const text = (name: string, otherwise: string): string =>
+        String(argument(context.scope, nodes[0], name) ?? otherwise)
+      const { column } = field
+      return headlineOf(text('query', ''), text('start', '<b>'), text('stop', '</b>'), row.get(column.name) ?? null)
+    }
     case 'computed':
       return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {

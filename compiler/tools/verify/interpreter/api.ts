@@ -1,6 +1,6 @@
 import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
-import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
+import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
 import {
   additionsOf,
   columnNamed,
@@ -46,6 +46,8 @@ export interface ApiTable {
   readonly orders: ReadonlyMap<string, ColumnSketch>
   /** Relations that rows can be sorted by (spec/graphql.md 17). */
   readonly orderRelations: ReadonlyMap<string, RelationField>
+  /** Columns by the order of how well they fit a query (spec/graphql.md 17). */
+  readonly ranks: ReadonlyMap<string, ColumnSketch>
   /** Columns that `distinctOn` can name (spec/graphql.md 17). */
   readonly distinct: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
@@ -76,6 +78,8 @@ export type RowField =
   | { readonly kind: 'column'; readonly column: ColumnSketch }
   | RelationField
   | { readonly kind: 'computed'; readonly function: FunctionSketch }
+  /** A text with what is found in it between marks. */
+  | { readonly kind: 'headline'; readonly column: ColumnSketch }
 
 export type RootField =
   | { readonly kind: 'call'; readonly function: FunctionSketch }
@@ -161,6 +165,7 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   filterRelations: shown(world, table.type, table.filterRelations),
   orders: shown(world, table.type, table.orders),
   orderRelations: shown(world, table.type, table.orderRelations),
+  ranks: shown(world, table.type, table.ranks),
   distinct: shown(world, table.type, table.distinct),
   figures: new Map([...table.figures].map(([name, columns]) => [name, shown(world, table.type, columns)])),
   aggregates: new Map([...table.aggregates].map(([name, columns]) => [name, shown(world, table.type, columns)])),
@@ -212,7 +217,15 @@ function apiTable(
   const orders = ordersOf(world, role, sketch)
   const on = additionsOf(world, sketch)
   const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, on).length > 0))
+  const searched = [...columns].filter(([, column]) => on.search === true && isSearched(column))
   if (world.functionShapes === true) addComputedFilters(world, sketch, fields, filters)
+  const orderRelations = hasAddition(world, sketch, 'orderByRelated')
+    ? new Map(
+        [...relationsBut(fields, [...orders.keys()])].filter(
+          ([, field]) => field.many || ordersOf(world, role, tableNamed(world, field.target)).size > 0,
+        ),
+      )
+    : new Map<string, RelationField>()
   return {
     sketch,
     schema: schemaOf(world),
@@ -221,20 +234,19 @@ function apiTable(
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
     key: keyOf(sketch),
     keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list)), keyOf(sketch)),
-    fields,
+    fields: withHeadlines(fields, searched),
     columns,
     filters,
     filterRelations: hasAddition(world, sketch, 'relationFilters')
       ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
       : new Map(),
     orders,
-    orderRelations: hasAddition(world, sketch, 'orderByRelated')
-      ? new Map(
-          [...relationsBut(fields, [...orders.keys()])].filter(
-            ([, field]) => field.many || ordersOf(world, role, tableNamed(world, field.target)).size > 0,
-          ),
-        )
-      : new Map(),
+    orderRelations,
+    ranks: new Map(
+      searched
+        .map(([name, column]) => [`${name}Rank`, column] as const)
+        .filter(([name]) => !orders.has(name) && !orderRelations.has(name)),
+    ),
     distinct: hasAddition(world, sketch, 'distinctOn')
       ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
       : new Map(),
@@ -261,6 +273,22 @@ function apiTable(
     ),
   }
 }
+
+/** Texts and vectors of one value; lists are searched by nothing. */
+const isSearched = ({ type }: ColumnSketch): boolean =>
+  !type.list && (type.base === 'tsvector' || rulesOf(type).graphql === 'String')
+
+/** Each text has a field of excerpts, unless something else has its name. */
+const withHeadlines = (
+  fields: ReadonlyMap<string, RowField>,
+  searched: readonly (readonly [string, ColumnSketch])[],
+): ReadonlyMap<string, RowField> =>
+  new Map([
+    ...searched
+      .filter(([, { type }]) => type.base !== 'tsvector')
+      .map(([name, column]): [string, RowField] => [`${name}Headline`, { kind: 'headline', column }]),
+    ...fields,
+  ])
 
 /**
  * Computed scalars and enums that take nothing are asked for like the columns that they are the values of

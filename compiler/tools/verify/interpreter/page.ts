@@ -4,6 +4,7 @@ import type { Surroundings } from './filter.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import { decodeToken, encodeToken } from './tokens.ts'
+import { rankOf } from './text-search.ts'
 import { compareValues, readValue, toTokenText } from './types.ts'
 import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 
@@ -53,6 +54,24 @@ function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Wa
   }
 }
 
+interface Rank {
+  readonly query: string
+  readonly direction: string
+}
+
+function rankTerm({ name, type }: ColumnSketch, path: string, way: Way, { query, direction }: Rank): Term {
+  const isVector = type.base === 'tsvector'
+  return {
+    id: `${path}.${name}Rank ${query}`,
+    type: rankType,
+    place: null,
+    valueOf: (row) => rankOf(isVector, query, way(row)?.get(name) ?? null),
+    ...readDirection(direction),
+  }
+}
+
+const rankType: ColumnType = { base: 'float8', list: false, enum: null }
+
 export const readDirection = (direction: Json): Pick<Term, 'descending' | 'nullsFirst'> => ({
   descending: String(direction).startsWith('Desc'),
   nullsFirst: String(direction).endsWith('First'),
@@ -66,6 +85,8 @@ function readTerms(around: Surroundings, table: ApiTable, input: Json, path: str
     if (asked === null) return []
     const column = table.orders.get(name)
     if (column !== undefined) return [columnTerm(table, column, path, way, asked)]
+    const searched = table.ranks.get(name)
+    if (searched !== undefined) return [rankTerm(searched, path, way, asked as unknown as Rank)]
     const relation = table.orderRelations.get(name)
     if (relation === undefined) throw new Error(`${table.type} cannot be sorted by ${name}`)
     const target = apiTableOf(around.api, relation.target)

@@ -8,8 +8,9 @@ type Vector = ReadonlyMap<string, readonly number[]>
 type Query = (vector: Vector) => boolean
 
 /** Letters and digits make words; a character beyond ASCII counts as a letter here. */
-const wordsOf = (text: string): readonly string[] =>
-  (text.match(/[a-z0-9\u{80}-\u{10ffff}]+/giu) ?? []).map((word) => word.toLowerCase())
+const word = /[a-z0-9\u{80}-\u{10ffff}]+/giu
+
+const wordsOf = (text: string): readonly string[] => (text.match(word) ?? []).map((found) => found.toLowerCase())
 
 export function vectorOfText(text: string): Vector {
   const vector = new Map<string, number[]>()
@@ -45,9 +46,10 @@ export function compareVectors(left: string, right: string): number {
   return 0
 }
 
-const has = (word: string): Query => {
-  return (vector) => vector.has(word)
-}
+const has =
+  (wanted: string): Query =>
+  (vector) =>
+    vector.has(wanted)
 
 const phrase = (words: readonly string[]): Query => {
   const [first = '', ...rest] = words
@@ -80,6 +82,39 @@ function readWebsearch(text: string): Query | null {
   const given = parts.filter((part) => part !== null)
   return given.length === 0 ? null : (vector) => given.some((part) => part(vector))
 }
+
+/** As near as a `real` comes to it (Postgres manual 8.1.3). */
+const real = Math.fround
+
+/** What Postgres weighs a word with that has no weight of its own. */
+const weight = real(0.1)
+
+/**
+ * How well a value fits a query of one word, by its `ts_rank` (tsrank.c): the word's first place counts most, and the
+ * sum is divided by what it could be at most. Null where the value is.
+ */
+export function rankOf(isVector: boolean, query: string, value: Value): number | null {
+  if (value === null) return null
+  const vector = isVector ? readVector(String(value)) : vectorOfText(String(value))
+  const places = vector.get(wordsOf(query)[0] ?? '') ?? []
+  if (places.length === 0) return 0
+  const sum = places.reduce((total, _, index) => real(total + real(weight / (index + 1) ** 2)), 0)
+  return shortest(real(real(real(weight + sum) - weight) / 1.64493406685))
+}
+
+/** The number of the fewest digits that a `real` takes for this one. */
+const shortest = (value: number): number => {
+  const texts = Array.from({ length: 9 }, (_, index) => value.toPrecision(index + 1))
+  return Number(texts.find((text) => real(Number(text)) === value) ?? value)
+}
+
+/** The whole text with marks around a word. */
+export const headlineOf = (query: string, start: string, stop: string, value: Value): string | null =>
+  value === null
+    ? null
+    : String(value).replaceAll(word, (found) =>
+        found.toLowerCase() === wordsOf(query)[0] ? `${start}${found}${stop}` : found,
+      )
 
 const readers: Readonly<Record<string, (text: string) => Query | null>> = {
   search: readWebsearch,

@@ -7,26 +7,30 @@ import type { Json } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import { place, type Tree } from './input.ts'
 import { columnValue, type Scene } from './scene.ts'
+import { drawWord } from './value-filter.ts'
 
 type Arguments = ReadonlyMap<string, Tree>
 
 export const directions = ['AscNullsLast', 'AscNullsFirst', 'DescNullsFirst', 'DescNullsLast'] as const
 
-/** One element of an order: names from the outside to the inside, and the direction. */
-export type Element = readonly [path: readonly string[], direction: string | null]
+/** One element of an order: names from the outside to the inside, the direction, and for a rank the query. */
+export type Element = readonly [path: readonly string[], direction: string | null, query?: string]
 
 /** Something that rows of the table can be sorted by: a column, a value of a related row, a count of related rows. */
 export function drawPath(draw: Draw, api: Api, table: ApiTable, depth = 2): readonly string[] {
   const relations = depth === 0 ? [] : [...table.orderRelations]
   if (table.orders.size > 0 && (relations.length === 0 || !draw.chance(40)))
-    return [draw.pick([...table.orders.keys()])]
+    return [draw.pick([...table.orders.keys(), ...table.ranks.keys()])]
   const [name, relation] = draw.pick(relations)
   return [name, ...(relation.many ? ['count'] : drawPath(draw, api, apiTableOf(api, relation.target), depth - 1))]
 }
 
 /** An element as JSON, as it stands in a variable. */
-export const elementJson = ([path, direction]: Element): Json =>
-  path.reduceRight<Json>((inner, name) => ({ [name]: inner }), direction)
+export const elementJson = ([path, direction, query]: Element): Json =>
+  path.reduceRight<Json>(
+    (inner, name) => ({ [name]: inner }),
+    query === undefined || direction === null ? direction : { query, config: 'simple', direction },
+  )
 
 /** An order as its elements: cursors are made for it before it becomes part of the document. */
 function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
@@ -37,14 +41,41 @@ function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
     const path = drawPath(draw, api, table)
     const kind = path.length === 1 ? '' : path[path.length - 1] === 'count' ? ', related count' : ', related row'
     scene.tell(`order: ${direction ?? 'null'}${kind}`)
-    return [path, direction] as const
+    return drawElement(draw, api, table, path, direction)
   })
+}
+
+/** An element of a path, with a query where it leads to a rank. */
+export const drawElement = (
+  draw: Draw,
+  api: Api,
+  table: ApiTable,
+  path: readonly string[],
+  direction: string | null,
+): Element => (isRank(api, table, path) ? [path, direction, drawWord(draw)] : [path, direction])
+
+/** Whether a path leads to a rank. */
+function isRank(api: Api, table: ApiTable, [name = '', ...rest]: readonly string[]): boolean {
+  const relation = table.orderRelations.get(name)
+  return relation === undefined || rest.length === 0
+    ? table.ranks.has(name)
+    : isRank(api, apiTableOf(api, relation.target), rest)
 }
 
 const isSortable = (table: ApiTable): boolean => table.orders.size + table.orderRelations.size > 0
 
-export const entry = ([path, direction]: Element): Tree =>
-  path.reduceRight<Tree>((inner, name) => new Map([[name, inner]]), direction === null ? null : { word: direction })
+export const entry = ([path, direction, query]: Element): Tree =>
+  path.reduceRight<Tree>((inner, name) => new Map([[name, inner]]), leaf(direction, query))
+
+function leaf(direction: string | null, query: string | undefined): Tree {
+  if (direction === null) return null
+  if (query === undefined) return { word: direction }
+  return new Map<string, Tree>([
+    ['query', query],
+    ['config', 'simple'],
+    ['direction', { word: direction }],
+  ])
+}
 
 function orderTree(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {
   const { draw } = scene
@@ -78,7 +109,7 @@ function drawCursor(scene: Scene, table: ApiTable, order: readonly Element[]): s
   const cell = (term: Term): string => {
     if (row !== undefined) return toTokenText(term.type, term.valueOf(row))
     if (draw.chance(25)) return 'null'
-    if (term.place === null) return String(draw.int(4))
+    if (term.place === null) return term.type.base === 'float8' ? '0.06' : String(draw.int(4))
     const value = columnValue(scene, term.place.table, term.place.column)
     return toTokenText(term.type, value ?? null)
   }

@@ -9,6 +9,7 @@ import { drawGroups } from './groups.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
 import { drawPage } from './page.ts'
 import { toTree, type Scene } from './scene.ts'
+import { drawWord } from './value-filter.ts'
 
 /** Response keys that are taken within one selection set. */
 type Keys = Set<string>
@@ -69,6 +70,20 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
       const value = place(scene, 'Int!', draw.int(9))
       // What has arguments has a key of its own, so that it merges with nothing.
       return `given${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
+    }
+    if (field.kind === 'headline') {
+      scene.tell('headline')
+      // What is left out of an excerpt is the server's affair.
+      const args = new Map<string, Tree>([
+        ['query', drawWord(draw)],
+        ['config', 'simple'],
+        ['whole', true],
+        ...(draw.chance(50)
+          ? [['start', place(scene, 'String', draw.pick(['«', '"', ', a="', "'\\", '<i>']))] as const]
+          : []),
+        ...(draw.chance(50) ? [['stop', place(scene, 'String', draw.pick(['»', '\\', '', '"" ']))] as const] : []),
+      ])
+      return `given${scene.count()}: ${name}${printArguments(args)}`
     }
     if (field.kind === 'column' && field.column.type.base === 'composite')
       return `${keyed(scene, keys, name, true)}${directives(scene)} ${drawComposite(scene, field.column.type)}`

@@ -1,3 +1,4 @@
+import type { Draw } from './draw.ts'
 import { absent, place, type Tree } from './input.ts'
 import type { Scene } from './scene.ts'
 
@@ -27,6 +28,9 @@ const operands: Readonly<Record<string, (scene: Scene) => readonly [type: string
   isEmpty: ({ draw }) => ['Boolean', draw.chance(50)],
   family: ({ draw }) => ['Int', draw.pick([4, 6, 5])],
 }
+
+/** A query of one word: how well more of them fit is the server's affair. */
+export const drawWord = (draw: Draw): string => draw.pick(['a', 'b', 'x', 'É', 'null', 'q'])
 
 /** Undefined where the operator takes what others of the column take. */
 export function drawOwnOperand(scene: Scene, operator: string): Tree | undefined {

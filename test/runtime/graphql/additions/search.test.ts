@@ -107,3 +107,91 @@ describe('search: answers', () => {
     expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {search: {query: "a"}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // prettier-ignore
   })
 })
+
+describe('ranks and headlines', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({
+      sql: `
+        comment on schema public is '@graphql({"introspection": true, "search": {"enabled": true}, "orderByRelated": {"enabled": true}})';
+        create table page (
+          id int primary key, text text, name varchar(20), "nameRank" int, "nameHeadline" int, "parentId" int references page,
+          words tsvector generated always as (to_tsvector('english', text)) stored
+        );
+        insert into page (id, text, "parentId") values
+          (1, 'rain', null), (2, 'rain, rain and rain', 1), (3, 'sun', 2), (4, null, 3), (5, 'rain and sun', 2),
+          (6, repeat('dull words ', 60) || 'RAINING <b>"now"</b>' || repeat(' and more', 60), 2);
+        grant select on page to anon;
+      `,
+    })
+  })
+  afterAll(() => service.close())
+
+  const idsOf = (answer: { readonly edges: readonly { readonly node: { readonly id: number } }[] }) =>
+    answer.edges.map(({ node }) => node.id)
+  const ordered = async (orderBy: string) =>
+    idsOf(dataOf(await service.graphql(`{ rows: pageCollection(orderBy: ${orderBy}) { edges { node { id } } } }`)).rows)
+
+  it('sort by how well rows fit, nulls where they are wanted', async () => {
+    const rank = 'query: "rain", config: "english"'
+    expect(await ordered(`[{wordsRank: {${rank}, direction: DescNullsLast}}]`)).toEqual([2, 1, 5, 6, 3, 4])
+    expect(await ordered(`[{textRank: {${rank}, direction: DescNullsFirst}}]`)).toEqual([4, 2, 1, 5, 6, 3])
+    expect(await ordered(`[{textRank: {${rank}, direction: AscNullsLast}}]`)).toEqual([3, 1, 5, 6, 2, 4])
+    expect(await ordered(`[{parent: {textRank: {${rank}, direction: DescNullsLast}}}]`)).toEqual([3, 5, 6, 2, 4, 1])
+    expect(await ordered('[{textRank: null}]')).toEqual([1, 2, 3, 4, 5, 6])
+    expect(await ordered('[{textRank: {query: "", direction: DescNullsLast}}]')).toEqual([1, 2, 3, 5, 6, 4])
+  })
+
+  it('page through a rank, forwards and backwards', async () => {
+    const page = async (args: string) => {
+      const { rows } = dataOf(
+        await service.graphql(`query Q($rank: SearchRank) {
+          rows: pageCollection(${args}, orderBy: [{textRank: $rank}]) {
+            edges { node { id } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+          }
+        }`, { variables: { rank: { query: 'rain sun', config: 'english', direction: 'DescNullsLast' } } }), // prettier-ignore
+      )
+      return { ids: idsOf(rows), ...rows.pageInfo }
+    }
+    const first = await page('first: 2')
+    expect(first).toMatchObject({ ids: [5, 1], hasNextPage: true, hasPreviousPage: false })
+    const second = await page(`first: 2, after: "${first.endCursor}"`)
+    const third = await page(`first: 2, after: "${second.endCursor}"`)
+    expect([...first.ids, ...second.ids, ...third.ids].sort()).toEqual([1, 2, 3, 4, 5, 6])
+    expect(third).toMatchObject({ hasNextPage: false, hasPreviousPage: true })
+    expect(await page(`last: 2, before: "${third.startCursor}"`)).toMatchObject({ ids: second.ids })
+  })
+
+  it('show excerpts with marks, whatever these are, or the whole text', async () => {
+    const headline = async (id: number, args: string, variables: Record<string, unknown> = {}, head = '') => {
+      const document = `query Q${head} { pageByPk(id: ${id}) { textHeadline(query: "rain", config: "english"${args}) } }`
+      const answer = await service.graphql(document, { variables })
+      return answer.data === null ? messagesOf(answer)[0] : dataOf(answer).pageByPk.textHeadline
+    }
+    expect(await headline(5, '')).toBe('<b>rain</b> and sun')
+    expect(await headline(3, '')).toBe('sun')
+    expect(await headline(4, '')).toBeNull()
+    const excerpt = await headline(6, '')
+    expect(excerpt).toContain('<b>RAINING</b>')
+    expect(excerpt.length).toBeLessThan(300)
+    expect((await headline(6, ', whole: true')).length).toBeGreaterThan(1_000)
+    expect(await headline(5, String.raw`, start: "\"', StopSel=", stop: "\\\""`)).toBe(
+      String.raw`"', StopSel=rain\" and sun`,
+    )
+    expect(await headline(5, ', start: $a, stop: $b', { a: '[', b: ']' }, '($a: String, $b: String)')).toBe(
+      '[rain] and sun',
+    )
+    expect(await headline(5, ', start: $a', {}, '($a: String)')).toBe('<b>rain</b> and sun')
+    expect(await headline(5, `, start: "${'x'.repeat(1_001)}"`)).toBe(
+      'Invalid input for String type. Maximum character length 1000',
+    )
+  })
+
+  it('give way to what has their name', async () => {
+    const shown = await introspect(service)
+    expect(namesOf(shown, 'page').filter((name) => /Headline$/.test(name))).toEqual(['nameHeadline', 'textHeadline'])
+    const orders = namesOf(shown, 'pageOrderBy').filter((name) => /Rank$/.test(name))
+    expect(orders).toEqual(['nameRank', 'textRank', 'wordsRank'])
+    expect(await ordered('[{nameRank: AscNullsLast}]')).toEqual([1, 2, 3, 4, 5, 6])
+  })
+})

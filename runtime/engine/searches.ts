@@ -1,0 +1,37 @@
+import { formOf } from '../contract/form-of.ts'
+import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
+import type { SearchedForm } from '../sql/search-form.ts'
+import { orderRelations } from './related.ts'
+import type { RoleVisibility } from './view.ts'
+import { byField } from './visible/columns.ts'
+
+/** Columns that are searched (`search`, spec/graphql.md 17.1), and what rows have beside them. */
+
+/** Undefined where the column is none of them. */
+export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
+  const form = formOf(type)
+  return form === 'vector' || form === 'searchedText' ? form : undefined
+}
+
+const named = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>
+  columns.map((column) => [`${column.field ?? ''}${ending}`, column])
+
+/** Orders by how well rows fit a query, by field; what else can be sorted by keeps its name. */
+export function rankFields(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> {
+  const columns = [...byField(visible.filterable(entity)).values()].filter((one) => searchedForm(one) !== undefined)
+  if (columns.length === 0) return new Map()
+  const taken = new Set([...byField(visible.orderable(entity)).keys(), ...orderRelations(visible, entity).keys()])
+  return new Map(named(columns, 'Rank').filter(([name]) => !taken.has(name)))
+}
+
+/** Excerpts of texts, by field; other fields keep their names. */
+export const headlineFields = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  taken: ReadonlySet<string>,
+): ReadonlyMap<string, ColumnFacts> => {
+  const columns = entity.columns.filter(
+    (column) => searchedForm(column) === 'searchedText' && visible.seesColumn(entity, column),
+  )
+  return new Map(named(columns, 'Headline').filter(([name]) => !taken.has(name)))
+}

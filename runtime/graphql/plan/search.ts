@@ -1,0 +1,35 @@
+import type { ColumnFacts } from '../../contract/manifest.ts'
+import { searchedForm } from '../../engine/searches.ts'
+import { memberOf } from './forms.ts'
+import { slotOf, type Input } from './input.ts'
+import type { RankKey, RowMember, Value } from './types.ts'
+
+/** Orders and fields of columns that are searched (spec/graphql.md 17.1). */
+
+const textOf = (input: Input, maxLength: number | null = null): Value => ({
+  slot: slotOf(input),
+  encoding: { kind: 'scalar', maxLength },
+})
+
+const configOf = (input: Input): Pick<RankKey, 'config'> => (input.kind === 'leaf' ? { config: textOf(input) } : {})
+
+export function planRank(column: ColumnFacts, input: Input): RankKey {
+  const form = searchedForm(column)
+  if (form === undefined) throw new Error(`${column.column} is not searched`)
+  const query = textOf(memberOf(input, 'query'))
+  return { kind: 'rank', column: column.column, form, query, ...configOf(memberOf(input, 'config')) }
+}
+
+/** Postgres counts the bytes of a mark in 16 bits (its ts_utils.h). */
+const longestMark = 1_000
+
+export const planHeadline = (key: string, column: string, args: (name: string) => Input): RowMember => ({
+  kind: 'headline',
+  key,
+  column,
+  query: textOf(args('query')),
+  ...configOf(args('config')),
+  start: textOf(args('start'), longestMark),
+  stop: textOf(args('stop'), longestMark),
+  whole: textOf(args('whole')),
+})

@@ -1,0 +1,34 @@
+import { headlineOptions, headlineSql, rankSql } from '../../sql/search-form.ts'
+import { applied, sql, written, type Sql } from '../../sql/tree.ts'
+import type { RankKey, RowMember } from '../plan/types.ts'
+import { valueParameter } from './parameters.ts'
+import { nameOrParameter } from './plain-words.ts'
+import type { Ordered } from './ordered.ts'
+
+/** Ranks and excerpts of columns that are searched (spec/graphql.md 17.1). */
+
+const configOf = ({ config }: Pick<RankKey, 'config'>): readonly Sql[] =>
+  config === undefined ? [] : [applied((name) => `${name}::regconfig`, nameOrParameter(config))]
+
+/** @param column the value that is searched */
+export function rankOf(key: RankKey, column: Sql): Ordered {
+  const rank = rankSql(key.form)
+  const write = ([value = '', query = '', config]: readonly string[]): string => rank(value, query, config)
+  return {
+    value: written(write, [column, valueParameter(key.query), ...configOf(key)]),
+    notNull: false,
+    isArray: false,
+    operand: (value) => sql`${value}::float4`,
+    // Of small numbers json has another text than jsonb.
+    cursor: (value) => sql`to_jsonb(${value})`,
+    longest: Infinity,
+  }
+}
+
+export function headlineOf(member: Extract<RowMember, { kind: 'headline' }>, column: Sql): Sql {
+  const marks = [member.start, member.stop, member.whole].map(valueParameter)
+  const options = written(([start = '', stop = '', whole = '']) => headlineOptions(start, stop, whole), marks)
+  const write = ([value = '', query = '', given = '', config]: readonly string[]): string =>
+    headlineSql(value, query, given, config)
+  return written(write, [column, valueParameter(member.query), options, ...configOf(member)])
+}
