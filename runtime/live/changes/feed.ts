@@ -16,7 +16,7 @@ export interface ChangeFeedOptions {
   readonly pace?: Partial<FeedPace>
 }
 
-const usualPace: FeedPace = { cycleMs: 4, quietCycles: 6, compareMs: 5_000, keepMs: 10_000, lingerMs: 60_000 }
+const usualPace: FeedPace = { cycleMs: 8, quietCycles: 4, compareMs: 5_000, keepMs: 10_000, lingerMs: 60_000 }
 
 /** A relation with what only the feed needs to know. */
 interface Entry extends WatchedRelation {
@@ -52,6 +52,8 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
       made.end()
       throw error
     }
+    // It was closed while it connected.
+    if (closing.signal.aborted) made.end()
     session = made
     fault = null
     if (told.length > 0) listener.unsure('outage')

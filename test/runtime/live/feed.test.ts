@@ -167,6 +167,14 @@ describe.each(majors())('the feed of changes on PostgreSQL %i', (major) => {
     expect(lost.feed.fault()).toBe('the database is away')
   })
 
+  test('is closed while it connects', async () => {
+    const { feed } = open()
+    const watching = feed.watch(posts, []).catch((error: unknown) => error)
+    await feed.close()
+    await watching
+    await expect(feed.watch(posts, [])).rejects.toThrow('closed')
+  })
+
   test('changes that are read leave no rows behind', async () => {
     const { feed, changes } = open()
     await feed.watch(posts, [])
