@@ -187,12 +187,44 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect((await told())[0]?.touched).toEqual({ owner: ['7'], done: ['t'], due: ['2026-03-01', 'infinity'] })
     await run('update posts set owner = 8 where id = 1')
     expect((await told())[0]?.touched['owner']).toEqual(['7', '8'])
+    await run('update posts set done = false where id = 1')
+    expect((await told())[0]?.touched).toEqual({
+      owner: ['8'],
+      done: ['t', 'f'],
+      due: ['2026-03-01'],
+    })
+    await run('update posts set owner = owner')
+    expect((await told())[0]?.touched).toEqual({ owner: ['8'], done: ['f'], due: ['infinity', '2026-03-01'] })
     await run('delete from posts where id = 2')
     expect((await told())[0]?.touched).toEqual({ owner: [], done: [], due: ['infinity'] })
+    await run(
+      'update posts set owner = 9 where false; delete from posts where false; insert into posts select where false',
+    )
+    expect(await told()).toEqual([])
     await run('insert into posts (id, owner) select n, n from generate_series(10, 309) n')
     expect((await told())[0]?.touched['owner']).toHaveLength(300)
     await run('insert into posts (id, owner) select n, n from generate_series(310, 610) n')
     expect((await told())[0]?.touched).toEqual({ done: [], due: [] })
+  })
+
+  test('of more columns than one statement tells, of one row and of several', async () => {
+    const names = Array.from({ length: 20 }, (_, number) => `c${number}`)
+    await run(`create table wide (${names.map((name) => `${name} int default 5`).join()}, note json)`)
+    await install('wide')
+    const values = (wanted: readonly string[], ...found: readonly string[]) => [
+      { relation: 'wide', touched: Object.fromEntries(wanted.map((name) => [name, found])) },
+    ]
+    for (const wanted of [
+      ['c3', 'c7'],
+      ['c3', 'c7', 'c8'],
+      ['c3', 'c7', 'c8', 'c19'],
+    ]) {
+      await watch('wide', wanted)
+      await run('insert into wide (note) values (null)')
+      expect(await told()).toEqual(values(wanted, '5'))
+      await run('insert into wide (note) values (null), (null)')
+      expect(await told()).toEqual(values(wanted, '5'))
+    }
   })
 
   test('names and types that no one expects', async () => {

@@ -98,11 +98,17 @@ export interface Leading {
   readonly isOver: () => boolean
 }
 
+/** A look is followed by a pause of so many times its length, so that a busy server is asked less often. */
+const pauseForLook = 7
+const longestPauseMs = 40
+
 /** Reads until nothing came for a while. */
 const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
   for (let quiet = 0; quiet < pace.quietCycles && !isOver();) {
+    const began = performance.now()
     quiet = (await look()) ? 0 : quiet + 1
-    if (quiet < pace.quietCycles) await sleep(pace.cycleMs, undefined, { ref: false })
+    const restMs = Math.min(longestPauseMs, (performance.now() - began) * pauseForLook)
+    if (quiet < pace.quietCycles) await sleep(Math.max(pace.cycleMs, restMs), undefined, { ref: false })
   }
 }
 
