@@ -376,7 +376,7 @@ async function interestsOf(
   if (service === null) return unavailableResponse
   const found = await service.watch(...asked)
   if (found.kind === 'refused') return found.response
-  return { interests: found.kind === 'watch' ? found.interests : [] }
+  return found.kind === 'watch' ? found : { interests: [], revision: undefined }
 }
 
 function rateLimitOf({ rateLimit }: Settings, siblings: Siblings | undefined): RateLimit | null {

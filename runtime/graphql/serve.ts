@@ -213,10 +213,13 @@ async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {
   const { run, read, loaded, asker, request } = found.turn
   const exchange = exchangeOf(asker, !ready.writes, ready.bound)
   const asked = extensionsOf(loaded.engine, request)
-  if (asked === null) return toResponse(ready, await (ready.writes ? run : read)(exchange))
+  if (asked === null) return ofRevision(found.turn, toResponse(ready, await (ready.writes ? run : read)(exchange)))
   const { rows, extensions } = await runExtended(run, loaded.engine, asked, exchange, () => madeOf(found))
-  return toResponse(ready, rows, extensions)
+  return ofRevision(found.turn, toResponse(ready, rows, extensions))
 }
+
+const ofRevision = ({ request, loaded }: Turn, response: GraphqlResponse): GraphqlResponse =>
+  request.live === true ? { ...response, revision: loaded.engine.revision } : response
 
 /** What statements were written from, for requests that select `explain`. */
 function madeOf({ documents, asked, turn: { request } }: Found): { statements: Statements; plan: Plan } {

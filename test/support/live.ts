@@ -92,7 +92,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
   const readInterests: ReadInterests = async (request, caller, context) => {
     const response = await service.serve({ ...request, query: asQuery(request.query) }, caller, context)
     if (response.outcome === 'invalid') return response
-    return { interests: options.interests?.(request.variables) ?? all }
+    return { interests: options.interests?.(request.variables) ?? all, revision: response.revision }
   }
   const limits = usualServerLimits({ ...settings }, answers)
   const servers = createServers(limits)

@@ -39,4 +39,6 @@ export interface GraphqlResponse {
   readonly code?: string | undefined
   /** JSON text of the whole body, or its bytes in UTF-8; in parts where it is long. */
   readonly body: string | Buffer | LongBody
+  /** Of the answer to a run of a stream: the schema that made it. */
+  readonly revision?: string
 }

@@ -165,6 +165,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       again: null,
       cancel: null,
       isUnread: true,
+      revision: undefined,
       failures: 0,
       changedAt: null,
       last: null,

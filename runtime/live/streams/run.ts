@@ -52,6 +52,7 @@ export function createRun(parts: RunParts): Run {
       const response = await parts.answer(watch.request, first.owner.caller, context)
       if (watch.isClosed) return { kind: 'left' }
       if (response.outcome !== 'ok') return { kind: 'failed', response }
+      if (response.revision !== watch.revision) readLater(watch)
       const changed = take(watch, bodyBytes(response.body), parts.kept)
       watch.answered = watch.runs
       for (const stream of watch.streams) deliver(watch, stream)
@@ -64,6 +65,12 @@ export function createRun(parts: RunParts): Run {
       if (watch.answered !== watch.runs) watch.changedAt = changedAt ?? watch.changedAt
     }
   }
+}
+
+/** Its document may read something else on the schema of its answer, and nothing has told changes of that. */
+function readLater(watch: LiveWatch): void {
+  watch.isUnread = true
+  watch.again ??= 'schema'
 }
 
 /** A run takes the share of connections that its first stream's caller has. */
@@ -93,6 +100,7 @@ async function readAgain(
     watch.isUnread = true
     return found
   }
+  watch.revision = found.revision
   const held = hold(found.interests)
   const leaveIndex = listen(watch, found.interests)
   const leaveBefore = watch.leave

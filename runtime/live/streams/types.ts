@@ -57,7 +57,13 @@ export type ReadInterests = (
   request: GraphqlRequest,
   caller: Caller,
   context?: RequestContext,
-) => Promise<GraphqlResponse | { readonly interests: readonly Interest[] }>
+) => Promise<GraphqlResponse | DocumentInterests>
+
+export interface DocumentInterests {
+  readonly interests: readonly Interest[]
+  /** The schema of which that was found. An answer of another one may read something else. */
+  readonly revision: string | undefined
+}
 
 export type AnswerRequest = (
   request: GraphqlRequest,

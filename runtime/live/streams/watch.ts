@@ -24,6 +24,8 @@ export interface LiveWatch {
   cancel: (() => void) | null
   /** Whether the document has to be read before the next run, since the schema is another one. */
   isUnread: boolean
+  /** The schema of which it was read last. */
+  revision: string | undefined
   /** Runs that failed one after the other because of an outage or of overload. */
   failures: number
   /** When the first change came that no answer shows yet, on the monotonic clock; null: there is none. */

@@ -52,7 +52,7 @@ const create = (parts: Partial<HubParts>): { readonly hub: Hub; readonly listene
         close: () => Promise.resolve(),
       }
     },
-    read: async () => ({ interests: [{ relation: posts, pins: [] }] }),
+    read: async () => ({ interests: [{ relation: posts, pins: [] }], revision: undefined }),
     answer: async () => ({ outcome: 'ok', body: '{"data":1}' }),
     lag: () => undefined,
     ...parts,

@@ -94,6 +94,21 @@ describe('a service with live tables', () => {
     })
   })
 
+  it('hears of what a document reads since the schema changed', async () => {
+    await serving(async (project) => {
+      const stream = await open(project, titles)
+      const before = nodesOf(await dataOf(stream))
+      expect(before).not.toEqual([])
+      const seen = 'exists (select from public.comments c where c.post_id = posts.id)'
+      await db.query(`delete from comments; alter policy seen on posts using (${seen})`)
+      expect(nodesOf(await dataOf(stream))).toEqual([])
+      await db.query(`insert into comments values (7, 1, 'now it is seen')`)
+      expect(nodesOf(await dataOf(stream))).toEqual(before.slice(0, 1))
+      stream.close()
+      await db.query('alter policy seen on posts using (true)')
+    })
+  })
+
   it('refuses by name what is not live', async () => {
     await serving(async (project) => {
       const refused = await open(project, 'subscription { dullCollection { edges { node { id } } } }')
