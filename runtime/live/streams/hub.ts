@@ -58,7 +58,10 @@ const requestsSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 
 const answersSize: BudgetSize = { bytes: 64 * 1_048_576, share: 16 * 1_048_576 }
 
 /** An outage ends before the next run, and too much to do as well. */
-const passes: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'])
+const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded'])
+
+/** So does what Postgres ends to let others go on: a deadlock, or a transaction that cannot be put in an order. */
+const passes = ({ outcome, code }: GraphqlResponse): boolean => passing.has(outcome) || code === 'DATABASE_CONFLICT'
 
 export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub {
   const watches = new Map<string, LiveWatch>()
@@ -137,7 +140,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     if (end.kind === 'answered') watch.failures = 0
     if (end.kind !== 'failed') return
     const { response } = end
-    const isPassing = passes.has(response.outcome)
+    const isPassing = passes(response)
     const isMeant = ({ sent, from }: StreamState): boolean => from <= watch.runs && (sent === 0 || !isPassing)
     endStreams(watch, response, isMeant).forEach((stream) => left(watch, stream))
     if (watch.isClosed) return

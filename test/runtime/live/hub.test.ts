@@ -151,30 +151,33 @@ describe('a hub', () => {
     )
   })
 
-  it('ends a stream without an answer in an outage, and keeps one that has an answer', async () => {
-    let isAway = false
-    let state = 1
-    const answer = async (): Promise<GraphqlResponse> =>
-      isAway ? failureResponse('DATABASE_UNAVAILABLE', 'away') : { outcome: 'ok', body: String(state) }
-    const { hub, listener } = create({ answer })
-    const before = hear()
-    open(hub, before)
-    await settled()
-    isAway = true
-    state = 2
-    listener.changed(told)
-    await settled()
-    const late = hear()
-    open(hub, late)
-    await settled()
-    expect(late.ends).toEqual(['DATABASE_UNAVAILABLE'])
-    expect(before.ends).toEqual([])
-    isAway = false
-    while (before.answers.length < 2) await turn()
-    expect(before.answers).toEqual(['1', '2'])
-    hub.stop()
-    expect(before.ends).toEqual(['stopped'])
-  })
+  it.each(['DATABASE_UNAVAILABLE', 'OVERLOADED', 'DATABASE_CONFLICT'] as const)(
+    'ends a stream without an answer by %s, and keeps one that has an answer',
+    async (code) => {
+      let isAway = false
+      let state = 1
+      const answer = async (): Promise<GraphqlResponse> =>
+        isAway ? failureResponse(code, 'away') : { outcome: 'ok', body: String(state) }
+      const { hub, listener } = create({ answer })
+      const before = hear()
+      open(hub, before)
+      await settled()
+      isAway = true
+      state = 2
+      listener.changed(told)
+      await settled()
+      const late = hear()
+      open(hub, late)
+      await settled()
+      expect(late.ends).toEqual([code])
+      expect(before.ends).toEqual([])
+      isAway = false
+      while (before.answers.length < 2) await turn()
+      expect(before.answers).toEqual(['1', '2'])
+      hub.stop()
+      expect(before.ends).toEqual(['stopped'])
+    },
+  )
 
   it('refuses what is too many, and forgets who left', async () => {
     const { hub } = create({ limits: { streams: 3, streamsOfParty: 2, runs: 1, pauseMs: 0, runMs: 0 } })
