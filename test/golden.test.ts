@@ -9,6 +9,7 @@ import { dump } from '../compiler/report/dump.ts'
 import { printDiagnostics } from '../compiler/report/print.ts'
 import { clusterOf } from './support/clusters.ts'
 import { createDatabase, majors, type Major } from './support/database.ts'
+import { toldAll } from './support/service.ts'
 import { operationStages } from './support/golden/operations.ts'
 import { withoutTypesOfAll } from './support/golden/sdl.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
@@ -55,7 +56,8 @@ async function runCase(name: string, major: Major): Promise<Stages> {
   const sql = `${major < 15 ? publicOfNow : ''}${schema}`
   const database = await createDatabase({ major, sql, prepare: true })
   try {
-    const compiled = await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()
+    const { query } = database
+    const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll }).compile()
     const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error')
     expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(
       name.endsWith('.invalid'),

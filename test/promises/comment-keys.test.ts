@@ -9,6 +9,7 @@ import { buildModel } from '../../compiler/model/build.ts'
 import { dump } from '../../compiler/report/dump.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { createDatabase } from '../support/database.ts'
+import { toldAll } from '../support/service.ts'
 
 /**
  * Promise: each key of a comment changes what is served, on each kind of object that takes it, and a case of fixtures/
@@ -26,14 +27,18 @@ const schemas = readdirSync(fixtures)
 interface Case {
   readonly sql: string
   readonly catalog: Catalog
+  /** The model with what can be watched. */
+  readonly live: string
 }
 
 async function caseOf(sql: string): Promise<Case> {
   const major = needsPostgis(sql) ? postgisMajor() : null
   const database = await createDatabase({ sql, prepare: true, ...(major !== null && { major }) })
   try {
-    const { catalog } = await createCompiler({ query: database.query, schemas: ['public'], version: null }).compile()
-    return { sql, catalog }
+    const { query } = database
+    const compiler = createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll })
+    const { catalog, model } = await compiler.compile()
+    return { sql, catalog, live: dump(model.manifest) }
   } finally {
     await database.drop()
   }
@@ -69,14 +74,14 @@ function withoutKey(catalog: Catalog, kind: ObjectKind, key: string): Catalog {
 
 const modelText = (catalog: Catalog): string => dump(atOnce(buildModel(atOnce(annotate(catalog)).annotated)).model)
 
-/**
- * What extensions bring is none of a case's own; test/runtime/graphql/additions has it. What can be watched is found out beside the
- * model, which test/compiler/watched.test.ts shows.
- */
-const withoutCase = new Set<string>(['extensions', 'live', ...(postgisMajor() === null ? ['geo'] : [])])
+/** What extensions bring is none of a case's own; test/runtime/graphql/additions has it. */
+const withoutCase = new Set<string>(['extensions', ...(postgisMajor() === null ? ['geo'] : [])])
+
+/** What can be watched is found out beside the model, in the database: its schema is made without the key there. */
+const besideModel = 'live'
 
 const rows = keys
-  .filter(({ key }) => !withoutCase.has(key))
+  .filter(({ key }) => !withoutCase.has(key) && key !== besideModel)
   .flatMap(({ key, on }) => on.map((kind) => [key, kind] as const))
 
 test.each(rows)('%s changes what is served of a %s', (key, kind) => {
@@ -84,3 +89,19 @@ test.each(rows)('%s changes what is served of a %s', (key, kind) => {
   const showing = having.filter(({ catalog }) => modelText(withoutKey(catalog, kind, key)) !== modelText(catalog))
   expect(showing).not.toEqual([])
 })
+
+const statementOf: Partial<Record<ObjectKind, string>> = { schema: 'schema', relation: 'table', function: 'function' }
+
+test.each(keys.flatMap(({ key, on }) => (key === besideModel ? on : [])))(
+  'live changes what is served of a %s',
+  async (kind) => {
+    const of = new RegExp(`^comment on ${statementOf[kind]} [^;]*;`, 'gm')
+    const without = (sql: string): string =>
+      sql.replace(of, (text) => text.replaceAll(given(besideModel), given('no live')))
+    const having = schemas.filter((sql) => without(sql) !== sql)
+    const showing = await Promise.all(
+      having.map(async (sql) => (await caseOf(without(sql))).live !== (await caseOf(sql)).live),
+    )
+    expect(showing).toContain(true)
+  },
+)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { drawFrom, choices, type Draw } from '../../compiler/tools/verify/questions/draw.ts'
+import { asSubscription } from '../../compiler/tools/verify/questions/subscription.ts'
 import { drawQuestion, usefulRoles } from '../../compiler/tools/verify/questions/document.ts'
 import type { TableSketch, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import type { Interest } from '../../runtime/contract/live.ts'
@@ -94,7 +95,9 @@ async function tryOne(stage: Stage<TestService>, draw: Draw, tally: Tally): Prom
   const { question, writes } = drawQuestion(draw, stage.world)
   if (writes) return
   const { role, claims, variables } = question
-  const document = pinning(draw, question.document.replace(/^query Q/, 'subscription Q'))
+  const subscription = asSubscription(question)
+  if (subscription === null) return
+  const document = pinning(draw, subscription.document)
   const asked = { role, claims, variables, live: true, ...(question.operationName !== null && { operationName: 'Q' }) }
   const found = await stage.service.watch(document, asked)
   if (found.kind !== 'watch') return

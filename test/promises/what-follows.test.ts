@@ -175,7 +175,6 @@ describe('a comment key', () => {
     'extensions',
     'primary_key_columns',
     'foreign_keys',
-    'live',
     ...(postgisMajor() === null ? ['geo'] : []),
   ]
 

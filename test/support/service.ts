@@ -71,7 +71,8 @@ export interface TestServiceOptions {
   readonly database?: TestDatabase
 }
 
-const toldAll = { told: 'true', install: () => Promise.resolve() }
+/** As if live tables had their triggers. */
+export const toldAll = { told: 'true', install: () => Promise.resolve() }
 
 /** Reads the catalogue and compiles it, each time anew. */
 export const revisionSource =

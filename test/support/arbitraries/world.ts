@@ -61,13 +61,14 @@ function drawWorld(draw: Draw): World {
 /** What decides whether a document runs and what is told beside its answer, never the answer; drawn last, too. */
 function withAsides(draw: Draw, world: World): World {
   const digits = draw.pick(['0123456789abcdef', '0123456789ab', '0123'])
-  return {
+  const drawn: World = {
     ...world,
     ...(draw.chance(15) && { explain: true as const }),
     ...(draw.chance(15) && { schemaReport: true as const }),
     ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
     tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
+  return draw.chance(20) ? { ...drawn, live: true } : drawn
 }
 
 /** Drawn last, so that what was drawn before stays what it was. */

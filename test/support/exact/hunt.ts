@@ -142,6 +142,7 @@ function describe(world: World): readonly string[] {
     ...say(new Set(world.functions.map(({ name }) => name)).size < world.functions.length, 'world: overloads'),
     ...say(world.allowlist !== undefined, 'world: allow-list'),
     ...say(world.explain === true, 'world: explain'),
+    ...say(world.live === true, 'world: live'),
     ...say(world.schemaReport === true, 'world: schema report'),
     ...say((world.composites ?? []).length > 0, 'world: composites'),
     ...say((world.domains ?? []).length > 0, 'world: domains'),

@@ -1,6 +1,6 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
-import { apiOf, type ApiTable } from '../../../compiler/tools/verify/interpreter/api.ts'
+import { apiOf, type Api, type ApiTable } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
@@ -47,9 +47,14 @@ function shapeOf(stage: Stage, role: Role): Shape {
   return new Map([
     ['Query', [...api.query.keys()]],
     ['Mutation', [...api.mutation.keys()]],
+    ...(stage.world.live === true ? [['Subscription', watchable(api)] as const] : []),
     ...api.tables.flatMap((table) => tableShape(stage.world, table)),
   ])
 }
+
+/** Fields of a subscription, where all is live: `node` needs a relation (spec/graphql.md 16.1). */
+const watchable = ({ query, tables }: Api): readonly string[] =>
+  [...query.keys()].filter((name) => name !== 'node' || tables.length > 0)
 
 /** What rows can be grouped by, and what is told of groups. */
 function groupShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {

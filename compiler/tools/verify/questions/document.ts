@@ -17,6 +17,7 @@ import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Tree } from './input.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
+import { asSubscription } from './subscription.ts'
 import { drawValue, poolOf } from './values.ts'
 import { drawVariant } from './variant.ts'
 
@@ -70,7 +71,9 @@ export function drawQuestion(draw: Draw, world: World): Drawn {
   const document = [`${head}${body}${other}`, ...fragments].join('\n')
   const claims = { sub: draw.pick(['a', 'b', 'A', '']) }
   const operationName = other === '' ? null : 'Q'
-  const question = { role, claims, document, variables: values, operationName }
+  const asked = { role, claims, document, variables: values, operationName }
+  const question = world.live === true && draw.chance(50) ? (asSubscription(asked) ?? asked) : asked
+  if (question !== asked) tell('subscription')
   return { question, again: drawVariant(draw, question), features, writes }
 }
 

@@ -1,0 +1,11 @@
+import { Kind, parse } from 'graphql'
+import type { Question } from '../interpreter/world.ts'
+
+/** The same asked as a subscription; null where it has not one root field alone (spec/graphql.md 16.1). */
+export function asSubscription(question: Question): Question | null {
+  const [operation] = parse(question.document).definitions
+  if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation === 'mutation') return null
+  const [field, ...others] = operation.selectionSet.selections
+  if (field?.kind !== Kind.FIELD || others.length > 0 || (field.directives ?? []).length > 0) return null
+  return { ...question, document: question.document.replace(/^query\b/, 'subscription') }
+}
