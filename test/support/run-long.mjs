@@ -15,7 +15,7 @@ const seeds = (options.get('--seeds') ?? [1, 2, 3].map(() => Math.floor(Math.ran
 
 const folder = 'node_modules/.long'
 mkdirSync(folder, { recursive: true })
-const runs = ['siege', 'exact', 'storm'].flatMap((name) => seeds.map((seed) => ({ name, seed })))
+const runs = ['siege', 'exact', 'storm', 'live'].flatMap((name) => seeds.map((seed) => ({ name, seed })))
 const results = runs.map(({ name, seed }) => {
   const log = openSync(`${folder}/${name}-${seed}.log`, 'w')
   const began = performance.now()

@@ -40,7 +40,7 @@ function underSql({ base, list, enum: name, composite, srid }: Omit<ColumnType, 
 }
 
 /** A value as a literal of its type. */
-function valueSql(world: World, type: ColumnType, value: Value): string {
+export function valueSql(world: World, type: ColumnType, value: Value): string {
   if (value === null) return 'null'
   if (type.base === 'composite') {
     const cells = compositeNamed(world, type).attributes.map(({ name, type: inner }) =>
@@ -114,13 +114,15 @@ const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>
     }),
   ])
 
-const commentSql = (world: World, table: TableSketch): readonly string[] => [
+/** What a table's comment and those of its columns say. */
+export const commentSql = (world: World, table: TableSketch): readonly string[] => [
   ...setting(world, `table ${ident(table.name)}`, {
     name: table.typeName,
     totalCount: table.totalCount && { enabled: true },
     aggregate: table.aggregate && { enabled: true },
     root: table.unrooted && { enabled: false },
     max_rows: table.maxRows,
+    live: table.live !== undefined && { enabled: table.live },
     ...additions(table.additions),
   }),
   ...table.columns.flatMap((column) =>
@@ -128,7 +130,7 @@ const commentSql = (world: World, table: TableSketch): readonly string[] => [
   ),
 ]
 
-function grantSql(table: TableSketch): readonly string[] {
+export function grantSql(table: TableSketch): readonly string[] {
   const on = (role: string, command: Command, grant: Grants['select'] | boolean): readonly string[] => {
     if (grant === false || (Array.isArray(grant) && grant.length === 0)) return []
     const columns = Array.isArray(grant) ? ` (${list(grant)})` : ''
@@ -153,7 +155,7 @@ function conditionSql({ condition }: PolicySketch): string {
   }
 }
 
-function policySql(table: TableSketch): readonly string[] {
+export function policySql(table: TableSketch): readonly string[] {
   if (table.policies === null) return []
   return [
     `alter table ${ident(table.name)} enable row level security;`,
@@ -300,16 +302,17 @@ export function schemaSql(world: World): string {
   ].join('\n')
 }
 
-const fillTable = (world: World, table: TableSketch): readonly string[] => {
-  if (table.rows.length === 0) return []
-  const tuples = table.rows.map(
+/** Rows with their cells in the order of the columns. */
+export function insertSql(world: World, table: TableSketch, rows: TableSketch['rows']): string {
+  const tuples = rows.map(
     (cells) =>
       `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
   )
-  return [
-    `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')};`,
-  ]
+  return `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')}`
 }
+
+const fillTable = (world: World, table: TableSketch): readonly string[] =>
+  table.rows.length === 0 ? [] : [`${insertSql(world, table, table.rows)};`]
 
 /** Everything that is in it. */
 export const dataSql = (world: World): string => world.tables.flatMap((table) => fillTable(world, table)).join('\n')

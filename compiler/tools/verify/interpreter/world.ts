@@ -159,6 +159,8 @@ export const additions = [
 export interface TableSketch {
   readonly name: string
   readonly additions?: Additions
+  /** The `live` setting; left out: the schema's. */
+  readonly live?: boolean
   /** The `name` setting. */
   readonly typeName: string | null
   readonly totalCount: boolean

@@ -1,0 +1,102 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Question, World } from '../../compiler/tools/verify/interpreter/world.ts'
+import { worlds } from '../support/arbitraries/world.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { dataSql, schemaSql } from '../support/exact/ddl.ts'
+import { play, type Play, type Played } from '../support/exact/live/play.ts'
+import { drawQuestions } from '../support/exact/live/questions.ts'
+import { createRandom, type Random } from '../support/random.ts'
+import { createTestService } from '../support/service.ts'
+import { whileServed } from '../support/while-served.ts'
+
+/**
+ * Promise: each answer of a stream is what a query of its moment answers, in the order of commits; after the last commit the last
+ * answer is that of a query after it (spec/graphql.md 16.2). Random subscriptions on random catalogues, watched by random
+ * roles while programs and mutations write and the owner changes grants, policies and settings; the reference interpreter says
+ * what each commit made of them. Long form: npm run test:live -- --minutes N --seed S.
+ */
+const seed = Number(process.env['LIVE_SEED'] ?? '900000')
+const minutes = Number(process.env['LIVE_MINUTES'] ?? '0.1')
+/** Of each world, for which services have to be started. */
+const playMs = Math.min(minutes * 60_000, 20_000)
+
+/** Limits and lists are those of queries, and `explain` answers otherwise each time. */
+const played = (drawn: World): World => {
+  const { limits: _, allowlist: __, explain: ___, ...world } = drawn
+  return { ...world, live: true }
+}
+
+const inUtc = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$;
+  set timezone to 'UTC';`
+
+/** Ends connections of the services now and then. */
+const outages =
+  (db: TestDatabase, random: Random): NonNullable<Play['trouble']> =>
+  async (isOver) => {
+    while (!isOver()) {
+      await pause(random(800))
+      const which = ["state = 'idle'", 'true', `wait_event_type = 'Lock'`, 'random() < 0.5'][random(4)]
+      await db.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where usename = 'authenticator' and datname = current_database() and ${which}`)
+    }
+  }
+
+async function playWorld(worldSeed: number): Promise<Played | null> {
+  const [drawn] = fc.sample(worlds.map(played), { seed: worldSeed, numRuns: 1 })
+  const random = createRandom(worldSeed)
+  // Geometries need PostGIS.
+  if (drawn === undefined || drawn.geo === true) return null
+  const questions = drawQuestions(drawn, random)
+  if (questions.watched.length === 0) return null
+  const db = await createDatabase({ prepare: true, sql: [inUtc, schemaSql(drawn), dataSql(drawn)].join('\n') })
+  const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
+  const readOne = async ({ document, ...asked }: Question): Promise<readonly string[] | null> => {
+    const { operationName, ...ask } = asked
+    const found = await reference.watch(document, { ...ask, ...(operationName !== null && { operationName }) })
+    if (found.kind !== 'refused') return null
+    const { errors } = JSON.parse(found.response.body.toString()) as { errors: readonly { message: string }[] }
+    return errors.map(({ message }) => message)
+  }
+  const read: Play['read'] = async (all) => {
+    // What runs is of the schema of now; what is read need not be.
+    await reference.graphql('{ __typename }')
+    return Promise.all(all.map(readOne))
+  }
+  const trouble = worldSeed % 3 === 0 ? outages(db, random) : null
+  let result: Played | null = null
+  try {
+    await whileServed(db, {}, (one) =>
+      whileServed(db, {}, async (other) => {
+        const urls = [one.url, other.url]
+        result = await play({ world: drawn, questions, adminUrl: db.adminUrl, urls, read, random, ms: playMs, trouble })
+      }).then(() => undefined),
+    )
+  } finally {
+    await reference.close()
+    await db.drop()
+  }
+  return result
+}
+
+test(
+  `streams answer what the database was, in its order (LIVE_SEED=${seed})`,
+  { timeout: minutes * 60_000 + 120_000 },
+  async () => {
+    const end = performance.now() + minutes * 60_000
+    const tally = { worlds: 0, answers: 0, refusals: 0, commits: 0, changes: 0 }
+    for (let next = seed; performance.now() < end; next += 1) {
+      const found = await playWorld(next)
+      if (found === null) continue
+      tally.worlds += 1
+      if (process.env['LIVE_MINUTES'] !== undefined)
+        console.info(`live: world ${next}`, { ...found, problems: found.problems.length })
+      for (const name of ['answers', 'refusals', 'commits', 'changes'] as const) tally[name] += found[name]
+      const again = `npm run test:live -- --seed ${next}`
+      expect(found.problems.slice(0, 3).map((problem) => `${problem}\n${again}`)).toEqual([])
+    }
+    console.info(`live: LIVE_SEED=${seed}`, tally)
+    expect(tally.answers).toBeGreaterThan(20)
+  },
+)

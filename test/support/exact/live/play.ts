@@ -1,0 +1,135 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Question, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import { signToken } from '../../../../runtime/identity/jwt.ts'
+import { createRandom, type Random } from '../../random.ts'
+import { until } from '../../until.ts'
+import { JWT_SECRET, keys } from '../../while-served.ts'
+import { connectWriter, createHistory, type History, type Verdicts } from './history.ts'
+import { judgeWatcher, lackOf } from './judge.ts'
+import type { Questions } from './questions.ts'
+import { rage } from './storm.ts'
+import { watch, type Address } from './streams.ts'
+import { write } from './writers.ts'
+
+/** One world while people watch it, write into it and change it; and what was wrong with what they heard. */
+
+export interface Played {
+  readonly problems: readonly string[]
+  readonly answers: number
+  readonly refusals: number
+  readonly commits: number
+  readonly changes: number
+}
+
+export interface Play {
+  readonly world: World
+  readonly questions: Questions
+  readonly adminUrl: string
+  /** Services of the database. */
+  readonly urls: readonly string[]
+  /** What reading documents makes of them now. */
+  readonly read: (questions: readonly Question[]) => Promise<Verdicts>
+  readonly random: Random
+  readonly ms: number
+  /** Ends connections until it is over; null: none is ended. */
+  readonly trouble: ((isOver: () => boolean) => Promise<void>) | null
+}
+
+const headersOf = ({ role, claims }: Question): Readonly<Record<string, string>> => ({
+  apikey: keys.anon,
+  authorization: `Bearer ${signToken({ role, ...claims }, JWT_SECRET)}`,
+})
+
+/** After everything was committed, what the last commit brought has come by then. */
+const patienceMs = 15_000
+
+export async function play({ world, questions, adminUrl, urls, read, random, ms, trouble }: Play): Promise<Played> {
+  const judge = (): Promise<Verdicts> => read(questions.watched)
+  const history = createHistory({ world, verdicts: await judge(), by: 'the beginning' })
+  const end = performance.now() + ms
+  const seeded = (): Random => createRandom(random(2 ** 30))
+  let isQuiet = false
+  const addresses: readonly Address[] = urls.map((url) => ({ url, headersOf }))
+  const watchers = questions.watched.map((question, place) =>
+    watch(question, place, { history, addresses, random: seeded(), isQuiet: () => isQuiet }),
+  )
+  const burst = async (): Promise<void> => {
+    const until = performance.now() + 50 + random(600)
+    const isOver = (): boolean => performance.now() > until
+    isQuiet = false
+    await Promise.all([
+      ...[0, 1, 2].map(() => write(adminUrl, history, seeded(), isOver)),
+      mutate({ url: adminUrl, addresses, history, questions: questions.writing, random: seeded(), isOver }),
+      rage({ url: adminUrl, history, judge, random: seeded(), isOver, pauseMs: 400 }),
+      trouble?.(isOver),
+    ])
+    isQuiet = true
+  }
+  const lacking = (): readonly string[] =>
+    watchers.flatMap((watcher) => {
+      const lack = lackOf(history, watcher)
+      return lack === null ? [] : [described(watcher.question, `an update was lost: ${lack}`, history)]
+    })
+  let lost: readonly string[] = []
+  while (performance.now() < end && lost.length === 0) {
+    await burst()
+    await until(() => lacking().length === 0, patienceMs).catch(() => (lost = lacking()))
+  }
+  await Promise.all(watchers.map(({ stop }) => stop()))
+  const wrong = watchers.flatMap((watcher) => {
+    const found = judgeWatcher(history, watcher, trouble !== null)
+    return found === null ? [] : [described(watcher.question, found, history)]
+  })
+  const heard = watchers.flatMap(({ connections }) => connections.flatMap((one) => one.heard))
+  return {
+    problems: [...wrong, ...lost],
+    answers: heard.length,
+    refusals: heard.filter(({ answer }) => answer.errors !== undefined).length,
+    commits: history.states.length,
+    changes: history.states.filter(({ world: made }, index) => made !== history.states[index - 1]?.world).length - 1,
+  }
+}
+
+interface Mutating {
+  readonly url: string
+  readonly addresses: readonly Address[]
+  readonly history: History
+  readonly questions: readonly Question[]
+  readonly random: Random
+  readonly isOver: () => boolean
+}
+
+/** Writes through the services, as whoever was drawn. */
+async function mutate({ url, addresses, history, questions, random, isOver }: Mutating): Promise<void> {
+  const client = await connectWriter(url)
+  try {
+    while (!isOver()) {
+      await pause(random(150))
+      const question = questions[random(questions.length)]
+      const address = addresses[random(addresses.length)]
+      if (question === undefined || address === undefined) continue
+      const { document: query, variables, operationName } = question
+      const request = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...address.headersOf(question) },
+        body: JSON.stringify({ query, variables, operationName }),
+      }
+      await history.commit(client, query, async () => {
+        await fetch(`${address.url}/graphql/v1`, request)
+          .then((response) => response.text())
+          .catch(() => undefined)
+        return {}
+      })
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+const described = ({ document, variables, role, claims }: Question, problem: string, { states }: History): string =>
+  [
+    problem,
+    document,
+    JSON.stringify({ variables, role, claims }),
+    ...states.slice(-3).map(({ by }, index) => `state ${states.length - Math.min(3, states.length) + index}: ${by}`),
+  ].join('\n')

@@ -1,0 +1,35 @@
+import { drawQuestion, usefulRoles } from '../../../../compiler/tools/verify/questions/document.ts'
+import { interpret } from '../../../../compiler/tools/verify/interpreter/interpret.ts'
+import { storeOf } from '../../../../compiler/tools/verify/interpreter/store.ts'
+import { asSubscription } from '../../../../compiler/tools/verify/questions/subscription.ts'
+import type { Question, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import type { Random } from '../../random.ts'
+import { drawBy } from './writers.ts'
+
+/** What is drawn as queries, asked as subscriptions; and what is drawn to write. */
+
+export interface Questions {
+  readonly watched: readonly Question[]
+  readonly writing: readonly Question[]
+}
+
+/** An answer that has rows changes when they do. */
+const isTelling = (world: World, question: Question): boolean => {
+  const { answer } = interpret(world, storeOf(world), question)
+  return answer.kind === 'data' && JSON.stringify(answer.data).length > 120
+}
+
+const [telling, others] = [12, 3]
+
+export function drawQuestions(world: World, random: Random): Questions {
+  if (usefulRoles(world).length === 0) return { watched: [], writing: [] }
+  const drawn = Array.from({ length: 120 }, () => drawQuestion(drawBy(random, 400), world))
+  const asked = drawn.flatMap(({ question }) => asSubscription(question) ?? [])
+  return {
+    watched: [
+      ...asked.filter((question) => isTelling(world, question)).slice(0, telling),
+      ...asked.filter((question) => !isTelling(world, question)).slice(0, others),
+    ],
+    writing: drawn.flatMap(({ writes, question }) => (writes ? [question] : [])),
+  }
+}

@@ -1,0 +1,222 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from 'graphql-ws'
+import { applyPatch, type Operation } from 'rfc6902'
+import { WebSocket } from 'ws'
+import type { Answer } from '../../../../compiler/tools/verify/judge-answer.ts'
+import type { Question } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import { openEvents } from '../../event-client.ts'
+import type { Random } from '../../random.ts'
+import type { History } from './history.ts'
+
+/** Streams of a service as their clients hear them. */
+
+export interface Watcher {
+  readonly place: number
+  readonly question: Question
+  readonly connections: readonly Connection[]
+  readonly stop: () => Promise<void>
+}
+
+/** From a request to the end of its stream. */
+export interface Connection {
+  readonly transport: Transport
+  /** The oldest state that its first answer may show. */
+  readonly from: number
+  /** The client named the answer that it heard last: it has it already. */
+  readonly resumes: boolean
+  readonly heard: Heard[]
+  end: End
+}
+
+export interface Heard {
+  readonly answer: Answer
+  /** As it was sent, with all digits of its numbers; null where the client does not tell. */
+  readonly text: string | null
+  /** The newest state that it may show. */
+  readonly newest: number
+}
+
+export type End =
+  /** It is open. */
+  | null
+  /** The client left. */
+  | { readonly kind: 'left' }
+  /** The connection was lost, or nobody could be reached. */
+  | { readonly kind: 'lost'; readonly why: string }
+  /** The service ended it; what it said last is the last of what was heard. */
+  | { readonly kind: 'complete' }
+
+export type Transport = 'events' | 'patches' | 'socket'
+const transports: readonly Transport[] = ['events', 'patches', 'socket']
+
+/** Where to ask. */
+export interface Address {
+  readonly url: string
+  readonly headersOf: (question: Question) => Readonly<Record<string, string>>
+}
+
+interface Open {
+  /** Resolves when the stream has ended. */
+  readonly ended: Promise<void>
+  readonly leave: () => void
+}
+
+/** What a client keeps from one connection to the next. */
+interface Kept {
+  id: string | null
+  data: unknown
+}
+
+interface Asking {
+  readonly address: Address
+  readonly question: Question
+  readonly connection: Connection
+  readonly kept: Kept
+  readonly hear: (answer: Answer, text?: string) => void
+}
+
+type Patched = Answer & { readonly extensions?: { readonly patch?: readonly Operation[] } }
+
+/** The whole answer, of which only what changed may have been sent. */
+function wholeOf(answer: Patched, kept: Kept): Answer {
+  const patch = answer.extensions?.patch
+  if (patch === undefined) return answer
+  const data = structuredClone(kept.data)
+  const holder = { data }
+  const failed = applyPatch(holder, patch.map(inData)).filter((error) => error !== null)
+  if (failed.length > 0) throw new Error(`a patch does not fit: ${JSON.stringify(patch)}`)
+  return { data: holder.data }
+}
+
+const inData = (operation: Operation): Operation => {
+  const moved = { ...operation, path: `/data${operation.path}` }
+  return 'from' in moved ? { ...moved, from: `/data${moved.from}` } : moved
+}
+
+const bodyOf = ({ document, variables, operationName }: Question, patch = false) => ({
+  query: document,
+  variables,
+  ...(operationName !== null && { operationName }),
+  ...(patch && { extensions: { live: { patch: true } } }),
+})
+
+async function openByEvents({ address, question, connection, kept, hear }: Asking): Promise<Open> {
+  const client = await openEvents(`${address.url}/graphql/v1`, bodyOf(question, connection.transport === 'patches'), {
+    ...address.headersOf(question),
+    ...(connection.resumes && { 'last-event-id': kept.id ?? '' }),
+  })
+  const listen = async (): Promise<End> => {
+    if (!client.type.startsWith('text/event-stream')) {
+      const body = await client.body()
+      kept.id = null
+      if (client.status === 503) return { kind: 'lost', why: body }
+      hear(JSON.parse(body) as Answer)
+      return { kind: 'complete' }
+    }
+    for (let event = await client.next(); event !== null; event = await client.next()) {
+      if (event.event === 'complete') return { kind: 'complete' }
+      const sent = JSON.parse(event.data) as Patched
+      const answer = wholeOf(sent, kept)
+      kept.id = event.id
+      kept.data = answer.data
+      hear(answer, answer === sent ? event.data : undefined)
+    }
+    return { kind: 'lost', why: 'the connection ended' }
+  }
+  const ended = listen().then((end) => void (connection.end ??= end))
+  return { ended, leave: client.close }
+}
+
+async function openBySocket({ address, question, connection, kept, hear }: Asking): Promise<Open> {
+  const client = createClient({
+    url: `${address.url.replace('http', 'ws')}/graphql/v1`,
+    webSocketImpl: WebSocket,
+    connectionParams: address.headersOf(question),
+    retryAttempts: 0,
+  })
+  kept.id = null
+  const ended = new Promise<End>((resolve) => {
+    client.subscribe<unknown>(bodyOf(question), {
+      next: (answer) => hear(answer as Answer),
+      error: (reason) => {
+        if (!Array.isArray(reason)) return resolve({ kind: 'lost', why: JSON.stringify(reason) })
+        hear({ data: null, errors: reason })
+        resolve({ kind: 'complete' })
+      },
+      complete: () => resolve({ kind: 'complete' }),
+    })
+  }).then((end) => void (connection.end ??= end))
+  return { ended, leave: () => void client.dispose() }
+}
+
+const conflict = 'DATABASE_CONFLICT'
+const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
+
+/** Whether the end needs no lost connection. */
+export const isByConflict = (end: End): boolean => end?.kind === 'lost' && end.why === conflict
+
+export interface Watching {
+  readonly history: History
+  readonly addresses: readonly Address[]
+  readonly random: Random
+  /** Nobody leaves, and who was lost comes again. */
+  readonly isQuiet: () => boolean
+}
+
+/** Watches over one connection after the other. */
+export function watch(question: Question, place: number, watching: Watching): Watcher {
+  const { history, addresses, random, isQuiet } = watching
+  const connections: Connection[] = []
+  const kept: Kept = { id: null, data: null }
+  const stopping = new AbortController()
+  const stopped = new Promise<void>((resolve) => stopping.signal.addEventListener('abort', () => resolve()))
+  const once = async (): Promise<void> => {
+    const transport = transports[random(transports.length)] ?? 'events'
+    const resumes = transport !== 'socket' && kept.id !== null && random(4) > 0
+    const connection: Connection = { transport, from: history.oldest(), resumes, heard: [], end: null }
+    connections.push(connection)
+    const address = addresses[random(addresses.length)] as Address
+    const hear: Asking['hear'] = (answer, text) => {
+      const code = answer.errors?.[0]?.extensions.code
+      // Before its first answer a stream ends so (spec/graphql.md 16.2).
+      if (passing.has(code ?? '') && connection.heard.length === 0) connection.end ??= { kind: 'lost', why: code ?? '' }
+      else connection.heard.push({ answer, text: text ?? null, newest: history.newest() })
+    }
+    const opening = openers[transport]({ address, question, connection, kept, hear })
+    const open = await Promise.race([opening, stopped])
+    // What is never answered is found by who looks for what is lacking.
+    if (open === undefined) return
+    const stays = random(3) === 0 ? pause(50 + random(1_500)) : open.ended
+    await Promise.race([open.ended, stays, stopped])
+    while (isQuiet() && connection.end === null && !stopping.signal.aborted)
+      await Promise.race([open.ended, stopped, pause(20)])
+    connection.end ??= { kind: 'left' }
+    open.leave()
+  }
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      await once().catch((error: unknown) => {
+        const last = connections.at(-1)
+        if (last !== undefined) last.end ??= { kind: 'lost', why: String(error) }
+      })
+      while (isQuiet() && connections.at(-1)?.end?.kind === 'complete' && !stopping.signal.aborted) await pause(20)
+      await pause(connections.at(-1)?.end?.kind === 'complete' ? 500 + random(2_500) : random(200))
+    }
+  }
+  const whole = run()
+  return {
+    place,
+    question,
+    connections,
+    stop: () => {
+      stopping.abort()
+      return whole
+    },
+  }
+}
+
+const openers: Readonly<Record<Transport, (asking: Asking) => Promise<Open>>> = {
+  events: openByEvents,
+  patches: openByEvents,
+  socket: openBySocket,
+}
