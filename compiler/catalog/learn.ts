@@ -1,10 +1,11 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { share } from '../../runtime/lib/share.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
 import { follow, type KindOfObject } from './objects.ts'
-import type { Catalog, CatalogFunction, CatalogType, Oid } from './types.ts'
+import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
 
 /** What is known with the answer. */
 export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {
@@ -136,21 +137,28 @@ function leavesOf(known: KnownObjects): Pick<Catalog, 'leaves'> {
   return leaves.settings || leaves.session ? { leaves } : {}
 }
 
+const servedIn = ({ served, object }: ReadRelation): CatalogRelation | null => (served ? object : null)
+const functionIn = ({ object }: ReadFunction): CatalogFunction => object
+
 /** What an answer makes of what is known with it. */
-export const catalogOf = (
+export function* catalogOf(
+  memo: Memo,
   known: KnownObjects,
   { version, serverVersion, databaseOwner, typeSchemas, strays }: CatalogAnswer,
-): Catalog => ({
-  version,
-  serverVersion,
-  databaseOwner,
-  readsClaims: needs(known, 'claims'),
-  ...leavesOf(known),
-  schemas: known.schemas,
-  relations: known.relations.items.flatMap(({ served, object }) => (served ? [object] : [])),
-  types: [...known.types.values()],
-  ...typeSchemasOf(known, typeSchemas),
-  functions: known.functions.items.map(({ object }) => object),
-  ...(strays.length > 0 && { strays }),
-  ...known.lists,
-})
+): Steps<Catalog> {
+  const relations = yield* memo.map(servedIn, known.relations.items)
+  return {
+    version,
+    serverVersion,
+    databaseOwner,
+    readsClaims: needs(known, 'claims'),
+    ...leavesOf(known),
+    schemas: known.schemas,
+    relations: relations.filter((relation) => relation !== null),
+    types: [...known.types.values()],
+    ...typeSchemasOf(known, typeSchemas),
+    functions: yield* memo.map(functionIn, known.functions.items),
+    ...(strays.length > 0 && { strays }),
+    ...known.lists,
+  }
+}

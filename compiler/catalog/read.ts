@@ -1,3 +1,4 @@
+import { createMemo } from '../../runtime/lib/memo.ts'
 import { inTurns } from '../../runtime/lib/steps.ts'
 import { decodeAnswer } from './decode.ts'
 import { decodeDistributed, distributedQuery } from './distributed.ts'
@@ -49,12 +50,13 @@ export function createCatalogReader(
   { schemas, version, counter }: ReadOptions,
 ): () => Promise<Catalog> {
   const question = createQuestion(query, version, counter ?? null)
+  const memo = createMemo()
   let known = nothingKnown
   const ask = async (): Promise<JoinOutcome> => {
     const asked = await question(known)
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
     const answer = await inTurns(decodeAnswer(answerOf(rows)))
-    const joined = await inTurns(join(asked.known, answer))
+    const joined = await inTurns(join(memo, asked.known, answer))
     return joined.kind === 'whole' && answer.distributes
       ? { ...joined, catalog: await withDistributed(query, joined.catalog) }
       : joined

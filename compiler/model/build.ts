@@ -79,7 +79,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     ...(yield* formFacts(memo, composites?.value ?? [], entityFacts)),
-    ...(entityFacts.some(({ groups }) => groups === true) && { groups: true as const }),
+    ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }
@@ -141,6 +141,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
     .sort(compareBytes)
 
 const factsOf = ({ facts }: Entity): EntityFacts => facts
+const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts

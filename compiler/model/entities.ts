@@ -4,7 +4,7 @@ import type { Lookup } from '../../runtime/lib/table.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import { lookupFacts } from './lookups.ts'
@@ -34,13 +34,16 @@ export interface EntityScope extends FunctionScope {
 
 const noFunctions: readonly AnnotatedFunction[] = []
 
+const entityIn = ({ value }: WithDiagnostics<Entity | null>): Entity | null => value
+
 /** All relations, put together. */
 export function* buildEntities(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   scope: EntityScope,
 ): Steps<WithDiagnostics<readonly Entity[]>> {
-  return memo.of(collectPresent<Entity>, yield* memo.each(buildEntity, namedRelations, memo, scope))
+  const list = yield* memo.each(buildEntity, namedRelations, memo, scope)
+  return collectFollowed(memo, list, yield* memo.map(entityIn, list))
 }
 
 /**

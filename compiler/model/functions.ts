@@ -3,7 +3,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import type { PlacedFunction } from './computed.ts'
 import { defaultDiagnostics } from './defaults.ts'
@@ -27,6 +27,8 @@ interface RootScope extends FunctionScope {
   readonly namesakes: Lookup<readonly PlacedFunction[]>
 }
 
+const functionIn = ({ value }: WithDiagnostics<RootFunction | null>): RootFunction | null => value
+
 /** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are passed over in silence. */
 export function* buildFunctions(
   memo: Memo,
@@ -34,7 +36,8 @@ export function* buildFunctions(
   functions: readonly PlacedFunction[],
 ): Steps<WithDiagnostics<readonly RootFunction[]>> {
   const namesakes = memo.groups(nameOf, functions)
-  return memo.of(collectPresent<RootFunction>, yield* memo.each(rootFunction, functions, { ...scope, namesakes }))
+  const list = yield* memo.each(rootFunction, functions, { ...scope, namesakes })
+  return collectFollowed(memo, list, yield* memo.map(functionIn, list))
 }
 
 const nameOf = ({ fn }: PlacedFunction): readonly string[] => [fn.name]

@@ -5,7 +5,7 @@ import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import { notNullKey } from '../catalog/not-null-key.ts'
 import { diagnose } from '../report/diagnostics.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeNameOf } from './names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
@@ -32,6 +32,8 @@ export interface NamedRelation extends Pick<RelationOutline, 'id' | 'name' | 'sc
   readonly outline: RelationOutline
 }
 
+const namedIn = ({ value }: WithDiagnostics<NamedRelation | null>): NamedRelation | null => value
+
 /** Relations of the served schemas with a valid base name, in manifest order (spec/graphql.md 1.2). */
 export function* nameRelations(
   memo: Memo,
@@ -41,7 +43,8 @@ export function* nameRelations(
 ): Steps<WithDiagnostics<readonly NamedRelation[]>> {
   const places = memo.one(placesInOrder, schemas, yield* memo.map(fullName, relations))
   const ordered = memo.one(inPlaces, places, relations)
-  return memo.of(collectPresent<NamedRelation>, yield* memo.each(namedRelation, ordered, memo, scope))
+  const list = yield* memo.each(namedRelation, ordered, memo, scope)
+  return collectFollowed(memo, list, yield* memo.map(namedIn, list))
 }
 
 const inPlaces = <T>(places: readonly number[], items: readonly T[]): readonly T[] =>

@@ -52,8 +52,11 @@ const toldTags = [
     ['CREATE', 'ALTER', 'DROP'].map((verb) => `${verb} ${kind}`),
   ),
   ...['CREATE TABLE AS', 'SELECT INTO', 'CREATE INDEX', 'CREATE TYPE', 'CREATE DOMAIN', 'ALTER TYPE', 'COMMENT'],
-  ...['GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
+  ...['CREATE SCHEMA', 'DROP SCHEMA', 'GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
 ]
+
+/** Kinds of objects on which privileges are granted, as such an event tells them, and that have no columns. */
+const withoutColumns = ['FUNCTION', 'PROCEDURE', 'ROUTINE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'DOMAIN', 'LANGUAGE']
 
 /** Catalogues of what such commands report; a GRANT reports no object. */
 const toldClasses = [
@@ -108,6 +111,8 @@ interface EventFacts {
   readonly counts: string
   /** Whether it is known which objects changed. */
   readonly known: string
+  /** Whether privileges on something that has columns may have changed. */
+  readonly grants: string
   /** What happened, one row each; `object.oid` is what it happened to. */
   readonly from: string
 }
@@ -120,24 +125,38 @@ export const isFollowingShards = `not exists (
       and c.relname = 'pg_dist_object' and not exists (
         select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgname = '${shardTrigger}' and t.tgenabled = 'A'))`
 
-const countingBody = ({ counts, known, from }: EventFacts): string => `
+/**
+ * Whether columns may have been granted, which leaves no trace on their relation. Column lists stand in parentheses, and a
+ * command that nobody's code executes is the whole text of the query.
+ */
+const mayNameColumns = `(pg_catalog.strpos(context, E'\\n') > 0
+      or coalesce(pg_catalog.current_query(), '') !~* '^\\s*(grant|revoke)\\s[^;(]*;?\\s*$')`
+
+const countingBody = ({ counts, known, grants, from }: EventFacts): string => `
 declare
   counted bigint;
   drawn bigint;
   step bigint;
   counts boolean;
+  granted boolean;
+  context text;
   changed oid[];
 begin
   if tg_tag in (${list(ignoredTags)}) then return; end if;
   if tg_tag = 'CREATE EXTENSION' then perform catalograph.follow_shards(); end if;
   select ${counts},
     case when tg_tag in (${list(toldTags)})${known}
-    then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end
-  into counts, changed
+    then coalesce(pg_catalog.array_agg(distinct object.oid) filter (where object.oid is not null), '{}') end,
+    ${grants}
+  into counts, changed, granted
   from ${from};
   if counts then
     perform catalograph.live_follow(changed);
-    ${record("tg_tag in ('GRANT', 'REVOKE')")}
+    if granted then
+      get diagnostics context = pg_context;
+      granted := ${mayNameColumns};
+    end if;
+    ${record('granted')}
   end if;
 end
 `
@@ -184,6 +203,9 @@ export const commandBody = countingBody({
       and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(toldClasses)}))
       and (tg_tag <> 'ALTER TYPE' or pg_catalog.bool_and(exists (
         select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))`,
+  // CREATE SCHEMA may hold grants.
+  grants: `coalesce(pg_catalog.bool_or(c.command_tag in ('GRANT', 'REVOKE')
+      and coalesce(c.object_type not in (${list(withoutColumns)}), true)), false)`,
   from: `pg_catalog.pg_event_trigger_ddl_commands() c
   cross join lateral (select case c.classid
     when ${classes(['pg_class'])} then coalesce(
@@ -214,6 +236,7 @@ export const dropBody = countingBody({
   counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
       or tg_tag in ('DROP TRIGGER', 'DROP POLICY', 'DROP RULE')), false)`,
   known: ` and pg_catalog.bool_and(d.classid in (${classes(toldClasses)}) and d.object_type <> 'domain constraint')`,
+  grants: 'false',
   from: `pg_catalog.pg_event_trigger_dropped_objects() d
   cross join lateral (select case
     when d.classid in (${classes(['pg_class', 'pg_proc', 'pg_type'])}) then d.objid

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
 import { once } from '../../runtime/lib/once.ts'
 
 /** A value together with the diagnostics of its making. */
@@ -33,3 +34,24 @@ export function collectPresent<T>(list: readonly WithDiagnostics<T | null>[]): W
     },
   }
 }
+
+const present = <T>(values: readonly (T | null)[]): readonly T[] =>
+  values.filter((value): value is T & {} => value !== null)
+
+const toldIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
+  list.flatMap(({ diagnostics }) => diagnostics)
+
+/**
+ * As `collectPresent`, of a list of thousands of which the memory knows the last one.
+ * @param values of the items of the list
+ */
+export const collectFollowed = <T>(
+  memo: Memo,
+  list: readonly WithDiagnostics<T | null>[],
+  values: readonly (T | null)[],
+): WithDiagnostics<readonly T[]> => ({
+  value: memo.of(present<T>, values),
+  get diagnostics() {
+    return memo.of(toldIn, list)
+  },
+})

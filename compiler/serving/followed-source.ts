@@ -46,15 +46,17 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
+/** Requests that wait for a revision come before what there is to say about it, milliseconds. */
+const afterRequestsMs = 100
+
 function createSource(followed: boolean, { schemas, query, triggers, log }: FollowedSourceOptions): RevisionSource {
   const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
   let remarked: Promise<void> = Promise.resolve()
   const report = (compiled: Compiled): void => {
-    // After the requests that wait for this revision.
-    setImmediate(() => {
+    setTimeout(() => {
       remarked = remarked.then(() => remark(compiled))
-    })
+    }, afterRequestsMs).unref()
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }

@@ -18,6 +18,7 @@ const reach = 8
  * both. It compares references only, because reading thousands of objects waits for memory.
  */
 export function differencesBetween(before: readonly unknown[], now: readonly unknown[]): readonly Difference[] {
+  if (before === now) return []
   const found: Difference[] = []
   let [from, start] = [0, 0]
   while (from < before.length || start < now.length) {

@@ -138,6 +138,7 @@ function* madeAfter<Item, Result>(
   const differences = differencesBetween(before, items)
   goneIn(before, differences).forEach(forget)
   const affected = readers.affectedBy(inputs)
+  if (differences.length === 0 && affected.size === 0) return { results, readers }
   const after = yield* resultsAfter(results, items, differences, make)
   for (const place of placesOf(items, affected)) {
     const item = items[place] as Item

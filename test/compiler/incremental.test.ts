@@ -57,6 +57,9 @@ const statements = [
   'alter table hidden.far set schema app',
   'alter table app.far set schema hidden',
   'alter schema extra rename to extra%',
+  'create schema born% create table told (id int primary key) create view seen as select 1 as one',
+  'alter table posts add column born int references born%.told',
+  'drop schema born% cascade',
   'alter schema app rename to away%',
   'alter schema away% rename to app',
   'alter schema hidden rename to covered%',
@@ -247,6 +250,16 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       'grant select on told to anon',
       'grant update (a) on told to anon',
       'revoke all on told from anon',
+      `do $$ begin execute 'grant update (a) on told to anon'; end $$`,
+      'revoke update on told from anon',
+      'grant select on told to anon; grant update (a) on told to anon',
+      'revoke all on told from anon',
+      'create schema told_schema',
+      'create schema told_made create table inside (id int primary key references told) grant update (a) on told to anon',
+      'create table told_outside (id int primary key references told_made.inside)',
+      'drop schema told_made cascade',
+      'drop schema told_schema',
+      'drop table told_outside',
       'create policy told_policy on told; alter table told enable row level security',
       `create policy told_reads on told using (a = current_setting('request.jwt.claim.sub', true))`,
       'drop policy told_reads on told',
@@ -280,8 +293,8 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
     })
 
     test.each([
-      'create schema told; drop schema told',
-      `create schema told; drop schema told; create function told_checks(text) returns boolean immutable language sql as 'select true';
+      'create schema told; alter schema told rename to told_other; drop schema told_other',
+      `create sequence told_sequence; drop sequence told_sequence; create function told_checks(text) returns boolean immutable language sql as 'select true';
         create domain told_checked as text check (told_checks(value) and value = current_setting('request.jwt.claim.sub'))`,
       'drop function told_checks(text) cascade',
       'begin isolation level repeatable read; comment on column told.a is $$text$$; commit',
@@ -291,6 +304,23 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       `insert into catalograph.schema_version values (-1, 1)`,
     ])('not told: %s', async (text) => {
       expect(await isTold(run(text))).toBe(false)
+    })
+
+    test.each([
+      ['grant select on told to anon', false],
+      ['  REVOKE ALL\n on TABLE told from anon ; ', false],
+      ['grant select on all tables in schema public to anon', false],
+      ['grant execute on function feel(text, int) to anon', false],
+      ['grant select (a) on told to anon', true],
+      ['grant select on told /* (a) */ to anon', true],
+      ['grant select on told to anon; select 1', true],
+      [`do $$ begin execute 'grant select on told to anon'; end $$`, true],
+    ])('columns are searched after what may have named some: %s', async (text, searched) => {
+      await database.query(text)
+      const { rows } = await database.query(
+        'select granted from catalograph.schema_record order by pg_catalog.age(xid::text::xid), step limit 1',
+      )
+      expect(rows).toEqual([{ granted: searched }])
     })
 
     test('records that were restored from another server say nothing', async () => {

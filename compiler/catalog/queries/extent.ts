@@ -62,8 +62,8 @@ const writtenSince = (row: string): string => `pg_catalog.age(${row}.xmin)
 
 /**
  * Objects that were recorded, relations that are to be read again, and relations and functions whose own rows were
- * written since: REASSIGN OWNED has no event. That of a GRANT does not name the object, so after one columns are searched
- * as well.
+ * written since: REASSIGN OWNED has no event. That of a GRANT does not name the object, so after one that may have named
+ * columns these are searched as well.
  */
 export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded

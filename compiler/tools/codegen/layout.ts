@@ -11,7 +11,7 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
-import { parts } from '../../../runtime/contract/type-names.ts'
+import { parts } from '../../../runtime/contract/name-parts.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { createNamer } from './identifiers.ts'
 

@@ -1,6 +1,6 @@
 import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinitionNode } from 'graphql'
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
-import { parts } from '../../../runtime/contract/type-names.ts'
+import { parts } from '../../../runtime/contract/name-parts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import {
   sampleScalars,

@@ -11,7 +11,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
 } from 'graphql'
-import { parts } from '../../../runtime/contract/type-names.ts'
+import { parts } from '../../../runtime/contract/name-parts.ts'
 import type { ApiChange } from './change.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { isEnumType, isInputObjectType, isObjectType, type GraphQLNamedType } from 'graphql'
 import { objectId } from '../../../runtime/contract/object-id.ts'
-import { parts, type NamePart } from '../../../runtime/contract/type-names.ts'
+import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { meaningOf, type FieldMeaning } from '../../../runtime/engine/meaning.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { nameObject } from '../../report/object-name.ts'

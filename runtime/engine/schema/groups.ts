@@ -9,7 +9,7 @@ import {
 import { bucketsOf, bucketTables, type TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import type { NamePart } from '../../contract/type-names.ts'
+import type { NamePart } from '../../contract/name-parts.ts'
 import { writtenEnum } from '../meaning.ts'
 import { figureColumns, groupColumns, groupRelations } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'

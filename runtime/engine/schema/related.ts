@@ -1,6 +1,6 @@
 import { GraphQLEnumType, GraphQLInputObjectType, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import type { NamePart } from '../../contract/type-names.ts'
+import type { NamePart } from '../../contract/name-parts.ts'
 import { writtenEnum } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'

@@ -12,7 +12,7 @@ import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../co
 import { once } from '../../lib/once.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
 import { visibleTo, type RoleVisibility } from '../view.ts'
-import type { NamePart } from '../../contract/type-names.ts'
+import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
 import { formTypes } from './form-filters.ts'

@@ -14,7 +14,7 @@ import {
 import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
-import { parts, type NamePart } from '../../contract/type-names.ts'
+import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'

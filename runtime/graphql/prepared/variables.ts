@@ -12,7 +12,7 @@ import {
   type TypeNode,
   type VariableDefinitionNode,
 } from 'graphql'
-import { parts } from '../../contract/type-names.ts'
+import { parts } from '../../contract/name-parts.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { withoutPrototypes } from '../protocol/json.ts'
 import { asRefusal, type Operation } from '../operation/operation.ts'

@@ -1,0 +1,97 @@
+import type { EntityAdditions } from './manifest.ts'
+
+/** The types of a relation, by what their names add to the relation's own (spec/graphql.md 2.2). */
+export const parts = {
+  row: '',
+  connection: 'Connection',
+  edge: 'Edge',
+  filter: 'Filter',
+  orderBy: 'OrderBy',
+  insertInput: 'InsertInput',
+  updateInput: 'UpdateInput',
+  insertResponse: 'InsertResponse',
+  updateResponse: 'UpdateResponse',
+  deleteResponse: 'DeleteResponse',
+  aggregate: 'Aggregate',
+  sum: 'SumAggregateResult',
+  avg: 'AvgAggregateResult',
+  min: 'MinAggregateResult',
+  max: 'MaxAggregateResult',
+  relationFilter: 'RelationFilter',
+  relationOrderBy: 'RelationOrderBy',
+  distinctField: 'DistinctField',
+  onConflict: 'OnConflict',
+  constraint: 'Constraint',
+  updateField: 'UpdateField',
+  groupBy: 'GroupBy',
+  grouped: 'Grouped',
+  groupKey: 'GroupKey',
+  groupOrder: 'GroupOrder',
+  groupKeyOrder: 'GroupKeyOrder',
+  sumOrder: 'SumOrder',
+  avgOrder: 'AvgOrder',
+  minOrder: 'MinOrder',
+  maxOrder: 'MaxOrder',
+  having: 'Having',
+  havingSum: 'HavingSum',
+  havingAvg: 'HavingAvg',
+  havingMin: 'HavingMin',
+  havingMax: 'HavingMax',
+} as const
+
+export type NamePart = keyof typeof parts
+export const partList = Object.keys(parts) as readonly NamePart[]
+
+/** Parts that an addition brings: their names are anybody's until some relation has the addition. */
+const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
+  relationFilter: 'relationFilters',
+  relationOrderBy: 'orderByRelated',
+  distinctField: 'distinctOn',
+  onConflict: 'upsert',
+  constraint: 'upsert',
+  updateField: 'upsert',
+  groupBy: 'groups',
+  grouped: 'groups',
+  groupKey: 'groups',
+  groupOrder: 'groups',
+  groupKeyOrder: 'groups',
+  sumOrder: 'groups',
+  avgOrder: 'groups',
+  minOrder: 'groups',
+  maxOrder: 'groups',
+  having: 'groups',
+  havingSum: 'groups',
+  havingAvg: 'groups',
+  havingMin: 'groups',
+  havingMax: 'groups',
+}
+
+export const nameAdditions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
+
+/** The parts of relations where some have these additions. */
+export const partsWith = (present: ReadonlySet<string>): readonly NamePart[] =>
+  partList.filter((part) => {
+    const addition = additionOf[part]
+    return addition === undefined || present.has(addition)
+  })
+
+/** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
+export const infixesOf = (used: readonly NamePart[]): readonly string[] => [
+  ...new Set(
+    used.flatMap((long) =>
+      used.flatMap((short) => {
+        const rest = parts[long].slice(0, parts[long].length - parts[short].length)
+        return short !== 'row' && rest !== '' && parts[long].endsWith(parts[short]) ? [rest] : []
+      }),
+    ),
+  ),
+]
+
+/** Most names have no such ending; one comparison shows that. */
+export const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
+
+/** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
+export const basesOf = (name: string, used: readonly NamePart[]): readonly string[] =>
+  anyPart.test(name)
+    ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))
+    : [name]

@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
+import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { createNames } from '../../../runtime/contract/type-names.ts'
+import { createMemo } from '../../../runtime/lib/memo.ts'
+import { table } from '../../support/catalog-literal.ts'
+import { build } from '../../compiler/model/build.ts'
+
+const { manifest, entity } = build({ relations: [table('t')] })
+const plain = entity('t')
+
+interface Drawn {
+  readonly name: string
+  readonly keyed: boolean
+  readonly orders: boolean
+  readonly readable: boolean
+}
+
+/** Parts that are there whatever additions there are, and those that `orderByRelated` brings. */
+const always = [
+  'row',
+  'connection',
+  'edge',
+  'filter',
+  'orderBy',
+  'insertInput',
+  'updateInput',
+  'insertResponse',
+] as const
+const more = ['updateResponse', 'deleteResponse', 'aggregate', 'sum', 'avg', 'min', 'max'] as const
+const typesOf = (name: string, withOrders: boolean): readonly string[] =>
+  [...always, ...more, ...(withOrders ? (['relationOrderBy'] as const) : [])].map((part) => `${name}${parts[part]}`)
+
+const reserved = ['Int', 'IntFilter', 'IntListFilter', 'Query', 'Node', 'PageInfo']
+
+/** Which of them have their names: those whose types are nobody's yet, one with a key before one without. */
+function ownersOf(drawn: readonly Drawn[]): readonly boolean[] {
+  const withOrders = drawn.some(({ orders }) => orders)
+  const taken = new Set(reserved)
+  const owns = drawn.map(() => false)
+  for (const keyed of [true, false])
+    for (const [place, one] of drawn.entries()) {
+      const types = typesOf(one.name, withOrders)
+      // What a part of any kind would be called after is never a relation's.
+      const isReserved = Object.keys(parts).some((part) => reserved.includes(one.name + parts[part as NamePart]))
+      if (!one.readable || one.keyed !== keyed || isReserved || types.some((type) => taken.has(type))) continue
+      owns[place] = true
+      for (const type of types) taken.add(type)
+    }
+  return owns
+}
+
+const endings = [
+  '',
+  'Edge',
+  'Connection',
+  'Relation',
+  'Filter',
+  'OrderBy',
+  'RelationOrderBy',
+  'SumAggregateResult',
+  'Sum',
+]
+const name = fc
+  .tuple(fc.constantFrom('Post', 'User', 'Int', 'Query'), fc.array(fc.constantFrom(...endings), { maxLength: 2 }))
+  .map(([base, added]) => `${base}${added.join('')}`)
+const drawn = fc.array(
+  fc.record({ name, keyed: fc.boolean(), orders: fc.boolean(), readable: fc.boolean() }) satisfies fc.Arbitrary<Drawn>,
+  { maxLength: 12 },
+)
+
+const entityOf = ({ name, keyed, orders }: Drawn, place: number): EntityFacts => ({
+  ...plain,
+  id: `["public","${place}"]`,
+  name,
+  key: keyed ? plain.key : [],
+  ...(orders && { orderByRelated: true }),
+})
+
+describe('names of relations', () => {
+  it('are of the first that wants them, whatever was known before', () => {
+    expect(plain.key).not.toEqual([])
+    fc.assert(
+      fc.property(fc.array(drawn, { minLength: 1, maxLength: 4 }), (lists) => {
+        const memory = { shared: createMemo(), own: createMemo() }
+        // What two lists have in common is the very same, as it is from one manifest to the next.
+        const kept = new Map<string, EntityFacts>()
+        for (const list of lists) {
+          const entities = list.map((one, place) => {
+            const key = JSON.stringify([one.name, one.keyed, one.orders, place])
+            const facts = kept.get(key) ?? entityOf(one, place)
+            kept.set(key, facts)
+            return facts
+          })
+          const now: Manifest = { ...manifest, enums: [], entities }
+          const names = createNames(
+            now,
+            list.map(({ readable }) => readable),
+            memory,
+          )
+          const owners = ownersOf(list)
+          expect(entities.map(names.owns)).toEqual(owners)
+          expect(names.exposed).toEqual(entities.filter(({ key }, place) => owners[place] === true && key.length > 0))
+          expect(names.nameless()).toEqual(entities.filter((_, place) => owners[place] !== true))
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
