@@ -37,6 +37,13 @@ export const parts = {
   havingAvg: 'HavingAvg',
   havingMin: 'HavingMin',
   havingMax: 'HavingMax',
+  countDistinct: 'CountDistinctResult',
+  countDistinctOrder: 'CountDistinctOrder',
+  havingCountDistinct: 'HavingCountDistinct',
+  flags: 'FlagResult',
+  flagOrder: 'FlagOrder',
+  havingFlag: 'HavingFlag',
+  percentiles: 'PercentileResult',
 } as const
 
 export type NamePart = keyof typeof parts
@@ -64,6 +71,13 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   havingAvg: 'groups',
   havingMin: 'groups',
   havingMax: 'groups',
+  countDistinct: 'groups',
+  countDistinctOrder: 'groups',
+  havingCountDistinct: 'groups',
+  flags: 'groups',
+  flagOrder: 'groups',
+  havingFlag: 'groups',
+  percentiles: 'groups',
 }
 
 export const nameAdditions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const

@@ -42,6 +42,10 @@ export type WrapperMember =
   | 'avg'
   | 'min'
   | 'max'
+  | 'countDistinct'
+  | 'every'
+  | 'some'
+  | 'percentile'
   | 'affectedCount'
   | 'records'
 

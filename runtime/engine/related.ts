@@ -1,4 +1,5 @@
-import type { AggregateFacts, ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import { figureType, type GroupFigure } from '../contract/figures.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
@@ -48,13 +49,17 @@ export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): Re
     ),
   )
 
-/** Columns that have a figure (spec/graphql.md 6). */
+/** Columns that have a figure (spec/graphql.md 6, 17.2). */
 export const figureColumns = (
   visible: RoleVisibility,
   entity: EntityFacts,
-  name: keyof AggregateFacts,
+  name: GroupFigure,
 ): readonly ColumnFacts[] =>
-  entity.columns.filter((column) => column.aggregate[name] !== null && visible.seesColumn(entity, column))
+  entity.columns.filter((column) => figureType(column, name) !== null && visible.seesColumn(entity, column))
+
+/** Numbers, of which there are percentiles. */
+export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
+  figureColumns(visible, entity, 'sum').filter(({ type }) => type?.kind === 'scalar' && type.name !== 'Opaque')
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).

@@ -7,7 +7,8 @@ import {
   type GraphQLInputType,
 } from 'graphql'
 import { formOf } from '../../contract/form-of.ts'
-import type { AggregateFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
+import { figureType, groupFigures, type GroupFigure } from '../../contract/figures.ts'
+import type { EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { figureColumns, orderRelations } from '../related.ts'
@@ -172,44 +173,49 @@ export const makeOrderBy =
     })
   }
 
-export const figureNames = ['sum', 'avg', 'min', 'max'] as const
-export const figureHelp = {
-  sum: 'The sum of the values, nulls left out.',
-  avg: 'The mean of the values, nulls left out.',
-  min: 'The smallest value, nulls left out.',
-  max: 'The largest value, nulls left out.',
-} as const
+const figureNames = ['sum', 'avg', 'min', 'max'] as const
 
 export const makeAggregate: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'aggregate'),
     description: `Figures over rows of ${entity.name}.`,
     fields: () =>
-      wrapperFields({ count: [nonNull(scalars.Int), 'How many rows there are.'], ...figureFields(entity, types) }),
+      wrapperFields({
+        count: [nonNull(scalars.Int), 'How many rows there are.'],
+        ...figureFields(entity, types, figureNames),
+      }),
   })
 
 /** Members that have a figure of each column. */
-export const figureFields = (entity: EntityFacts, types: SchemaTypes) =>
+export const figureFields = (
+  entity: EntityFacts,
+  types: SchemaTypes,
+  names: readonly GroupFigure[],
+): Readonly<Partial<Record<GroupFigure, readonly [GraphQLObjectType, string]>>> =>
   Object.fromEntries(
-    figureNames.flatMap((name) => {
-      const type = types.part(entity, name) as GraphQLObjectType | undefined
-      return type === undefined ? [] : [[name, [type, figureHelp[name]]] as const]
+    names.flatMap((name) => {
+      const { result, help } = groupFigures[name]
+      const type = types.part(entity, result) as GraphQLObjectType | undefined
+      return type === undefined ? [] : [[name, [type, help]] as const]
     }),
   )
 
-export const makeAggregateResult =
-  (visible: RoleVisibility, name: keyof AggregateFacts): MakePart =>
+/** @param help what the figure says of a column */
+export const makeFigureResult =
+  (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
   (entity) => {
     const columns = figureColumns(visible, entity, name)
     if (columns.length === 0) return undefined
+    const { result } = groupFigures[name]
     return new GraphQLObjectType({
-      name: typeName(entity, name),
-      description: `${figureHelp[name].replace(/[.,].*$/, '')} of each column.`,
+      name: typeName(entity, result),
+      description: `${help.replace(/[.,].*$/, '')} of each column.`,
       fields: () =>
         Object.fromEntries(
           columns.map((column) => {
-            const type = scalars[column.aggregate[name] as ScalarName]
-            return [shown(column).name, field(type, { kind: 'column', column: column.column }, figureHelp[name])]
+            const type = scalars[figureType(column, name) as ScalarName]
+            const output = name === 'countDistinct' ? nonNull(type) : type
+            return [shown(column).name, field(output, { kind: 'column', column: column.column }, help)]
           }),
         ),
     })

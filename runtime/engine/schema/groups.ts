@@ -1,23 +1,15 @@
-import {
-  GraphQLEnumType,
-  GraphQLInputObjectType,
-  GraphQLList,
-  GraphQLObjectType,
-  type GraphQLInputType,
-  type GraphQLOutputType,
-} from 'graphql'
+import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
 import { bucketsOf, bucketTables, type TimeUnit } from '../../contract/buckets.ts'
-import type { AggregateFacts, ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { figureType, groupFigureNames, groupFigures, type GroupFigure } from '../../contract/figures.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { writtenEnum } from '../meaning.ts'
 import { figureColumns, groupColumns, groupRelations } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
-import { figureFields, figureHelp, figureNames } from './collections.ts'
 import { orderByDirection, scalarFilters } from './filters.ts'
 import type { InputField } from './related.ts'
-import { scalars } from './scalars.ts'
-import { field, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
+import { field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Groups of rows: what they have in common, their figures, conditions on them and their order (spec/graphql.md 17.2). */
 
@@ -136,19 +128,6 @@ export const makeGroupKey =
         ]),
     })
 
-export const makeGrouped: MakePart = (entity, types) =>
-  new GraphQLObjectType({
-    name: typeName(entity, 'grouped'),
-    description: `A group of rows of ${entity.name}.`,
-    fields: () =>
-      wrapperFields({
-        key: [nonNull(types.part(entity, 'groupKey') as GraphQLOutputType), 'What the rows have in common.'],
-        count: [nonNull(scalars.Int), 'How many rows there are.'],
-        ...figureFields(entity, types),
-        cursor: [nonNull(scalars.String), 'The place of the group in the order.'],
-      }),
-  })
-
 export const makeGroupOrder: MakePart = (entity, types) =>
   new GraphQLInputObjectType({
     name: typeName(entity, 'groupOrder'),
@@ -159,26 +138,25 @@ export const makeGroupOrder: MakePart = (entity, types) =>
         description: 'Sort by what they have in common.',
       },
       count: { type: orderByDirection, description: 'Sort by how many rows there are, in this direction.' },
-      ...figureInputs(entity, types, figureOrder, 'Sort by this figure of a field.'),
+      ...figureInputs(entity, types, 'order', 'Sort by this figure of a field.'),
     }),
   })
-
-type Figure = keyof AggregateFacts
-const figureOrder = { sum: 'sumOrder', avg: 'avgOrder', min: 'minOrder', max: 'maxOrder' } as const
-const figureHaving = { sum: 'havingSum', avg: 'havingAvg', min: 'havingMin', max: 'havingMax' } as const
 
 const figureInputs = (
   entity: EntityFacts,
   types: SchemaTypes,
-  partOf: Readonly<Record<Figure, NamePart>>,
+  use: 'order' | 'having',
   description: string,
 ): Readonly<Record<string, InputField[1]>> =>
   Object.fromEntries(
-    figureNames.flatMap((name): readonly InputField[] => {
-      const type = types.part(entity, partOf[name]) as GraphQLInputType | undefined
+    groupFigureNames.flatMap((name): readonly InputField[] => {
+      const type = types.part(entity, groupFigures[name][use]) as GraphQLInputType | undefined
       return type === undefined ? [] : [[name, { type, description }]]
     }),
   )
+
+/** Of what `every` and `some` have in common. */
+export const flagHelp = 'Whether the values are true, nulls left out.'
 
 /** Undefined where no column has the figure. */
 const figureInput = (
@@ -192,12 +170,12 @@ const figureInput = (
     : new GraphQLInputObjectType({ name: typeName(entity, part), description, fields: Object.fromEntries(fields) })
 
 export const makeFigureOrder =
-  (visible: RoleVisibility, name: Figure): MakePart =>
+  (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
   (entity) =>
     figureInput(
       entity,
-      figureOrder[name],
-      `Figures that groups of rows of ${entity.name} can be sorted by. ${figureHelp[name]}`,
+      groupFigures[name].order,
+      `Figures that groups of rows of ${entity.name} can be sorted by. ${help}`,
       figureColumns(visible, entity, name).map((column): InputField => [
         shown(column).name,
         { type: orderByDirection, description: `Sort by that of ${shown(column).name} in this direction.` },
@@ -205,23 +183,23 @@ export const makeFigureOrder =
     )
 
 export const makeFigureHaving =
-  (visible: RoleVisibility, name: Figure): MakePart =>
+  (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
   (entity) =>
     figureInput(
       entity,
-      figureHaving[name],
-      `Conditions on figures of groups of rows of ${entity.name}; all that are given must hold. ${figureHelp[name]}`,
+      groupFigures[name].having,
+      `Conditions on figures of groups of rows of ${entity.name}; all that are given must hold. ${help}`,
       comparedFigures(visible, entity, name).map((column): InputField => [
         shown(column).name,
         {
-          type: scalarFilters.get(column.aggregate[name] as ScalarName) as GraphQLInputType,
+          type: scalarFilters.get(figureType(column, name) as ScalarName) as GraphQLInputType,
           description: `Conditions on that of ${shown(column).name}.`,
         },
       ]),
     )
 
 /** A sum of money is none of the numbers that its filter takes. */
-const comparedFigures = (visible: RoleVisibility, entity: EntityFacts, name: Figure): readonly ColumnFacts[] =>
+const comparedFigures = (visible: RoleVisibility, entity: EntityFacts, name: GroupFigure): readonly ColumnFacts[] =>
   figureColumns(visible, entity, name).filter(
     ({ type }) => name !== 'sum' || type?.kind !== 'scalar' || type.name !== 'Opaque',
   )
@@ -237,7 +215,7 @@ export const makeHaving: MakePart = (entity, types) => {
           type: scalarFilters.get('Int') as GraphQLInputType,
           description: 'Conditions on how many rows there are.',
         },
-        ...figureInputs(entity, types, figureHaving, 'Conditions on this figure of fields.'),
+        ...figureInputs(entity, types, 'having', 'Conditions on this figure of fields.'),
         and: { type: list, description: 'Holds when every one of these holds.' },
         or: { type: list, description: 'Holds when at least one of these holds.' },
         not: { type: self, description: 'Holds when this does not.' },

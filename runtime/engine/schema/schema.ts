@@ -13,20 +13,21 @@ import { once } from '../../lib/once.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
 import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
-import { makeAggregate, makeAggregateResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
+import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
 import { formTypes } from './form-filters.ts'
 import {
   bucketEnums,
+  flagHelp,
   makeFigureHaving,
   makeFigureOrder,
   makeGroupBy,
-  makeGrouped,
   makeGroupKey,
   makeGroupKeyOrder,
   makeGroupOrder,
   makeHaving,
 } from './groups.ts'
+import { makeGrouped, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
@@ -88,10 +89,10 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   updateResponse: makeResponse('updateResponse', 'changed'),
   deleteResponse: makeResponse('deleteResponse', 'removed'),
   aggregate: makeAggregate,
-  sum: makeAggregateResult(visible, 'sum'),
-  avg: makeAggregateResult(visible, 'avg'),
-  min: makeAggregateResult(visible, 'min'),
-  max: makeAggregateResult(visible, 'max'),
+  sum: makeFigureResult(visible, 'sum'),
+  avg: makeFigureResult(visible, 'avg'),
+  min: makeFigureResult(visible, 'min'),
+  max: makeFigureResult(visible, 'max'),
   relationFilter: makeRelationFilter,
   relationOrderBy: makeRelationOrderBy,
   distinctField: makeDistinctField(visible),
@@ -112,6 +113,13 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   havingAvg: makeFigureHaving(visible, 'avg'),
   havingMin: makeFigureHaving(visible, 'min'),
   havingMax: makeFigureHaving(visible, 'max'),
+  countDistinct: makeFigureResult(visible, 'countDistinct'),
+  countDistinctOrder: makeFigureOrder(visible, 'countDistinct'),
+  havingCountDistinct: makeFigureHaving(visible, 'countDistinct'),
+  percentiles: makePercentiles(visible),
+  flags: makeFigureResult(visible, 'every', flagHelp),
+  flagOrder: makeFigureOrder(visible, 'every', flagHelp),
+  havingFlag: makeFigureHaving(visible, 'every', flagHelp),
 })
 
 /** @param memory see visibleTo */

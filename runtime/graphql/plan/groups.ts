@@ -1,25 +1,15 @@
 import { bucketsOf, type BucketName } from '../../contract/buckets.ts'
+import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { figureColumns, groupColumns, groupRelations } from '../../engine/related.ts'
-import { figureNames } from '../../engine/schema/collections.ts'
+import { figureColumns, groupColumns, groupRelations, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { combined, planValue } from './filter.ts'
-import { valueOf, type Input } from './input.ts'
+import { slotOf, valueOf, type Input } from './input.ts'
 import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
-import type {
-  FigureName,
-  Filter,
-  GroupKey,
-  GroupMember,
-  Groups,
-  GroupValue,
-  OrderKey,
-  OrderTerm,
-  Typename,
-} from './types.ts'
+import type { Filter, GroupKey, GroupMember, Groups, GroupValue, OrderKey, OrderTerm, Typename } from './types.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
@@ -96,9 +86,9 @@ function planKeys(planner: Planner, entity: EntityFacts, input: Input, timeZone:
   return keys
 }
 
-const asFigure = (name: string): FigureName | undefined => figureNames.find((figure) => figure === name)
+const asFigure = (name: string): GroupFigure | undefined => groupFigureNames.find((figure) => figure === name)
 
-const figureId = ({ named }: Planned, name: FigureName, field: string, { column }: ColumnFacts): string =>
+const figureId = ({ named }: Planned, name: GroupFigure, field: string, { column }: ColumnFacts): string =>
   named({ id: `${name}.${field}`, kind: 'figure', function: name, column })
 
 const countId = ({ named }: Planned): string => named({ id: 'count', kind: 'count' })
@@ -106,7 +96,7 @@ const countId = ({ named }: Planned): string => named({ id: 'count', kind: 'coun
 /** The figures of a function that an input names, with what it says of each. */
 function figuresIn<T>(
   { planner, entity }: Planned,
-  name: FigureName,
+  name: GroupFigure,
   input: Input,
   say: (field: string, column: ColumnFacts, value: Input) => readonly T[],
 ): readonly T[] {
@@ -199,7 +189,7 @@ const compared = (id: string, maxLength: number | null): Parameters<typeof planV
 function planGroup(planned: Planned, groups: SelectedField): readonly GroupMember[] {
   const { planner } = planned
   const figures =
-    (name: FigureName) =>
+    (name: GroupFigure) =>
     (selected: SelectedField): GroupMember => ({
       kind: 'object',
       key: selected.key,
@@ -209,10 +199,8 @@ function planGroup(planned: Planned, groups: SelectedField): readonly GroupMembe
     key: (selected) => ({ kind: 'object', key: selected.key, members: planKeyMembers(planned, [], selected) }),
     count: ({ key }) => ({ kind: 'value', key, value: countId(planned) }),
     cursor: ({ key }) => ({ kind: 'cursor', key }),
-    sum: figures('sum'),
-    avg: figures('avg'),
-    min: figures('min'),
-    max: figures('max'),
+    percentile: (selected) => ({ kind: 'object', key: selected.key, members: planPercentiles(planned, selected) }),
+    ...Object.fromEntries(groupFigureNames.map((name) => [name, figures(name)])),
   })
 }
 
@@ -225,12 +213,25 @@ const membersOf = (
     .fieldsOf(planner.objectType(selected), selected.nodes)
     .map((inner): GroupMember | Typename => (inner.kind === 'typename' ? inner : plan(inner)))
 
-function planFigures(planned: Planned, name: FigureName, selected: SelectedField): readonly GroupMember[] {
+function planFigures(planned: Planned, name: GroupFigure, selected: SelectedField): readonly GroupMember[] {
   const columns = byField(figureColumns(planned.planner.visible, planned.entity, name))
   return membersOf(planned, selected, ({ key, field }) => {
     const column = columns.get(field.name)
     if (column === undefined) throw new Error(`${selected.field.name} has no ${field.name}`)
     return { kind: 'value', key, value: figureId(planned, name, field.name, column) }
+  })
+}
+
+/** Each mention of a percentile has an argument of its own. */
+function planPercentiles(planned: Planned, selected: SelectedField): readonly GroupMember[] {
+  const { planner, entity, named } = planned
+  const at = { slot: slotOf(planner.args(selected)('at')), encoding: { kind: 'part' } } as const
+  const columns = byField(measuredColumns(planner.visible, entity))
+  return membersOf(planned, selected, ({ key, field }) => {
+    const column = columns.get(field.name)
+    if (column === undefined) throw new Error(`there is no percentile of ${field.name}`)
+    const id = `percentile.${selected.key}.${field.name}`
+    return { kind: 'value', key, value: named({ id, kind: 'percentile', at, column: column.column }) }
   })
 }
 

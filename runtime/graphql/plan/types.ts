@@ -1,4 +1,5 @@
 import type { LiveRelation } from '../../contract/live.ts'
+import type { GroupFigure } from '../../contract/figures.ts'
 import type { TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
@@ -38,6 +39,8 @@ export type Encoding =
   | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
   /** A whole row count that must not be negative. */
   | { readonly kind: 'offset' }
+  /** A part of 1. */
+  | { readonly kind: 'part' }
   /** How far away; not negative. */
   | { readonly kind: 'distance' }
   /** A list of objects as a JSON array of records whose members are c0, c1, ... */
@@ -181,7 +184,9 @@ export interface Groups {
 
 export type GroupValue = { readonly id: string } & (
   | { readonly kind: 'count' }
-  | { readonly kind: 'figure'; readonly function: FigureName; readonly column: string }
+  | { readonly kind: 'figure'; readonly function: GroupFigure; readonly column: string }
+  /** `at` is a part of 1. */
+  | { readonly kind: 'percentile'; readonly at: Value; readonly column: string }
   | GroupKey
 )
 

@@ -63,6 +63,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
     case 'distance':
       if (Number(value) < 0) throw badArgument('`distance` must not be negative')
       return String(value)
+    case 'part':
+      if (!(Number(value) >= 0 && Number(value) <= 1)) throw badArgument('`at` must be from 0 to 1')
+      return String(value)
     case 'cursor':
       return elementText(decodeCursor(String(value))[encoding.index] ?? null, encoding.form)
     case 'node-key':

@@ -66,20 +66,48 @@ function describe(writer: Writer, scope: Scope, value: GroupValue): Described {
       return number(sql`count(*)`, '::int8')
     case 'key':
       return describeKey(writer, scope, value)
-    case 'figure': {
-      const builder = columnOf(scope.builder, value.column)
-      const { function: name } = value
-      const of = aggregateOf(name, scope.column(value.column))
-      if (name === 'min' || name === 'max') return { element: { ...scope.ordered(value.column), value: of }, builder }
-      const type = scope.entity.columns.find(({ column }) => column === value.column)?.type
+    case 'percentile': {
+      const at = sql`${valueParameter(value.at)}::float8`
+      return number(
+        sql`percentile_cont(${at}) within group (order by ${scope.column(value.column)}::float8)`,
+        '::float8',
+      )
+    }
+    case 'figure':
+      return describeFigure(scope, value)
+  }
+}
+
+function describeFigure(scope: Scope, { function: name, column }: Extract<GroupValue, { kind: 'figure' }>): Described {
+  const value = scope.column(column)
+  const ofColumn = (of: Sql, notNull: boolean): Described => ({
+    element: { ...scope.ordered(column), value: of, notNull },
+    builder: columnOf(scope.builder, column),
+  })
+  switch (name) {
+    case 'countDistinct':
+      return number(sql`count(distinct ${value})`, '::int8')
+    case 'every':
+      return ofColumn(sql`bool_and(${value})`, false)
+    case 'some':
+      return ofColumn(sql`bool_or(${value})`, false)
+    case 'min':
+    case 'max':
+      return ofColumn(aggregateOf(name, value), scope.ordered(column).notNull)
+    case 'avg':
+      return orNull(number(aggregateOf(name, value), '::numeric'))
+    case 'sum': {
+      const type = scope.entity.columns.find((one) => one.column === column)?.type
       // Sums of floats and of money are of their own types, all others are exact numbers.
-      const isOwn = name === 'sum' && type?.kind === 'scalar' && (type.name === 'Float' || type.name === 'Opaque')
-      return isOwn
-        ? { element: { ...scope.ordered(value.column), value: of, notNull: false }, builder }
-        : { ...number(of, '::numeric'), element: { ...number(of, '::numeric').element, notNull: false } }
+      const isOwn = type?.kind === 'scalar' && (type.name === 'Float' || type.name === 'Opaque')
+      const sum = aggregateOf(name, value)
+      return isOwn ? ofColumn(sum, false) : orNull(number(sum, '::numeric'))
     }
   }
 }
+
+/** A figure that is null where there is no value. */
+const orNull = ({ element, builder }: Described): Described => ({ element: { ...element, notNull: false }, builder })
 
 const number = (value: Sql, cast: string): Described => ({
   element: {

@@ -1,5 +1,6 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
+import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.ts'
 import { apiOf, type Api, type ApiTable } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
@@ -38,7 +39,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|Having)$/.test(
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|Having|CountDistinctResult|FlagResult|PercentileResult)$/.test(
     type,
   )
 
@@ -59,13 +60,20 @@ const watchable = ({ query, tables }: Api): readonly string[] =>
 /** What rows can be grouped by, and what is told of groups. */
 function groupShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const keys = [...table.orders.keys(), ...table.groupRelations.keys()]
+  const measured = [...(table.figures.get('sum')?.keys() ?? [])]
+  const counted: readonly (readonly [string, readonly string[]])[] = [
+    ['CountDistinctResult', [...(table.figures.get('countDistinct')?.keys() ?? [])]],
+    ['PercentileResult', measured],
+    ['FlagResult', [...(table.figures.get('every')?.keys() ?? [])]],
+  ]
   const figures = [...table.figures].flatMap(([name, columns]) => (columns.size > 0 ? [name] : []))
   return [
     [`${table.type}GroupBy`, keys],
     [`${table.type}GroupKey`, keys],
     [`${table.type}GroupKeyOrder`, keys],
-    [`${table.type}Grouped`, ['key', 'count', 'cursor', ...figures]],
+    [`${table.type}Grouped`, ['key', 'count', 'cursor', ...figures, ...(measured.length > 0 ? ['percentile'] : [])]],
     [`${table.type}GroupOrder`, ['key', 'count', ...figures]],
+    ...counted.filter(([, names]) => names.length > 0).map(([part, names]) => [`${table.type}${part}`, names] as const),
     [`${table.type}Having`, ['count', ...figures, 'and', 'or', 'not']],
   ]
 }
@@ -98,6 +106,7 @@ function tableShape(world: World, table: ApiTable): readonly (readonly [string, 
     ...inputs,
     ...(isGrouped ? groupShape(table) : []),
     ...[...(isGrouped ? table.figures : table.aggregates)]
+      .filter(([name]) => isFigure(name))
       .filter(([, columns]) => columns.size > 0)
       .map(
         ([name, columns]) =>

@@ -22,9 +22,35 @@ export function figure(world: World, name: FigureName, column: ColumnSketch, row
   return Number(printDecimal(name === 'sum' ? sum : divideDecimal(sum, values.length)))
 }
 
+/** What groups tell besides (spec/graphql.md 17.2). */
+export type GroupFigure = FigureName | 'countDistinct' | 'every' | 'some'
+
+export const isFigure = (name: string): name is FigureName => ['sum', 'avg', 'min', 'max'].includes(name)
+
+/** A figure that is as it is answered: a count or a flag. */
+function plainFigure(world: World, name: GroupFigure, { type }: ColumnSketch, values: readonly Value[]): Value {
+  if (name !== 'countDistinct') {
+    if (values.length === 0) return null
+    return name === 'every' ? values.every((value) => value === true) : values.includes(true)
+  }
+  const isFirst = (value: Value, index: number): boolean =>
+    values.findIndex((other) => compareValues(world, type, other, value) === 0) === index
+  return String(values.filter(isFirst).length)
+}
+
+export function groupFigure(world: World, name: GroupFigure, column: ColumnSketch, rows: readonly Row[]): Json {
+  if (isFigure(name)) return figure(world, name, column, rows)
+  const value = plainFigure(world, name, column, presentValues(column, rows))
+  return name === 'countDistinct' ? Number(value) : value
+}
+
+const presentValues = (column: ColumnSketch, rows: readonly Row[]): readonly Value[] =>
+  rows.map((row) => row.get(column.name) ?? null).filter((value) => value !== null)
+
 /** The same with all digits, as a value of the column or as a `numeric`: what groups are compared and sorted by. */
-export function exactFigure(world: World, name: FigureName, column: ColumnSketch, rows: readonly Row[]): Value {
-  const values = rows.map((row) => row.get(column.name) ?? null).filter((value) => value !== null)
+export function exactFigure(world: World, name: GroupFigure, column: ColumnSketch, rows: readonly Row[]): Value {
+  const values = presentValues(column, rows)
+  if (!isFigure(name)) return plainFigure(world, name, column, values)
   if (values.length === 0) return null
   if (name === 'min' || name === 'max') {
     const sorted = [...values].sort((a, b) => compareValues(world, column.type, a, b))
@@ -32,4 +58,15 @@ export function exactFigure(world: World, name: FigureName, column: ColumnSketch
   }
   const sum = values.map((value) => readDecimal(String(value))).reduce(addDecimals)
   return printDecimal(name === 'sum' ? sum : quotient(sum, values.length))
+}
+
+/** Between the two values that stand next to that part of them, in proportion. */
+export function percentile(at: number, column: ColumnSketch, rows: readonly Row[]): Json {
+  const values = presentValues(column, rows)
+    .map(Number)
+    .sort((a, b) => a - b)
+  if (values.length === 0) return null
+  const place = at * (values.length - 1)
+  const [below = 0, above = 0] = [values[Math.floor(place)], values[Math.ceil(place)]]
+  return below + (place - Math.floor(place)) * (above - below)
 }

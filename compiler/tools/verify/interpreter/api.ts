@@ -1,3 +1,4 @@
+import type { GroupFigure } from './aggregate.ts'
 import { argumentsOf, isExecutable } from './calls.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
@@ -56,7 +57,7 @@ export interface ApiTable {
   readonly conflicts: ReadonlyMap<string, UniqueSketch>
   readonly takeovers: ReadonlyMap<string, ColumnSketch>
   /** What of columns can be figured out, whether `aggregate` is on or not. */
-  readonly figures: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
+  readonly figures: ReadonlyMap<GroupFigure, ReadonlyMap<string, ColumnSketch>>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
   /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
   readonly groupRelations: ReadonlyMap<string, RelationField>
@@ -213,6 +214,7 @@ function apiTable(
   const figured = new Map(
     figureNames.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))] as const),
   )
+  const flags = pick(({ type }) => type.base === 'bool' && !type.list)
   const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const on = additionsOf(world, sketch)
@@ -264,7 +266,12 @@ function apiTable(
       ].filter(([name]) => !['true', 'false', 'null'].includes(name)),
     ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
-    figures: figured,
+    figures: new Map<GroupFigure, ReadonlyMap<string, ColumnSketch>>([
+      ...figured,
+      ['countDistinct', orders],
+      ['every', flags],
+      ['some', flags],
+    ]),
     aggregates: sketch.aggregate ? figured : new Map(),
     groupRelations: new Map(
       [...relationsBut(fields, [...orders.keys()])].filter(

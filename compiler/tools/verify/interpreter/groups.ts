@@ -1,14 +1,13 @@
-import { exactFigure, figure, type FigureName } from './aggregate.ts'
+import { exactFigure, groupFigure, percentile, type GroupFigure } from './aggregate.ts'
+import { demandKey, readKeys, type GroupKey } from './group-keys.ts'
 import { object } from './objects.ts'
 import { apiTableOf, type ApiTable } from './api.ts'
-import { isSame } from './constraints.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { every, negation, readAll, readColumn, some, type Condition, type Surroundings } from './filter.ts'
-import { asList, cursorOf, readDirection, readPage, takePage, type Term, type Way } from './page.ts'
+import { asList, cursorOf, readDirection, readPage, takePage, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument } from './selection.ts'
 import type { Row, Store } from './store.ts'
-import { bucket } from './times.ts'
 import { compareValues, toAnswer } from './types.ts'
 import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
 
@@ -16,62 +15,9 @@ import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
 
 type Members = Readonly<Record<string, Json>>
 
-/** What rows are grouped by. */
-export interface GroupKey {
-  /** The names of fields that lead to it, such as `author.country`. */
-  readonly id: string
-  readonly type: ColumnType
-  readonly place: { readonly table: ApiTable; readonly column: ColumnSketch }
-  readonly valueOf: (row: Row) => Value
-}
-
-export function readKeys(
-  around: Surroundings,
-  table: ApiTable,
-  input: Json | undefined,
-  zone: Json | undefined,
-): readonly GroupKey[] {
-  const keys = asList(input).flatMap((item) => keysIn(around, table, item, '', (row) => row, String(zone ?? 'UTC')))
-  const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) < index)
-  if (twice !== undefined) throw new Refused(`Rows can be grouped by "${twice.id}" once`)
-  if (keys.length === 0) throw new Refused('At least one field must be provided to by')
-  return keys
-}
-
-function keysIn(
-  around: Surroundings,
-  table: ApiTable,
-  input: Json,
-  path: string,
-  way: Way,
-  zone: string,
-): readonly GroupKey[] {
-  if (input === null) return []
-  return Object.entries(input as Members).flatMap(([name, asked]): readonly GroupKey[] => {
-    if (asked === null) return []
-    const id = `${path}${name}`
-    const column = table.orders.get(name)
-    if (column !== undefined) {
-      const valueOf = (row: Row): Value => bucket(column.type, String(asked), zone, way(row)?.get(column.name) ?? null)
-      return [{ id, type: column.type, place: { table, column }, valueOf }]
-    }
-    const relation = table.groupRelations.get(name)
-    if (relation === undefined) throw new Error(`${table.type} cannot be grouped by ${name}`)
-    const target = apiTableOf(around.api, relation.target)
-    const next = (row: Row): Row | undefined => {
-      const from = way(row)
-      if (from === undefined) return undefined
-      return around
-        .reach(target)
-        .find((other) => isSame(around.world, table.sketch, relation.local, from, relation.foreign, other))
-    }
-    return keysIn(around, target, asked, `${id}.`, next, zone)
-  })
-}
-
 const countType: ColumnType = { base: 'int8', list: false, enum: null }
 const numberType: ColumnType = { base: 'numeric', list: false, enum: null }
-const isFigure = (name: string): name is FigureName => ['sum', 'avg', 'min', 'max'].includes(name)
+const isFigure = (table: ApiTable, name: string): name is GroupFigure => table.figures.has(name as GroupFigure)
 
 /** The rows of each group. */
 type RowsOf = (group: Row) => readonly Row[]
@@ -91,27 +37,22 @@ const countOf = (rowsOf: RowsOf): Figure => ({
   valueOf: (group) => String(rowsOf(group).length),
 })
 
-function figureOf({ world }: Surroundings, table: ApiTable, name: FigureName, field: string, rowsOf: RowsOf): Figure {
+function figureOf({ world }: Surroundings, table: ApiTable, name: GroupFigure, field: string, rowsOf: RowsOf): Figure {
   const column = columnOf(table, name, field)
-  const isOfColumn = name === 'min' || name === 'max'
+  const isNumber = name === 'sum' || name === 'avg'
+  const isOfColumn = !isNumber && name !== 'countDistinct'
   return {
     id: `${name}.${field}`,
-    type: isOfColumn ? column.type : numberType,
+    type: isOfColumn ? column.type : isNumber ? numberType : countType,
     place: isOfColumn ? { table, column } : null,
     valueOf: (group) => exactFigure(world, name, column, rowsOf(group)),
   }
 }
 
-function columnOf(table: ApiTable, name: FigureName, field: string): ColumnSketch {
+function columnOf(table: ApiTable, name: GroupFigure, field: string): ColumnSketch {
   const column = table.figures.get(name)?.get(field)
   if (column === undefined) throw new Error(`${table.type} has no ${name} of ${field}`)
   return column
-}
-
-function demandKey(keys: readonly GroupKey[], id: string): GroupKey {
-  const key = keys.find((one) => one.id === id)
-  if (key === undefined) throw new Refused(`Rows are not grouped by "${id}"`)
-  return key
 }
 
 /** What was asked for, then all keys (spec/graphql.md 17.2). */
@@ -137,7 +78,7 @@ export function readGroupOrder(
       if (name === 'key') return keyTerms(given, '')
       if (name === 'count') return [term(countOf(rowsOf), given)]
       return Object.entries(given as Members).flatMap(([field, direction]) =>
-        direction === null ? [] : [term(figureOf(around, table, name as FigureName, field, rowsOf), direction)],
+        direction === null ? [] : [term(figureOf(around, table, name as GroupFigure, field, rowsOf), direction)],
       )
     }),
   )
@@ -153,7 +94,7 @@ function readHaving(around: Surroundings, table: ApiTable, input: Json | undefin
       if (given === null) return null
       if (name === 'count') return condition(countOf(rowsOf), given)
       if (name === 'not') return negation(readHaving(around, table, given, rowsOf))
-      if (isFigure(name))
+      if (isFigure(table, name))
         return every(
           readAll(Object.entries(given as Members), ([field, asked]) =>
             condition(figureOf(around, table, name, field, rowsOf), asked),
@@ -197,12 +138,29 @@ export function groupsField(
       if (name === 'key') return keyObject(context, table, keys, '', group, inner)
       if (name === 'count') return rowsOf(group).length
       if (name === 'cursor') return cursorOf(order, group)
-      const type = `${table.type}${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`
-      return object(context, type, inner, (field) =>
-        figure(world, name as FigureName, columnOf(table, name as FigureName, field), rowsOf(group)),
+      if (name === 'percentile') {
+        const at = readAt(argument(context.scope, inner[0], 'at'))
+        return object(context, `${table.type}PercentileResult`, inner, (field) =>
+          percentile(at, columnOf(table, 'sum', field), rowsOf(group)),
+        )
+      }
+      return object(context, `${table.type}${resultOf(name as GroupFigure)}`, inner, (field) =>
+        groupFigure(world, name as GroupFigure, columnOf(table, name as GroupFigure, field), rowsOf(group)),
       )
     }),
   )
+}
+
+function readAt(input: Json | undefined): number {
+  const at = Number(input)
+  if (!(at >= 0 && at <= 1)) throw new Refused('`at` must be from 0 to 1')
+  return at
+}
+
+const resultOf = (name: GroupFigure): string => {
+  if (name === 'countDistinct') return 'CountDistinctResult'
+  if (name === 'every' || name === 'some') return 'FlagResult'
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`
 }
 
 function keyObject(
@@ -236,7 +194,11 @@ export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes):
     () => readHaving(around, table, arg('having'), none),
     () =>
       object(context, `${table.type}Grouped`, nodes, (name, inner) =>
-        name === 'key' ? keyObject(context, table, keys(), '', null, inner) : null,
+        name === 'percentile'
+          ? readAt(argument(context.scope, inner[0], 'at'))
+          : name === 'key'
+            ? keyObject(context, table, keys(), '', null, inner)
+            : null,
       ),
   ]
 }

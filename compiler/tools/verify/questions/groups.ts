@@ -1,5 +1,7 @@
+import type { GroupFigure } from '../interpreter/aggregate.ts'
 import { apiTableOf, type Api, type ApiTable } from '../interpreter/api.ts'
-import { readGroupOrder, readKeys, type GroupKey } from '../interpreter/groups.ts'
+import { readKeys, type GroupKey } from '../interpreter/group-keys.ts'
+import { readGroupOrder } from '../interpreter/groups.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { unitsOf, zones } from '../interpreter/times.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
@@ -48,13 +50,13 @@ function drawKeys(scene: Scene, ways: readonly Way[]): readonly Chosen[] {
   return [...chosen.values()]
 }
 
-type Figures = readonly (readonly [name: 'sum' | 'avg' | 'min' | 'max', field: string, column: ColumnSketch])[]
+type Figures = readonly (readonly [name: GroupFigure, field: string, column: ColumnSketch])[]
 
 const figuresOf = (table: ApiTable): Figures =>
   [...table.figures].flatMap(([name, columns]) => [...columns].map(([field, column]) => [name, field, column] as const))
 
 /** The extremes of such numbers may print in more than one way, too. */
-const isExact = ([name, , column]: Figures[number]): boolean => name === 'sum' || name === 'avg' || hasOneText(column)
+const isExact = ([name, , column]: Figures[number]): boolean => (name !== 'min' && name !== 'max') || hasOneText(column)
 
 function drawOrder(scene: Scene, table: ApiTable, keys: readonly Chosen[]): readonly Element[] {
   const { draw } = scene
@@ -105,16 +107,16 @@ function drawConditions(
   [name, field, column]: Figures[number] | ['count', '', ColumnSketch],
 ): Branch {
   const { draw } = scene
-  const isNumber = name === 'sum' || name === 'avg' || name === 'count'
+  const isCount = name === 'count' || name === 'countDistinct'
+  const isNumber = name === 'sum' || name === 'avg' || isCount
   const operators = isNumber
     ? ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq']
     : operatorsOf(column.type, {}).filter((operator) => operator !== 'regex' && operator !== 'iregex')
   const operator = draw.pick(operators)
   scene.tell(`having: ${name}`)
-  const isInteger = name === 'count' || (name === 'sum' && /^int/.test(column.type.base))
-  const type = name === 'count' ? 'Int' : isInteger ? 'BigInt' : 'BigFloat'
-  const one = (): Tree =>
-    name === 'count' ? draw.int(4) : isInteger ? String(draw.int(4)) : draw.pick(['0', '1.5', '2', '-1'])
+  const isInteger = isCount || (name === 'sum' && /^int/.test(column.type.base))
+  const type = isCount ? 'Int' : isInteger ? 'BigInt' : 'BigFloat'
+  const one = (): Tree => (isCount ? draw.int(4) : isInteger ? String(draw.int(4)) : draw.pick(['0', '1.5', '2', '-1']))
   const operand = !isNumber
     ? drawOperand(scene, table, column, operator)
     : operator === 'is'
@@ -196,7 +198,15 @@ const shownKeys = (keys: readonly Chosen[]): readonly string[] =>
 
 function drawMembers(scene: Scene, table: ApiTable, keys: readonly Chosen[]): string {
   const { draw } = scene
-  const figures = draw.some(figuresOf(table), 30).map(([name, field]) => `${name} { ${field} }`)
+  const figures: string[] = draw.some(figuresOf(table), 30).map(([name, field]) => `${name} { ${field} }`)
+  const measured = [...(table.figures.get('sum')?.keys() ?? [])]
+  if (measured.length > 0 && draw.chance(40)) {
+    scene.tell('percentile')
+    const at = scene.spoil() ? draw.pick([-0.5, 1.5]) : draw.pick([0.5, 0, 1, 0.9, 0.25])
+    figures.push(
+      `part${scene.count()}: percentile(at: ${printTree(place(scene, 'Float!', at))}) { ${draw.pick(measured)} }`,
+    )
+  }
   const optional = ['cursor', 'count', '__typename', ...figures].filter(() => draw.chance(60))
   return [`key { ${shownKeys(keys).join(' ')} }`, ...optional].join(' ')
 }

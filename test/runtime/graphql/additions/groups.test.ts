@@ -122,6 +122,18 @@ describe('groups', () => {
     }
   })
 
+  it('have percentiles at a part that a variable gives', async () => {
+    const query =
+      'query Q($at: Float!) { c: saleCollection(filter: { id: { lte: 4 } }) { groups(by: [{ day: YEAR }]) { percentile(at: $at) { id price } } } }'
+    const at = async (part: number) => service.graphql(query, { variables: { at: part } })
+    expect(dataOf(await at(0.5)).c.groups).toEqual([
+      { percentile: { id: 1, price: 1.5 } },
+      { percentile: { id: 3, price: 4.5 } },
+    ])
+    expect(dataOf(await at(1)).c.groups[1]).toEqual({ percentile: { id: 4, price: 6 } })
+    expect((await at(1.5)).errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
+  })
+
   it('count a page of theirs once as rows, beside the page of the collection', async () => {
     const query = (first: number): string =>
       `{ saleCollection(first: ${first}) { edges { node { id } } groups(by: [{ id: VALUE }], first: 30) { count } } }`

@@ -1,0 +1,63 @@
+import { GraphQLObjectType, type GraphQLOutputType } from 'graphql'
+import { groupFigureNames } from '../../contract/figures.ts'
+import { measuredColumns } from '../related.ts'
+import type { RoleVisibility } from '../view.ts'
+import { figureFields } from './collections.ts'
+import { scalars } from './scalars.ts'
+import {
+  field,
+  nonNull,
+  shown,
+  typeName,
+  wrapperFields,
+  type Fields,
+  type MakePart,
+  type SchemaTypes,
+} from './types.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+
+/** What is told of a group (spec/graphql.md 17.2). */
+export const makeGrouped: MakePart = (entity, types) =>
+  new GraphQLObjectType({
+    name: typeName(entity, 'grouped'),
+    description: `A group of rows of ${entity.name}.`,
+    fields: () => ({
+      ...wrapperFields({
+        key: [nonNull(types.part(entity, 'groupKey') as GraphQLOutputType), 'What the rows have in common.'],
+        count: [nonNull(scalars.Int), 'How many rows there are.'],
+        ...figureFields(entity, types, groupFigureNames),
+      }),
+      ...percentileField(entity, types),
+      ...wrapperFields({ cursor: [nonNull(scalars.String), 'The place of the group in the order.'] }),
+    }),
+  })
+
+function percentileField(entity: EntityFacts, types: SchemaTypes): Fields {
+  const type = types.part(entity, 'percentiles') as GraphQLObjectType | undefined
+  if (type === undefined) return {}
+  const at = {
+    type: nonNull(scalars.Float),
+    description: 'Which part of the values lies below: 0.5 is the median, 0 the smallest value, 1 the largest.',
+  }
+  const meaning = { kind: 'member', member: 'percentile' } as const
+  return { percentile: field(type, meaning, 'A value between the values, nulls left out.', { at }) }
+}
+
+/** Undefined where no column is a number. */
+export const makePercentiles =
+  (visible: RoleVisibility): MakePart =>
+  (entity) => {
+    const columns = measuredColumns(visible, entity)
+    if (columns.length === 0) return undefined
+    return new GraphQLObjectType({
+      name: typeName(entity, 'percentiles'),
+      description: 'A percentile of each column.',
+      fields: () =>
+        Object.fromEntries(
+          columns.map((column) => [
+            shown(column).name,
+            field(scalars.Float, { kind: 'column', column: column.column }, 'Between two values in proportion.'),
+          ]),
+        ),
+    })
+  }
