@@ -79,4 +79,13 @@ export const valueOperations: readonly AdditionOperation[] = [
   notes('filter-network', '$network: Opaque!', 'address: {containedBy: $network}', 'p.address << $1::inet', (n) => ({
     network: `10.0.${n % 256}.${n % 16}0/28`,
   })),
+  notes('filter-text-case', '$title: String!', 'title: {ieq: $title}', 'lower(p.title) = lower($1)', (n) => ({
+    title: `NOTE W${n} OF V${n % 97}`,
+  })),
+  notes('filter-text-trigrams', '$title: String!', 'title: {similar: $title}', 'p.title % $1', (n) => ({
+    title: `note w${n} of v${n % 97}`,
+  })),
+  notes('filter-ltree', '$path: Opaque!', 'path: {descendantOf: $path}', 'p.path <@ $1::ltree', (n) => ({
+    path: `p${n % 97}.q${n}`,
+  })),
 ]

@@ -99,7 +99,7 @@ const functionKind: KindOfObject<ReadFunction> = {
 
 const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
 
-/** The types that are mentioned now, and every enum; the answer also holds those of objects that changed or went. */
+/** The types that are mentioned now, every enum, and that by which pg_trgm is found; the answer also holds those of objects that changed or went. */
 function typesIn(
   known: KnownObjects,
   { types }: CatalogAnswer,
@@ -107,7 +107,7 @@ function typesIn(
 ): ReadonlyMap<Oid, CatalogType> {
   const all = new Map(types.map((type) => [type.oid, type]))
   const mentioned = new Set(seeds)
-  for (const type of types) if (isListedEnum(type)) mentioned.add(type.oid)
+  for (const type of types) if (isListedEnum(type) || isTrigram(type)) mentioned.add(type.oid)
   // A Set's iterator also visits what is added meanwhile.
   for (const oid of mentioned) {
     const type = all.get(oid)
@@ -118,6 +118,8 @@ function typesIn(
   const kept = types.filter(({ oid }) => mentioned.has(oid))
   return new Map(kept.map((type) => [type.oid, share(known.types.get(type.oid), type)]))
 }
+
+const isTrigram = ({ kind, name }: CatalogType): boolean => kind === 'b' && name === 'gtrgm'
 
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
   kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')

@@ -164,6 +164,18 @@ export const keys = [
     help: '{"enabled": true} searches its texts and tsvector columns by words; a table goes before its schema.',
   },
   {
+    key: 'textFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} compares its texts without case and, with pg_trgm, by trigrams; a table goes before its schema.',
+  },
+  {
+    key: 'ltreeFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} filters its ltree columns by what they lie below and match; a table goes before its schema.',
+  },
+  {
     key: 'rangeFilters',
     on: ['schema', 'relation'],
     decode: switched,

@@ -78,7 +78,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
-    ...(yield* formFacts(memo, composites?.value ?? [], entityFacts)),
+    ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),

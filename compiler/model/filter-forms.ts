@@ -1,7 +1,9 @@
 import {
+  filterExtensions,
   filterForms,
   formAdditions,
   formNames,
+  type FilterForm,
   type FormAddition,
   type FormName,
 } from '../../runtime/contract/filter-forms.ts'
@@ -21,8 +23,8 @@ export const formSwitches = (settings: Readonly<Partial<Record<FormAddition, boo
   Object.fromEntries(formAdditions.map((name) => [name, settings[name] ?? false])) as FormSwitches
 
 /** The form in which values of the type are filtered: the last one of the table that is on. */
-export function formOfType(switches: FormSwitches, { schema, name }: AnnotatedType): FormName | undefined {
-  const rows = schema === 'pg_catalog' ? (rowsByType.get(name) ?? []) : []
+export function formOfType(switches: FormSwitches, type: AnnotatedType): FormName | undefined {
+  const rows = (type.schema === 'pg_catalog' ? rowsByType : rowsByExtension).get(type.name) ?? []
   return rows.find(({ form }) => filterForms[form].additions.every((addition) => switches[addition]))?.form
 }
 
@@ -30,6 +32,32 @@ const rowsByType = groupBy(
   [...formNames].reverse().flatMap((form) => filterForms[form].pgTypes.map((name) => ({ form, name }))),
   ({ name }) => name,
 )
+
+const rowsByExtension: typeof rowsByType = groupBy(
+  formNames.flatMap((form) => {
+    const { extension }: FilterForm = filterForms[form]
+    return extension === undefined ? [] : [{ form, name: filterExtensions[extension] }]
+  }),
+  ({ name }) => name,
+)
+
+/** The schemas of extensions that these forms use. */
+function extensionsOf(
+  types: readonly AnnotatedType[],
+  forms: readonly FormName[],
+): NonNullable<Manifest['extensions']> {
+  const used = new Set(
+    forms.flatMap((form) => {
+      const { extension, optional }: FilterForm = filterForms[form]
+      return [extension ?? [], optional ?? []].flat()
+    }),
+  )
+  const found = [...used].flatMap((name) => {
+    const home = types.find((type) => type.kind === 'b' && type.name === filterExtensions[name])?.schema
+    return home === undefined ? [] : [[name, home]]
+  })
+  return Object.fromEntries(found)
+}
 
 const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] =>
   types.flatMap((type) => formOf(type) ?? [])
@@ -45,11 +73,16 @@ const formsOfEntity = ({ columns, computed }: EntityFacts): readonly FormName[] 
 /** The forms that some value has; absent where there is none, so that the manifest of those stays as it was. */
 export function* formFacts(
   memo: Memo,
+  types: readonly AnnotatedType[],
   composites: readonly CompositeFacts[],
   entities: readonly EntityFacts[],
-): Steps<Pick<Manifest, 'forms'>> {
+): Steps<Pick<Manifest, 'forms' | 'extensions'>> {
   const inComposites = yield* memo.each(formsOfComposite, composites)
   const found = new Set([...inComposites, ...(yield* memo.each(formsOfEntity, entities))].flat())
   const forms = formNames.filter((name) => found.has(name))
-  return forms.length > 0 ? { forms } : {}
+  const extensions = extensionsOf(types, forms)
+  return {
+    ...(forms.length > 0 && { forms }),
+    ...(Object.keys(extensions).length > 0 && { extensions }),
+  }
 }

@@ -10,7 +10,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Annotated } from '../comments/types.ts'
 import { schemaUsage } from './privileges.ts'
 
-type Served = Pick<Manifest, 'entities' | 'functions' | 'composites'>
+type Served = Pick<Manifest, 'entities' | 'functions' | 'composites' | 'extensions'>
 
 /**
  * The schemas that hold types of the API without being served, and that not everybody may use: to a role that may not, a
@@ -28,9 +28,13 @@ export function* typeSchemaFacts(
   return closed.filter(({ name }) => named.has(name))
 }
 
-function* schemasNamed(memo: Memo, { entities, functions, composites = [] }: Served): Steps<ReadonlySet<string>> {
+function* schemasNamed(
+  memo: Memo,
+  { entities, functions, composites = [], extensions = {} }: Served,
+): Steps<ReadonlySet<string>> {
   return new Set([
     ...memo.one(namesIn, yield* memo.map(ofEntity, entities)),
+    ...Object.values(extensions),
     ...functions.flatMap(ofFunction),
     ...composites.flatMap(({ fields }) => fields.flatMap(ofType)),
   ])

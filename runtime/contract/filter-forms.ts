@@ -4,6 +4,8 @@ const range = (scalar: string, ...pgTypes: readonly string[]): FilterForm => ({
   types: [`${scalar}RangeFilter`],
 })
 
+const texts = ['text', 'varchar', 'bpchar'] as const
+
 /**
  * Forms of values whose filters additions bring (spec/graphql.md 17). To add one, add its row; the compiler then asks
  * for its operators in runtime/sql/forms.ts. The names of its types are nobody else's where the form is there.
@@ -17,8 +19,15 @@ export const filterForms = {
   vector: { additions: ['search'], pgTypes: ['tsvector'], types: ['TSVectorFilter', 'SearchQuery', 'SearchRank'] },
   searchedText: {
     additions: ['search'],
-    pgTypes: ['text', 'varchar', 'bpchar'],
+    pgTypes: texts,
     types: ['SearchedStringFilter', 'SearchQuery', 'SearchRank'],
+  },
+  comparedText: { additions: ['textFilters'], pgTypes: texts, optional: 'pg_trgm', types: ['TextFilter'] },
+  searchedAndComparedText: {
+    additions: ['search', 'textFilters'],
+    pgTypes: texts,
+    optional: 'pg_trgm',
+    types: ['SearchedTextFilter', 'SearchQuery', 'SearchRank'],
   },
   int4Range: range('Int', 'int4range', 'int4multirange'),
   int8Range: range('BigInt', 'int8range', 'int8multirange'),
@@ -26,19 +35,36 @@ export const filterForms = {
   dateRange: range('Date', 'daterange', 'datemultirange'),
   timestampRange: range('Datetime', 'tsrange', 'tsmultirange'),
   timestamptzRange: range('Datetime', 'tstzrange', 'tstzmultirange'),
+  ltree: { additions: ['ltreeFilters'], pgTypes: [], extension: 'ltree', types: ['LTreeFilter'] },
   network: { additions: ['networkFilters'], pgTypes: ['inet', 'cidr'], types: ['NetworkFilter'] },
 } as const satisfies Readonly<Record<string, FilterForm>>
 
-interface FilterForm {
+export interface FilterForm {
   /** The keys of a comment that switch it on, all of them together. */
   readonly additions: readonly FormAddition[]
   /** Types of pg_catalog. */
   readonly pgTypes: readonly string[]
+  /** The extension that has a type of its own name, whichever schema it is in; absent: they are built in. */
+  readonly extension?: ExtensionName
+  /** One whose operators it has where that is there. */
+  readonly optional?: ExtensionName
   /** The input type of its conditions, and those that it takes. */
   readonly types: readonly [filter: string, ...others: string[]]
 }
 
-export const formAdditions = ['jsonFilters', 'search', 'rangeFilters', 'networkFilters'] as const
+export const formAdditions = [
+  'jsonFilters',
+  'search',
+  'textFilters',
+  'rangeFilters',
+  'networkFilters',
+  'ltreeFilters',
+] as const
+
+/** Extensions whose operators filters use, and a type that each has, by which it is found. */
+export const filterExtensions = { ltree: 'ltree', pg_trgm: 'gtrgm' } as const
+
+export type ExtensionName = keyof typeof filterExtensions
 
 export type FormName = keyof typeof filterForms
 export type FormAddition = (typeof formAdditions)[number]

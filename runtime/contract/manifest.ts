@@ -1,4 +1,4 @@
-import type { FormAddition, FormName } from './filter-forms.ts'
+import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
 import type { LiveFacts } from './live.ts'
@@ -58,6 +58,8 @@ export interface Manifest {
   readonly groups?: true
   /** The forms of values whose filters additions bring; absent: none. */
   readonly forms?: readonly FormName[]
+  /** The schemas of extensions whose operators those use; absent: none is there. */
+  readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */

@@ -10,7 +10,8 @@ import { byField } from './visible/columns.ts'
 /** Undefined where the column is none of them. */
 export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
   const form = formOf(type)
-  return form === 'vector' || form === 'searchedText' ? form : undefined
+  if (form === 'vector') return form
+  return form === 'searchedText' || form === 'searchedAndComparedText' ? 'searchedText' : undefined
 }
 
 const named = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>

@@ -7,6 +7,7 @@ import type {
   RelationFacts,
   ValueType,
 } from '../contract/manifest.ts'
+import type { ExtensionName } from '../contract/filter-forms.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import { columnsVisibleTo, comparesAll, selectsAll, type VisibleColumns } from './visible/columns.ts'
@@ -22,6 +23,8 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
   readonly role: string
   readonly names: Names
   readonly can: (grantees: Grantees) => boolean
+  /** Whether the extension is there and the role may use its operators. */
+  readonly hasExtension: (name: ExtensionName) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
 }
@@ -94,6 +97,10 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     role,
     names,
     can,
+    hasExtension: (name) => {
+      const home = manifest.extensions?.[name]
+      return home !== undefined && !rights.closed.has(home)
+    },
     ...types,
     ...columnsVisibleTo(role, rights, types),
     ...relations,

@@ -1,3 +1,4 @@
+import type { ExtensionName } from '../contract/filter-forms.ts'
 import type { ScalarName } from '../contract/scalar-names.ts'
 import type { OperatorName } from './operators.ts'
 
@@ -21,8 +22,10 @@ export interface FormOperator {
   readonly members?: OperandMembers
   /** What the operand is cast to; absent: what those of the usual operators are. */
   readonly cast?: string
+  /** It is the operator of an extension, whose quoted schema `render` is given; its operand is cast to nothing. */
+  readonly extension?: ExtensionName
   /** A condition of finished expressions; `beside` only where a second operand is given. */
-  readonly render: (value: string, operand: string, beside?: string) => string
+  readonly render: (value: string, operand: string, beside?: string, home?: string) => string
 }
 
 export interface OperandMembers {

@@ -22,6 +22,8 @@ const additions = {
   uniqueKeys: { enabled: true },
   jsonFilters: { enabled: true },
   search: { enabled: true },
+  textFilters: { enabled: true },
+  ltreeFilters: { enabled: true },
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
   live: { enabled: true },
@@ -76,8 +78,8 @@ describe('additions that are off', () => {
 
   test.each(Object.entries(additions))('leave nothing behind: %s, on and off again', async (key, on) => {
     await comment('schema public', { [key]: on })
-    // Without PostGIS there is nothing that could be served otherwise.
-    if (key !== 'geo') expect(await made()).not.toBe(untouched)
+    // Without PostGIS and ltree there is nothing that could be served otherwise.
+    if (key !== 'geo' && key !== 'ltreeFilters') expect(await made()).not.toBe(untouched)
     await db.query('comment on schema public is null')
     expect(await made()).toBe(untouched)
   })

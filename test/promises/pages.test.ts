@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { apiOf, apiTableOf, type Api, type ApiTable } from '../../compiler/tools/verify/interpreter/api.ts'
 import type { Term } from '../../compiler/tools/verify/interpreter/page.ts'
-import type { World } from '../../compiler/tools/verify/interpreter/world.ts'
+import type { ColumnType, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { usefulRoles } from '../../compiler/tools/verify/questions/document.ts'
 import { choices, drawFrom, type Draw } from '../../compiler/tools/verify/questions/draw.ts'
 import { drawElement, drawPath, elementJson } from '../../compiler/tools/verify/questions/page.ts'
@@ -15,7 +15,7 @@ import { assertPagesAreWhole, walkable, type Walk, type Walked } from '../suppor
  * Concatenated pages are the whole collection, for every order that can be expressed: columns of every type, values and
  * counts of related rows, rows told apart by some fields alone; forwards and backwards, on drawn catalogues.
  */
-const seed = Number(process.env['EXACT_SEED'] ?? '800015')
+const seed = Number(process.env['EXACT_SEED'] ?? '800017')
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/promises/pages.test.ts`
 
 const [sampled, chosen, walks] = [250, 8, 70]
@@ -95,6 +95,17 @@ function walkOn(draw: Draw, world: World, { role, field, table, path }: Way): Wa
   }
 }
 
+/** Ways to types that were not drawn yet come first: each type that is drawn takes from the others. */
+function newFirst(ways: readonly Way[], drawn: ReadonlyMap<string, number>): readonly Way[] {
+  const isNew = ({ table, path }: Way): boolean => {
+    const type = path.length === 1 ? table.orders.get(path[0] ?? '')?.type : undefined
+    return type !== undefined && !drawn.has(`of type ${nameOf(type)}`)
+  }
+  return [...ways.filter(isNew), ...ways.filter((way) => !isNew(way))]
+}
+
+const nameOf = ({ base, domain }: ColumnType): string => (domain === undefined ? base : 'a domain')
+
 /** What a walk was about; of one with a single page nothing is counted. */
 function kindsOf(walk: Walk, { order, rows }: Walked): readonly string[] {
   if (rows.length <= walk.size) return []
@@ -128,7 +139,7 @@ function termKinds(term: Term, rows: Walked['rows']): readonly string[] {
     ...(new Set(values.map((value) => JSON.stringify(value))).size < values.length ? ['ties'] : []),
     ...(isNull ? ['nulls'] : []),
     ...(isNull && !isRank && (term.place?.column.notNull ?? true) ? [`${form}, of no related row`] : []),
-    `of type ${term.type.domain === undefined ? term.type.base : 'a domain'}`,
+    `of type ${nameOf(term.type)}`,
   ]
 }
 
@@ -160,7 +171,7 @@ describe(`pages (again: ${again})`, () => {
       try {
         const [numbers = []] = fc.sample(choices(4_000), { seed, numRuns: 1 })
         const draw = drawFrom(numbers)
-        for (const way of shuffled(draw, waysOf(world)).slice(0, walks)) {
+        for (const way of newFirst(shuffled(draw, waysOf(world)), drawn).slice(0, walks)) {
           const walk = walkOn(draw, world, way)
           const walked = await assertPagesAreWhole(stage, walk)
           for (const kind of kindsOf(walk, walked)) drawn.set(kind, (drawn.get(kind) ?? 0) + 1)

@@ -16,6 +16,7 @@ const mentioned = (enums: string): string => `mentioned(oid) as (
     union select t.oid from pg_catalog.pg_type t join pg_catalog.pg_namespace n on n.oid = t.typnamespace
       where ${enums} and t.typtype = 'e' and n.nspname <> 'information_schema'
         and not pg_catalog.starts_with(n.nspname, 'pg_')
+    union select oid from pg_catalog.pg_type where typname = 'gtrgm' and typtype = 'b'
   ))
   union
   select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
@@ -27,7 +28,7 @@ const mentioned = (enums: string): string => `mentioned(oid) as (
   where further.oid <> '0'
 )`
 
-/** All enums are mentioned, served or not: columns may be of them. */
+/** All enums are mentioned, served or not: columns may be of them. The type of pg_trgm tells that it is there, and where. */
 export const MENTIONED: ByExtent = { whole: mentioned('true'), recorded: mentioned(`t.oid = ${touched}`) }
 
 /**

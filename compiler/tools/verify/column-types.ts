@@ -126,6 +126,7 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
     case 'int4range':
     case 'int8':
     case 'jsonb':
+    case 'ltree':
     case 'numeric(8,2)':
     case 'other':
     case 'tsvector':

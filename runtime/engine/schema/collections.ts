@@ -14,7 +14,7 @@ import { filterComputed } from '../computed-filters.ts'
 import { figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
-import { formTypes, rankType } from './form-filters.ts'
+import { formTypesOf, rankType } from './form-filters.ts'
 import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
@@ -143,7 +143,7 @@ export function filterType(
     return type.list ? types.enumListFilter(item) : types.enumFilter(item)
   if (isGeo(type)) return geoFilter
   const form = formOf(type)
-  if (form !== undefined) return formTypes[form][0]
+  if (form !== undefined) return formTypesOf(visible, form)[0]
   const filters = type.list ? listFilters : scalarFilters
   const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)

@@ -1,10 +1,11 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
-import { filterForms, type FormName } from '../../contract/filter-forms.ts'
+import { filterForms, formNames, type FilterForm, type FormName } from '../../contract/filter-forms.ts'
 import { forms } from '../../sql/forms.ts'
 import type { FormOperator } from '../../sql/form.ts'
 import { jsonParts } from '../../sql/json-form.ts'
 import { operators } from '../../sql/operators.ts'
 import { operandType, orderByDirection, scalarFilters, type OperandField } from './filters.ts'
+import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
 
 /** The filter types of forms (spec/graphql.md 17): each exists only where some value has the form. */
@@ -58,27 +59,35 @@ const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
       : scalars[takes]
 
 /** The fields of a form's filter, by name; `others` are those that no operator stands for. */
-function fieldsOf(form: FormName, others: readonly OperandField[] = []): Readonly<Record<string, OperandField[1]>> {
+function fieldsOf(
+  form: FormName,
+  others: readonly OperandField[],
+  isExtended: boolean,
+): Readonly<Record<string, OperandField[1]>> {
   const { usual, scalar, own } = forms[form]
   const fields: readonly OperandField[] = [
     ...usual.map((name): OperandField => [
       name,
       { type: operandType(name, scalars[scalar]), description: operators[name].help },
     ]),
-    ...Object.entries(own).map(([name, operator]): OperandField => [
-      name,
-      { type: ownType(operator), description: operator.help },
-    ]),
+    ...Object.entries(own)
+      .filter(([, { extension }]) => extension === undefined || isExtended)
+      .map(([name, operator]): OperandField => [name, { type: ownType(operator), description: operator.help }]),
     ...others,
   ]
   return Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const filterOf = (form: FormName, others: () => readonly OperandField[] = () => []): GraphQLInputObjectType =>
+/** @param isExtended whether it has operators of extensions */
+const filterOf = (
+  form: FormName,
+  others: () => readonly OperandField[] = () => [],
+  isExtended = true,
+): GraphQLInputObjectType =>
   new GraphQLInputObjectType({
     name: filterForms[form].types[0],
     description: `Conditions on ${forms[form].subject}; all that are given must hold.`,
-    fields: () => fieldsOf(form, others()),
+    fields: () => fieldsOf(form, others(), isExtended),
   })
 
 const jsonFilter: GraphQLInputObjectType = filterOf('json', () => [
@@ -110,16 +119,33 @@ const pathFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
 
 const datetimeRange = filterOf('timestampRange')
 
-/** The input types of a form, its filter first. */
-export const formTypes: Readonly<Record<FormName, readonly [GraphQLInputObjectType, ...GraphQLInputObjectType[]]>> = {
+const formTypes: Readonly<Record<FormName, FormTypes>> = {
   json: [jsonFilter, pathFilter, pathQuery],
   vector: [filterOf('vector'), searchQuery, searchRank],
   searchedText: [filterOf('searchedText'), searchQuery, searchRank],
+  comparedText: [filterOf('comparedText')],
+  searchedAndComparedText: [filterOf('searchedAndComparedText'), searchQuery, searchRank],
   int4Range: [filterOf('int4Range')],
   int8Range: [filterOf('int8Range')],
   numericRange: [filterOf('numericRange')],
   dateRange: [filterOf('dateRange')],
   timestampRange: [datetimeRange],
   timestamptzRange: [datetimeRange],
+  ltree: [filterOf('ltree')],
   network: [filterOf('network')],
+}
+
+type FormTypes = readonly [filter: GraphQLInputObjectType, ...others: GraphQLInputObjectType[]]
+
+/** The filters of those that do without an extension. */
+const plainFilters = new Map<FormName, GraphQLInputObjectType>(
+  formNames.filter((form) => 'optional' in filterForms[form]).map((form) => [form, filterOf(form, () => [], false)]),
+)
+
+/** The input types of a form as a role has them, its filter first. */
+export function formTypesOf({ hasExtension }: Pick<RoleVisibility, 'hasExtension'>, form: FormName): FormTypes {
+  const { optional }: FilterForm = filterForms[form]
+  const [filter, ...others] = formTypes[form]
+  const plain = optional === undefined || hasExtension(optional) ? undefined : plainFilters.get(form)
+  return [plain ?? filter, ...others]
 }

@@ -15,7 +15,7 @@ import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { compositeMakers } from './composites.ts'
-import { formTypes } from './form-filters.ts'
+import { formTypesOf } from './form-filters.ts'
 import {
   bucketEnums,
   flagHelp,
@@ -71,9 +71,13 @@ const sharedByAll = named([
 const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
-function sharedTypes({ geo, groups, forms = [] }: Manifest): Shared {
+function sharedTypes(visible: RoleVisibility): Shared {
+  const { geo, groups, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
-  const added = [...(groups === true ? bucketEnums.values() : []), ...forms.flatMap((form) => formTypes[form])]
+  const added = [
+    ...(groups === true ? bucketEnums.values() : []),
+    ...forms.flatMap((form) => formTypesOf(visible, form)),
+  ]
   return added.length === 0 ? shared : named([...shared.values(), ...added])
 }
 
@@ -168,7 +172,7 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   const enums = visible.manifest.enums.filter(visible.seesEnum)
   const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
   const all = [
-    ...sharedTypes(visible.manifest).values(),
+    ...sharedTypes(visible).values(),
     types.node,
     types.pageInfo,
     ...visible.exposed.map(types.row),
@@ -221,7 +225,7 @@ class LazySchema extends GraphQLSchema {
     super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types
-    this.#shared = sharedTypes(visible.manifest)
+    this.#shared = sharedTypes(visible)
     this.#query = makeQuery(visible, types)
     this.#mutation = makeMutation(visible, types)
     this.#subscription = once(() => makeSubscription(visible, types))

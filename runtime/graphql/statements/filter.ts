@@ -1,8 +1,11 @@
 import type { ColumnBuilder } from '../../contract/builder.ts'
+import type { ExtensionName } from '../../contract/filter-forms.ts'
+import type { Manifest } from '../../contract/manifest.ts'
 import { arrayText } from '../../sql/array-text.ts'
-import type { OperandMembers } from '../../sql/form.ts'
+import type { FormOperator, OperandMembers } from '../../sql/form.ts'
 import { forms } from '../../sql/forms.ts'
 import { jsonParts } from '../../sql/json-form.ts'
+import { ident } from '../../sql/ident.ts'
 import { literal } from '../../sql/literal.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject, Value } from '../plan/types.ts'
@@ -41,7 +44,7 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
     case 'spatial':
       return spatial(filter)
     case 'form':
-      return ofForm(filter)
+      return ofForm(filter, writer)
     case 'key':
       return (scope) => keyEquals(scope.entity.key, filter.values)(scope)
     case 'related':
@@ -83,18 +86,27 @@ function spatial(filter: Extract<Filter, { kind: 'spatial' }>): Condition {
   }
 }
 
-function ofForm(filter: Extract<Filter, { kind: 'form' }>): Condition {
+function ofForm(filter: Extract<Filter, { kind: 'form' }>, { engine }: Writer): Condition {
   const operand = valueParameter(filter.value)
   const own = filter.form === undefined ? undefined : forms[filter.form].own[filter.operator]
   if (own === undefined) throw new Error(`there is no operator ${filter.operator}`)
   const beside = filter.beside === undefined || own.members === undefined ? [] : [besideOf(own.members, filter.beside)]
-  const write = ([value = '', text = '', other]: readonly string[]): string => `(${own.render(value, text, other)})`
+  const home = own.extension === undefined ? undefined : homeOf(engine.manifest, own.extension)
+  const write = ([value = '', text = '', other]: readonly string[]): string =>
+    `(${own.render(value, text, other, home)})`
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
-    const { cast } = own
-    const given = cast === undefined ? applied(type.operand, operand) : applied((text) => `${text}::${cast}`, operand)
-    return written(write, [value, given, ...beside])
+    return written(write, [value, home === undefined ? castOperand(own, type, operand) : operand, ...beside])
   }
+}
+
+const castOperand = ({ cast }: FormOperator, { operand }: Compared['type'], given: Sql): Sql =>
+  cast === undefined ? applied(operand, given) : applied((text) => `${text}::${cast}`, given)
+
+function homeOf({ extensions }: Manifest, name: ExtensionName): string {
+  const home = extensions?.[name]
+  if (home === undefined) throw new Error(`there is no extension ${name}`)
+  return ident(home)
 }
 
 const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql =>

@@ -204,7 +204,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
 const orSpecial = (draw: Draw, type: ColumnType): ColumnType =>
   draw.chance(25) ? plain(draw.pick(specialBases)) : type
 
-const specialBases: readonly BaseType[] = ['jsonb', 'tsvector', 'int4range', 'int4multirange', 'inet']
+const specialBases: readonly BaseType[] = ['jsonb', 'tsvector', 'int4range', 'int4multirange', 'inet', 'ltree']
 
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
   const plainly = orSpecial(draw, orDomain(draw, world, drawType(draw, world)))

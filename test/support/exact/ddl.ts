@@ -35,6 +35,7 @@ function typeSql({ domain, elementDomain, ...under }: ColumnType): string {
 }
 
 function underSql({ base, list, enum: name, composite, srid }: Omit<ColumnType, 'domain' | 'elementDomain'>): string {
+  if (base === 'ltree') return `ext.ltree${list ? '[]' : ''}`
   if (base === 'geometry') return srid === undefined ? 'gis.geometry' : `gis.geometry(Geometry, ${srid})`
   return `${base === 'composite' ? ident(composite ?? '') : base === 'enum' ? ident(name ?? '') : base}${list ? '[]' : ''}`
 }
@@ -263,6 +264,12 @@ export const listSql = 'insert into private.documents values ($1, $2) on conflic
 
 export const postgisSql = 'create schema gis; create extension postgis schema gis; grant usage on schema gis to public;'
 
+/** Whether a column holds paths of labels. */
+const hasPaths = ({ tables }: World): boolean =>
+  tables.some(({ columns }) => columns.some(({ type }) => type.base === 'ltree'))
+
+const extensionSql = 'create schema ext; create extension ltree schema ext; grant usage on schema ext to public;'
+
 /** Everything that is declared. */
 export function schemaSql(world: World): string {
   const enums = world.enums.flatMap((item) => [
@@ -289,6 +296,7 @@ export function schemaSql(world: World): string {
   }
   return [
     ...(world.geo === true ? [postgisSql] : []),
+    ...(hasPaths(world) ? [extensionSql] : []),
     ...setting(world, 'schema public', settings),
     ...enums,
     ...(world.composites ?? []).flatMap((item) => compositeSql(world, item)),

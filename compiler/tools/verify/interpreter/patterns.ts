@@ -1,3 +1,5 @@
+import type { Json } from './world.ts'
+
 /** Text operators (Postgres manual 9.7). The "C" collation folds the case of ASCII letters only. */
 
 const foldAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -23,4 +25,11 @@ export const matches: Readonly<Record<string, (text: string, pattern: string) =>
   regex: (text, pattern) => new RegExp(pattern, 'su').test(text),
   iregex: (text, pattern) => new RegExp(foldAscii(pattern), 'su').test(foldAscii(text)),
   startsWith: (text, prefix) => text.startsWith(prefix),
+}
+
+/** What `textFilters` asks of a text (spec/graphql.md 17.1), but for trigrams. */
+export const alike: Readonly<Record<string, (value: string, operand: Json) => boolean>> = {
+  ieq: (value, operand) => foldAscii(value) === foldAscii(String(operand)),
+  iin: (value, operand) =>
+    (Array.isArray(operand) ? operand : [operand]).some((one) => foldAscii(String(one)) === foldAscii(value)),
 }

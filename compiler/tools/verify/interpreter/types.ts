@@ -3,6 +3,8 @@ import { isEqualJson, printJson, readJson, textOfJson } from './json.ts'
 import { jsonOperators } from './json-filter.ts'
 import { compareNetworks, networkOperators } from './networks.ts'
 import { canonRange, canonRanges, compareRanges, rangeOperators } from './ranges.ts'
+import { comparePaths, pathOperators } from './paths.ts'
+import { alike } from './patterns.ts'
 import { compareVectors, searchOperators } from './text-search.ts'
 import { compareDecimals, printDecimal, readDecimal, roundDecimal } from './decimal.ts'
 import {
@@ -127,6 +129,7 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
   int4range: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRange },
   int4multirange: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRanges },
   inet: { ...opaque, operators: networkOperators, compare: compareNetworks },
+  ltree: { ...opaque, operators: pathOperators, compare: comparePaths },
   other: unserved,
   enum: { ...unserved, operators: equality },
 }
@@ -142,6 +145,7 @@ const switchOf: Readonly<Partial<Record<BaseType, keyof Additions>>> = {
   int4range: 'rangeFilters',
   int4multirange: 'rangeFilters',
   inet: 'networkFilters',
+  ltree: 'ltreeFilters',
 }
 
 export const operatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] =>
@@ -150,10 +154,20 @@ export const operatorsOf = (type: ColumnType, on: FilterSwitches): readonly stri
 function plainOperatorsOf(type: ColumnType, on: FilterSwitches): readonly string[] {
   const { operators, graphql } = rulesOf(type)
   const needed = switchOf[type.base]
-  if (needed !== undefined && on[needed] !== true) return graphql === 'Opaque' ? ['eq', 'is'] : []
-  const all = graphql === 'String' && on.search === true ? [...operators, ...searchOperators] : operators
+  if (needed !== undefined && on[needed] !== true) {
+    // Which `=` a type of an extension has is for the search path to say.
+    return graphql !== 'Opaque' ? [] : type.base === 'ltree' ? ['is'] : ['eq', 'is']
+  }
+  const all =
+    graphql === 'String'
+      ? [
+          ...operators,
+          ...(on.search === true ? searchOperators : []),
+          ...(on.textFilters === true ? Object.keys(alike) : []),
+        ]
+      : operators
   // Which letters are the same but for their case is the collation's affair, too.
-  return type.collation === undefined ? all : all.filter((name) => !/^i(?:like|regex)$/.test(name))
+  return type.collation === undefined ? all : all.filter((name) => !/^i(?:like|regex|eq|in)$/.test(name))
 }
 
 const listOperatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] =>

@@ -38,6 +38,7 @@ export type BaseType =
   | 'int4range'
   | 'int4multirange'
   | 'inet'
+  | 'ltree'
   /** Answered as it is, and never asked for. */
   | 'other'
 
@@ -152,6 +153,8 @@ export const additions = [
   'uniqueKeys',
   'jsonFilters',
   'search',
+  'textFilters',
+  'ltreeFilters',
   'rangeFilters',
   'networkFilters',
 ] as const

@@ -9,6 +9,8 @@ const queries: Readonly<Record<string, readonly string[]>> = {
   searchPhrase: ['a b', 'b a', 'a', 'a b b', '', 'it s'],
   searchPlain: ['a b', 'b', 'x a', '', '日本', 'null'],
 }
+const texts = ['a', 'A', 'Ab', 'É', 'é', '', 'A%B', '"Q"', "IT'S", 'null', 'A\\B', '{}', 'a,B']
+const lqueries = ['a.*', '*.b', '*', 'a|b', '*.b.*', '*{2}', 'a.*{1}', 'a|c.b.*']
 const numbers = [1, 3, 0, 5, -1, 8, 2147483647]
 
 const operands: Readonly<Record<string, (scene: Scene) => readonly [type: string, operand: Tree]>> = {
@@ -24,6 +26,12 @@ const operands: Readonly<Record<string, (scene: Scene) => readonly [type: string
       ],
     ]),
   ),
+  ieq: ({ draw }) => ['String', draw.pick(texts)],
+  iin: ({ draw }) => ['[String!]', draw.chance(15) ? 'A' : draw.some(texts, 30)],
+  matches: ({ draw }) => ['Opaque', draw.pick(lqueries)],
+  matchesAny: ({ draw }) => ['[Opaque!]', draw.some(lqueries, 30)],
+  matchesText: ({ draw }) => ['Opaque', draw.pick(['a', 'a & b', '!c', 'b | c', 'a & !b'])],
+  depth: ({ draw }) => ['Int', draw.pick([1, 2, 0, 3])],
   containsValue: ({ draw }) => ['Int', draw.pick(numbers)],
   isEmpty: ({ draw }) => ['Boolean', draw.chance(50)],
   family: ({ draw }) => ['Int', draw.pick([4, 6, 5])],

@@ -1,0 +1,47 @@
+import type { Form, FormOperator } from './form.ts'
+import { scalarTable } from './scalars.ts'
+import { searchedTextForm } from './search-form.ts'
+
+/** Comparisons of texts (`textFilters`). */
+
+const similar = (symbol: string, help: string): FormOperator => ({
+  help,
+  takes: 'String',
+  extension: 'pg_trgm',
+  render: (value, operand, _, home = '') => `${value} operator(${home}.${symbol}) ${operand}::text`,
+})
+
+const own: Form['own'] = {
+  ieq: {
+    help: 'Equal to this text, upper and lower case alike.',
+    takes: 'String',
+    cast: 'text',
+    render: (value, operand) => `pg_catalog.lower(${value}) = pg_catalog.lower(${operand})`,
+  },
+  iin: {
+    help: 'Equal to one of these texts, upper and lower case alike.',
+    takes: 'String',
+    list: true,
+    cast: 'text',
+    // What stands around the elements of an array's text has no letters.
+    render: (value, list) => `pg_catalog.lower(${value}) = any (pg_catalog.lower(${list})::text[])`,
+  },
+  similar: similar('%', 'Shares enough trigrams with this text (pg_trgm.similarity_threshold).'),
+  wordSimilar: similar(
+    '%>',
+    'Some words of it share enough trigrams with this text (pg_trgm.word_similarity_threshold).',
+  ),
+}
+
+export const comparedTextForm: Form = {
+  subject: 'a text',
+  usual: scalarTable.String.operators,
+  scalar: 'String',
+  own,
+}
+
+export const searchedAndComparedTextForm: Form = {
+  ...comparedTextForm,
+  subject: 'a text that is searched',
+  own: { ...searchedTextForm.own, ...own },
+}
