@@ -38,7 +38,10 @@ const throughPgbouncer =
     const through = (url: string): string => Object.assign(new URL(url), { port: String(pooler.port) }).href
     return standOn(servers.primary, [], options, {
       url: through(servers.primary.url),
-      environment: { DATABASE_OWNER_URL: through(servers.primary.adminUrl) },
+      environment: {
+        DATABASE_OWNER_URL: through(servers.primary.adminUrl),
+        DATABASE_LISTEN_URL: servers.primary.url,
+      },
       drop: () => pooler.close().then(servers.remove),
     })
   }
