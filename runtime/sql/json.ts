@@ -1,6 +1,16 @@
 import { bare, ident } from './ident.ts'
 import { literal } from './literal.ts'
-import { joined, select, sql, type Column, type Ident, type Pair, type Select, type Sql } from './tree.ts'
+import {
+  joined,
+  select,
+  sql,
+  type Column,
+  type Ident,
+  type ObjectValue,
+  type Pair,
+  type Select,
+  type Sql,
+} from './tree.ts'
 
 /**
  * JSON objects in SQL. They are rows, whose columns' names are the keys, and lists of them are arrays of rows: one call turns all
@@ -31,13 +41,37 @@ const row = bare('o')
 
 /** A value that becomes an object with these members, in this order, when JSON is made of it or of what holds it. */
 export const object = (pairs: readonly Pair[]): Sql =>
-  isNarrow(pairs) ? rowOf(select(columnsOf(pairs))) : aggregated(pairs)
+  isNarrow(pairs) ? inForms(pairs, rowOf(select(columnsOf(pairs))), (built) => built) : aggregated(pairs)
+
+type Rows = Pick<Select, 'from' | 'where' | 'limit'>
 
 /** The same over rows: null when there is none, an error when there are several. */
-export const objectFrom = (pairs: readonly Pair[], rows: Pick<Select, 'from' | 'where' | 'limit'>): Sql =>
-  isNarrow(pairs) ? rowOf(select(columnsOf(pairs), rows)) : select([{ value: aggregated(pairs) }], rows)
+export const objectFrom = (pairs: readonly Pair[], rows: Rows): Sql =>
+  isNarrow(pairs)
+    ? inForms(pairs, rowOf(select(columnsOf(pairs), rows)), (value) => select([{ value }], rows))
+    : select([{ value: aggregated(pairs) }], rows)
 
-const rowOf = (of: Select): Sql => select([{ value: { kind: 'row', alias: row } }], { from: [{ of, alias: row }] })
+const rowOf = (of: Select): Select => select([{ value: { kind: 'row', alias: row } }], { from: [{ of, alias: row }] })
+
+/** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
+const maxArguments = 100
+
+/** An object that is built at once has no sub-select, each of which another server would have to plan. */
+const inForms = (pairs: readonly Pair[], record: Select, within: (built: Sql) => Sql): ObjectValue => ({
+  kind: 'object',
+  record,
+  json: () => (isBuilt(pairs) ? within(built(pairs)) : record),
+})
+
+/** Whether an object has few enough members to be built at once. */
+export const isBuilt = (pairs: readonly unknown[]): boolean => 2 * pairs.length <= maxArguments
+
+/** An object built at once: an expression of type json. */
+export const built = (pairs: readonly Pair[]): Sql =>
+  sql`json_build_object(${joined(
+    pairs.map(([key, value]) => sql`${literal(key)}, ${value}`),
+    ', ',
+  )})`
 
 /** Makes a value that becomes an object. */
 export type MakeObject = (pairs: readonly Pair[]) => Sql
@@ -50,9 +84,6 @@ export const asItems =
   (name: () => Ident): MakeObject =>
   (pairs) =>
     isNarrow(pairs) ? { kind: 'item', alias: name(), pairs } : object(pairs)
-
-/** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
-const maxArguments = 100
 
 /** An expression of type json: an array of these values. Long ones are joined from shorter ones, which only jsonb can be. */
 export function jsonArray(values: readonly Sql[]): Sql {

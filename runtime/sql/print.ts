@@ -1,6 +1,6 @@
 import type { OpenText } from '../contract/execution.ts'
 import { columnsOf, object } from './json.ts'
-import type { Outlet, Column, Cte, From, Item, Parameter, Select, SelectList, Sql, Union } from './tree.ts'
+import type { Outlet, Column, Cte, From, Item, Parameter, RowForm, Select, SelectList, Sql, Union } from './tree.ts'
 import { findUses } from './uses.ts'
 
 /** A statement as Postgres takes it. */
@@ -9,12 +9,6 @@ export interface Printed<Text extends string = string> {
   /** The values of $1, $2, ... */
   readonly values: readonly unknown[]
 }
-
-/**
- * What a row is until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a type of their
- * own cannot travel between servers.
- */
-export type RowForm = 'record' | 'json'
 
 /** Writes a statement that stays open for `extended`. */
 export const printOpen = (statement: SelectList, rows: RowForm = 'record'): Printed<OpenText> => {
@@ -31,7 +25,7 @@ export const extended = (text: OpenText, columns: readonly string[], condition: 
 
 /** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
-  const { columns, items, isItem } = findUses(statement)
+  const { columns, items, isItem } = findUses(statement, rows)
   const numbers = new Map<unknown, number>()
 
   const text = (node: Sql): string => {
@@ -49,6 +43,8 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
         return carriedList(node)
       case 'row':
         return rowText(node.alias)
+      case 'object':
+        return text(rows === 'json' ? node.json() : node.record)
       case 'item':
         return isItem(node) ? rowText(node.alias) : text(object(node.pairs))
       case 'select':

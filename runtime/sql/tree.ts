@@ -12,7 +12,8 @@ export type SqlText = string & { readonly [sqlText]: true }
 /** A name as it stands in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
-export type Sql = SqlText | Parameter | Parts | Written | Carried | Outlet | RowValue | Item | Select | Union
+export type Sql =
+  SqlText | Parameter | Parts | Written | Carried | Outlet | RowValue | ObjectValue | Item | Select | Union
 
 /** A value that travels beside the text. However often the same value is mentioned, it is one parameter. */
 export interface Parameter {
@@ -51,6 +52,12 @@ export interface Outlet {
   readonly otherwise: Sql
 }
 
+/**
+ * What a row is until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a type of their
+ * own cannot travel between servers.
+ */
+export type RowForm = 'record' | 'json'
+
 /** The row under an alias as a value that becomes an object. */
 export interface RowValue {
   readonly kind: 'row'
@@ -59,6 +66,14 @@ export interface RowValue {
 
 /** A member of an object: its key and an expression. */
 export type Pair = readonly [key: string, value: Sql]
+
+/** An object that is written as the form of rows says. */
+export interface ObjectValue {
+  readonly kind: 'object'
+  readonly record: Select
+  /** Each time the same anew. */
+  readonly json: () => Sql
+}
 
 /** An object that becomes an item of the FROM clause that it stands below. */
 export interface Item {

@@ -1,5 +1,5 @@
 import { bare } from './ident.ts'
-import type { Carried, Outlet, Ident, Item, Select, Sql } from './tree.ts'
+import type { Carried, Outlet, Ident, Item, RowForm, Select, Sql } from './tree.ts'
 
 /** What the parts of a statement need of each other. */
 export interface Uses {
@@ -17,7 +17,7 @@ const mostItems = 32
  * Walks once over a statement. An inner select is looked into before what is listed of it; the order of a union, which
  * uses the names that its columns have outside, comes last.
  */
-export function findUses(statement: Select): Uses {
+export function findUses(statement: Select, rows: RowForm): Uses {
   const columns = new Map<Outlet, Map<Sql, Ident>>()
   const items = new Map<Select, Item[]>()
   const dissolved = new Set<Item>()
@@ -68,8 +68,12 @@ export function findUses(statement: Select): Uses {
         return
       case 'carried':
         return carry(node, within)
+      case 'object':
+        return visit(rows === 'json' ? node.json() : node.record, within)
       case 'item':
-        return addItem(node, within)
+        if (rows === 'record') return addItem(node, within)
+        for (const [, value] of node.pairs) visit(value, within)
+        return
       case 'select':
         return visitSelect(node)
       case 'union':

@@ -1,6 +1,6 @@
 import { bare } from '../../sql/ident.ts'
-import { literal } from '../../sql/literal.ts'
-import { joined, select, sql, type Pair, type Select } from '../../sql/tree.ts'
+import { built, isBuilt } from '../../sql/json.ts'
+import { select, type Select } from '../../sql/tree.ts'
 import type { Plan, Root, RowMember } from '../plan/types.ts'
 import { keyEquals } from './filter.ts'
 import { firstOf, rowPairs } from './rows.ts'
@@ -16,9 +16,6 @@ type ByKey = Extract<Root, { kind: 'by-key' }>
 /** SQL names of the columns whose values are given. */
 export const lookedUpBy = ({ by, row }: ByKey): readonly string[] => by?.columns ?? row.entity.key
 
-/** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
-const mostMembers = 50
-
 /** Members that are written without a sub-select. */
 const isPlain = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
 
@@ -28,17 +25,14 @@ export function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
   if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
   const { entity, members } = root.row
   const namesTenant = entity.tenant !== undefined && lookedUpBy(root).includes(entity.tenant.column)
-  return namesTenant && members.length <= mostMembers && members.every(isPlain) ? root : null
+  return namesTenant && isBuilt(members) && members.every(isPlain) ? root : null
 }
-
-const entryOf = ([key, value]: Pair) => sql`${literal(key)}, ${value}`
 
 /** The row as a column of type json; no row where there is none. Policies hold where the row lies. */
 export function selectRow(writer: Writer, root: ByKey): Select {
   const { row, values } = root
   const scope = readFor(writer, row.entity, row)
-  const entries = rowPairs(writer, row, scope).map(entryOf)
-  return select([{ value: sql`json_build_object(${joined(entries, ', ')})`, as: bare('r', 1) }], {
+  return select([{ value: built(rowPairs(writer, row, scope)), as: bare('r', 1) }], {
     from: [{ of: relationOf(scope.builder), alias: scope.alias }],
     where: [keyEquals(lookedUpBy(root), values)(scope)],
     ...firstOf(root.by ?? row.entity),
