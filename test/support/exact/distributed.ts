@@ -133,7 +133,7 @@ const empty = async (database: TestDatabase): Promise<void> => {
 
 /** Without a tenant's rows; keys hold on the shards, whatever the session says. */
 const resetting = (world: World): readonly string[] => [
-  `truncate ${world.tables.map(({ name }) => ident(name)).join(', ')}`,
+  `truncate ${world.tables.map(({ name }) => ident(name)).join(', ')} restart identity`,
   ...splitSql(dataSql(world)).map(({ text }) => text),
 ]
 
