@@ -41,19 +41,23 @@ const fill = ({ users, posts, comments }: BlogSize): string => `
 
 const script = (name: string): Promise<string> => readFile(join(projectFolder, 'bench', name), 'utf8')
 
-/**
- * A database with the blog in it, prepared for the product. Foreign keys are not checked row by row while it is
- * filled.
- */
+export const blogSchema = (): Promise<string> => script('blog/schema.sql')
+
+/** A database with the blog in it, prepared for the product. */
 export const createBlog = async (major: Major, size: BlogSize): Promise<TestDatabase> => {
-  const db = await createDatabase({ major, prepare: true, sql: await script('blog/schema.sql') })
+  const db = await createDatabase({ major, prepare: true, sql: await blogSchema() })
+  await fillBlog(db, size)
+  return db
+}
+
+/** Foreign keys are not checked row by row meanwhile. */
+export const fillBlog = async (db: Pick<TestDatabase, 'query'>, size: BlogSize): Promise<void> => {
   await db.query('set session_replication_role = replica')
   await db.query(fill(size))
   await db.query('set session_replication_role = origin')
   await db.query('insert into private.documents values ($1, $2)', [sha256Hex(persisted.document), persisted.document])
   await db.query(await script('blog/indexes.sql'))
   await db.query('vacuum analyze')
-  return db
 }
 
 /** Adds the values whose filters additions bring. */

@@ -55,6 +55,7 @@ export const pgbouncers = (): readonly PgbouncerProgram[] => {
 
 export interface Pgbouncer {
   readonly port: number
+  readonly pid: number
   /** From now on its clients, whatever they asked for, reach a database of another server. */
   readonly moveTo: (serverPort: number, database: string) => void
   readonly close: () => Promise<void>
@@ -120,6 +121,7 @@ export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbounc
   }
   return {
     port,
+    pid: started.pid ?? 0,
     moveTo: (otherPort, database) => {
       writeFileSync(config, settings(`port=${otherPort} dbname=${database}`))
       started.kill('SIGHUP')

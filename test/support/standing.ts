@@ -25,6 +25,8 @@ export interface Standing extends TestDatabase {
   readonly distributed: boolean
   /** How old an answer may be to whoever has written nothing, in milliseconds. */
   readonly staleMs: number
+  /** The process of the pooler; null: there is none. */
+  readonly pooler: number | null
   /** Where a service of it runs; null: on this host. */
   readonly host: Host | null
   /** Makes lines between its parts slow, lossy and parted by turns, until it is called; null: there are none. */
@@ -73,7 +75,7 @@ const openQuery = async (
 type Around = Pick<Standing, 'environment' | 'drop'> & Partial<Standing>
 
 /** What most of them are not. */
-export const plain = { distributed: false, staleMs: 0, host: null, upset: null, promote: null } as const
+export const plain = { distributed: false, staleMs: 0, pooler: null, host: null, upset: null, promote: null } as const
 
 export const standOn = async (
   first: DatabaseServer,

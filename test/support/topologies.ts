@@ -42,6 +42,7 @@ const throughPgbouncer =
         DATABASE_OWNER_URL: through(servers.primary.adminUrl),
         DATABASE_LISTEN_URL: servers.primary.url,
       },
+      pooler: pooler.pid,
       drop: () => pooler.close().then(servers.remove),
     })
   }

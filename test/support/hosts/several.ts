@@ -103,8 +103,13 @@ export async function openSeveralHosts(options: TopologyOptions): Promise<Severa
     const onLine = { ...replica, url: along(replica.url, lines['server to replica']) }
     const standing = await standOn(primary, standbys, options, {
       url: through(primary.url),
-      environment: { DATABASE_OWNER_URL: through(primary.adminUrl), ...replicas([onLine]) },
+      environment: {
+        DATABASE_OWNER_URL: through(primary.adminUrl),
+        DATABASE_LISTEN_URL: along(primary.url, poolerToPrimary),
+        ...replicas([onLine]),
+      },
       staleMs,
+      pooler: pooler.pid,
       host: hosts.named('server'),
       upset: (choices) => {
         let isOver = false
