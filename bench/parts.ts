@@ -37,7 +37,7 @@ async function replicaPid({ environment }: Standing): Promise<number | null> {
   const client = new pg.Client(Object.assign(new URL(first), { username: 'postgres' }).href)
   await client.connect()
   try {
-    return await serverPid(client)
+    return await serverPid({ query: (text) => client.query(text) })
   } finally {
     await client.end()
   }
