@@ -30,18 +30,28 @@ function distributedWorld(world: World): World {
     ...world,
     functions: world.functions.filter(readsNothing),
     tables: world.tables.map((table) =>
-      isReference(world, table) ? { ...table, policies: null } : distributedTable(world, table),
+      isReference(world, table) ? referenceTable(world, table) : distributedTable(world, table),
     ),
   }
 }
 
+const withoutIdentities = ({ columns }: TableSketch): TableSketch['columns'] =>
+  columns.map((column) =>
+    column.fallback.kind === 'identity' ? { ...column, fallback: { kind: 'none' as const } } : column,
+  )
+
+/** To explain an insert, Citus draws a value for it. */
+const referenceTable = ({ explain }: World, table: TableSketch): TableSketch => ({
+  ...table,
+  policies: null,
+  columns: explain === true ? withoutIdentities(table) : table.columns,
+})
+
 const distributedTable = (world: World, table: TableSketch): TableSketch => ({
   ...table,
   columns: [
-    ...table.columns.map((column) =>
-      // Citus takes identities of bigint alone.
-      column.fallback.kind === 'identity' ? { ...column, fallback: { kind: 'none' as const } } : column,
-    ),
+    // Citus takes identities of bigint alone.
+    ...withoutIdentities(table),
     {
       name: tenant,
       type: { base: 'text', list: false, enum: null },
