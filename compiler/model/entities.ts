@@ -57,7 +57,7 @@ function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): With
   const relations = memo.same(buildRelations, named, relationLinks)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
-  return memo.of(assemble, named, columns, relations, computed, arbiters, sql)
+  return memo.of(assemble, named, memo, columns, relations, computed, arbiters, sql)
 }
 
 const computedOf = (
@@ -78,6 +78,7 @@ function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonl
 
 function assemble(
   named: NamedRelation,
+  memo: Memo,
   columns: Columns,
   relations: WithDiagnostics<readonly RelationFacts[]>,
   computed: WithDiagnostics<readonly Computed[]>,
@@ -90,7 +91,7 @@ function assemble(
     computed: computed.value.map((item) => item.facts),
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
-  return withDiagnostics({ facts: { ...namedFacts(named), ...fields }, sql }, [
+  return withDiagnostics({ facts: { ...namedFacts(named, memo), ...fields }, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
     ...computed.diagnostics,
@@ -132,7 +133,7 @@ const neededColumns = (
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
 
-const namedFacts = (named: NamedRelation): HeadFacts => {
+const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
   const { id, relation, schema, name, key } = named
   return {
     id,
@@ -150,6 +151,7 @@ const namedFacts = (named: NamedRelation): HeadFacts => {
     ...lookupFacts(named),
     key,
     unique: isIdentified(relation, key),
-    grants: tableGrants(relation),
+    // Tables with the same privileges have the very same lists of roles.
+    grants: memo.of(tableGrants, relation.grants),
   }
 }

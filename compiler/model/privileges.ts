@@ -11,7 +11,7 @@ interface Granted {
   readonly grants: readonly CatalogGrant[]
 }
 
-export const tableGrants = ({ grants }: Granted): TableGrants => ({
+export const tableGrants = (grants: readonly CatalogGrant[]): TableGrants => ({
   select: grantees(grants, 'SELECT', 'relation'),
   insert: grantees(grants, 'INSERT', 'relation'),
   update: grantees(grants, 'UPDATE', 'relation'),

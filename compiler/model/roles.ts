@@ -65,7 +65,7 @@ function* holdersOf(
   return new Set([
     ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
     ...functions.flatMap(({ execute }) => execute),
-    ...memo.one(allHolders, yield* memo.map(entityHolders, entities)),
+    ...memo.one(allHolders, yield* memo.map(entityHolders, entities, memo)),
   ])
 }
 
@@ -73,11 +73,16 @@ const allHolders = (holders: readonly string[]): ReadonlySet<Grantee> =>
   new Set([...new Set(holders)].flatMap((grantees) => JSON.parse(grantees) as Grantees))
 
 /** As JSON: the same holders are the same value, and most of thousands of entities have the same. */
-const entityHolders = ({ grants, columns, computed }: EntityFacts): string =>
-  JSON.stringify([
-    ...new Set([
-      ...Object.values(grants).flat(),
-      ...columns.flatMap((column) => Object.values(column.grants).flat()),
-      ...computed.flatMap(({ execute }) => execute),
-    ]),
-  ])
+function entityHolders({ grants, columns, computed }: EntityFacts, memo: Memo): string {
+  const ofParts = [
+    ...columns.flatMap((column) => Object.values(column.grants).flat()),
+    ...computed.flatMap(({ execute }) => execute),
+  ]
+  const ofTable = memo.of(holdersText, grants)
+  return ofParts.length === 0
+    ? ofTable
+    : JSON.stringify([...new Set([...(JSON.parse(ofTable) as Grantees), ...ofParts])])
+}
+
+const holdersText = (grants: EntityFacts['grants']): string =>
+  JSON.stringify([...new Set(Object.values(grants).flat())])

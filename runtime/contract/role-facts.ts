@@ -7,6 +7,18 @@ export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effe
 export const factsOf = ({ roles }: Pick<Manifest, 'roles'>, role: Grantee): RoleFacts =>
   (Object.hasOwn(roles, role) ? roles[role] : undefined) ?? plainRole(role)
 
+/**
+ * What of that decides what the role sees: roles that hold nothing here say nothing, so that of thousands of roles with the
+ * same privileges each has the same facts.
+ */
+export function decidingFacts(manifest: Pick<Manifest, 'roles' | 'holders'>, role: Grantee): RoleFacts {
+  const { superuser, effective } = factsOf(manifest, role)
+  return {
+    superuser,
+    effective: effective.filter((grantee) => grantee === 'public' || manifest.holders.includes(grantee)).toSorted(),
+  }
+}
+
 /** Whether the role holds what these hold. */
 const holds = ({ superuser, effective }: RoleFacts, grantees: Grantees): boolean =>
   superuser || grantees.some((grantee) => effective.includes(grantee))

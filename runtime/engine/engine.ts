@@ -2,7 +2,7 @@ import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { EntityModule, Revision } from '../contract/revision.ts'
-import { factsOf } from '../contract/role-facts.ts'
+import { decidingFacts, factsOf } from '../contract/role-facts.ts'
 import { createLru, type LruStats } from '../lib/lru.ts'
 import { evaluateModule } from './load.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memories.ts'
@@ -50,7 +50,11 @@ export function createEngine(revision: Revision, memories: Memories = createMemo
     view: (role) => {
       const known = views.get(role)
       if (known !== undefined) return known
-      const view = buildView(revision.manifest, role, memories.of(role))
+      const view = buildView(
+        revision.manifest,
+        role,
+        memories.of(JSON.stringify(decidingFacts(revision.manifest, role))),
+      )
       views.set(role, view)
       return view
     },

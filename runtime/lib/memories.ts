@@ -1,7 +1,7 @@
 import { createLru } from './lru.ts'
 import { createMemo, withoutMemory, type Memo } from './memo.ts'
 
-/** What one engine after the other remembers of a manifest as a role sees it. */
+/** What one engine after the other remembers of a manifest as roles with the same privileges see it. */
 export interface RoleMemory {
   /** Of what is the same for all roles. */
   readonly shared: Memo
@@ -10,7 +10,8 @@ export interface RoleMemory {
 
 export interface Memories {
   readonly shared: Memo
-  readonly of: (role: string) => RoleMemory
+  /** @param privileges equal texts for equal ones */
+  readonly of: (privileges: string) => RoleMemory
 }
 
 /** A token can only name roles that exist, but a database may have thousands of them. */
@@ -21,9 +22,9 @@ export function createMemories(): Memories {
   const known = createLru<string, RoleMemory>(maxRoles)
   return {
     shared,
-    of: (role) => {
-      const memory = known.get(role) ?? { shared, own: createMemo() }
-      known.set(role, memory)
+    of: (privileges) => {
+      const memory = known.get(privileges) ?? { shared, own: createMemo() }
+      known.set(privileges, memory)
       return memory
     },
   }

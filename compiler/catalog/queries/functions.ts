@@ -1,5 +1,5 @@
 import type { ByExtent } from './extent.ts'
-import { aclOf, commentOf, rowHash } from './text.ts'
+import { aclKey, aclOf, commentOf, rowHash } from './text.ts'
 
 const routines = (among: string): string => `own_routines as materialized (
   select p.oid, pg_catalog.hashtextextended(n.nspname::pg_catalog.text, ${rowHash('p', '0')})
@@ -27,7 +27,7 @@ export const FUNCTION_LIST = `select p.oid, p.hash::pg_catalog.text as hash, p.n
     p.prokind as kind,
     p.provolatile as volatility, p.proretset as "returnsSet", p.prorows as rows, p.prorettype as result,
     p.provariadic <> '0' as variadic, p.types, p.proargmodes as modes, p.proargnames as names,
-    p.pronargdefaults as "defaultCount", d.description as comment, p.acl::pg_catalog.text as acl,
+    p.pronargdefaults as "defaultCount", d.description as comment, ${aclKey('p.acl')} as acl,
     case path.value when '' then pg_catalog.pg_get_expr(p.proargdefaults, '0') end as defaults
   from routines p cross join path ${commentOf('d', 'pg_proc', 'p.oid')}
   order by p.nspname, p.proname,

@@ -1,10 +1,12 @@
-import { commentOf } from './text.ts'
+import { aclKey, commentOf } from './text.ts'
 
 /** Every distinct ACL once: most objects of a database share a few. */
-export const ACLS = `acls as (
-  select acl from served union select acl from relations union select acl from routines union select acl from types
-  union select acl from homes
-  union select attacl from attributes where attacl is not null
+export const ACLS = `acls as materialized (
+  select a.acl as items, ${aclKey('a.acl')} as acl from (
+    select acl from served union select acl from relations union select acl from routines union select acl from types
+    union select acl from homes
+    union select attacl from attributes where attacl is not null
+  ) a
 )`
 
 export const ROLES = `select oid, rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
@@ -20,12 +22,12 @@ export const MEMBERSHIPS = `select member.rolname as member, granted.rolname as 
   group by member.rolname, granted.rolname order by member.rolname, granted.rolname`
 
 /** One row per grantee and privilege: who granted it, and whether it may be passed on, decides nothing here. */
-export const GRANTS = `select distinct acls.acl::pg_catalog.text as acl, coalesce(role.rolname, 'public') as grantee,
+export const GRANTS = `select distinct acls.acl, coalesce(role.rolname, 'public') as grantee,
     item.privilege_type collate pg_catalog."C" as privilege
-  from acls cross join lateral pg_catalog.aclexplode(acls.acl) item
+  from acls cross join lateral pg_catalog.aclexplode(acls.items) item
   left join pg_catalog.pg_roles role on role.oid = item.grantee
   where item.grantee = '0' or role.oid is not null
   order by acl, grantee, privilege`
 
-export const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, s.acl::pg_catalog.text as acl
+export const SCHEMA_LIST = `select s.oid, s.nspname as name, d.description as comment, ${aclKey('s.acl')} as acl
   from served s ${commentOf('d', 'pg_namespace', 's.oid')} order by s.place`

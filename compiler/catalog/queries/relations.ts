@@ -1,5 +1,5 @@
 import type { ByExtent } from './extent.ts'
-import { aclOf, allRelations, classOf, commentOf, rowHash, sliceOf, touched, writtenBy } from './text.ts'
+import { aclKey, aclOf, allRelations, classOf, commentOf, rowHash, sliceOf, touched, writtenBy } from './text.ts'
 
 /** Served relations: all, or those that changed. */
 export const OWNED: ByExtent = {
@@ -99,7 +99,7 @@ export const ATTRIBUTES = `attributes as materialized (
 export const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
-    r.reltype as "rowType", r.acl::pg_catalog.text as acl, ${sliceOf('r.oid')} as slice
+    r.reltype as "rowType", ${aclKey('r.acl')} as acl, ${sliceOf('r.oid')} as slice
   from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
   ${commentOf('d', 'pg_class', 'r.oid')} order by slice, r.nspname, r.relname`
 
@@ -127,5 +127,5 @@ export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.
     a.atthasdef as "hasDefault",
     case when a.attrelid in (${COMMENTED}) then (select d.description from pg_catalog.pg_description d
       where d.objoid = a.attrelid and d.classoid = ${classOf('pg_class')} and d.objsubid = a.attnum) end as comment,
-    a.attacl::pg_catalog.text as acl, ${sliceOf('a.attrelid')} as slice
+    ${aclKey('a.attacl')} as acl, ${sliceOf('a.attrelid')} as slice
   from attributes a`

@@ -10,6 +10,15 @@
 export const aclOf = (acl: string, letter: 'r' | 'n' | 'f' | 'T', owner: string): string =>
   `coalesce(${acl}, pg_catalog.acldefault('${letter}', ${owner}))`
 
+/** Privileges for more than so many roles are told once, and elsewhere by a hash. */
+const longAcl = 16
+
+/** By what the objects of an answer refer to an ACL: its text, or a hash of a long one, which each of thousands of tables may have. */
+export const aclKey = (acl: string): string => `case when pg_catalog.cardinality(${acl}) > '${longAcl}'
+      then (select pg_catalog.concat(pg_catalog.hashtextextended(long.acl, '0'), ' ', pg_catalog.hashtextextended(long.acl, '1'))
+        from (select ${acl}::pg_catalog.text as acl offset '0') long)
+      else ${acl}::pg_catalog.text end`
+
 export const classOf = (catalog: string): string => `'pg_catalog.${catalog}'::pg_catalog.regclass::pg_catalog.oid`
 
 /** The comment on an object; `number` is the column's, 0 for the object itself. */

@@ -1,5 +1,5 @@
 import type { ByExtent } from './extent.ts'
-import { aclOf, commentOf, isArray, touched } from './text.ts'
+import { aclKey, aclOf, commentOf, isArray, touched } from './text.ts'
 
 /**
  * The closure of the mentioned types, by what is known and by what is new: an array mentions its element, a domain
@@ -92,7 +92,7 @@ export const TYPE_TEXTS = `select named.oid as type, named.modifier,
   from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named
   cross join path`
 
-export const TYPE_SCHEMA_LIST = `select h.nspname as name, h.acl::pg_catalog.text as acl from homes h order by h.nspname`
+export const TYPE_SCHEMA_LIST = `select h.nspname as name, ${aclKey('h.acl')} as acl from homes h order by h.nspname`
 
 export const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, t.typtype as kind, t.element,
     t.typdelim as delimiter, nullif(t.typbasetype, '0') as base, t.typtypmod as modifier,
@@ -106,7 +106,7 @@ export const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, 
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeModifiers",
     coalesce(labels.list, '[]') as labels, orders.schemas as "orderSchemas", orders.names as "orderNames",
     d.description as comment,
-    t.acl::pg_catalog.text as acl
+    ${aclKey('t.acl')} as acl
   from types t
   left join orders on orders.oid = t.oid
   left join pg_catalog.pg_class c on c.oid = t.typrelid

@@ -1,5 +1,5 @@
 import type { EntityFacts, Grantees, Manifest } from '../../contract/manifest.ts'
-import { factsOf } from '../../contract/role-facts.ts'
+import { decidingFacts } from '../../contract/role-facts.ts'
 import type { Memo } from '../../lib/memo.ts'
 import { atOnce } from '../../lib/steps.ts'
 
@@ -33,7 +33,7 @@ function isReadable(
 
 /** @param memo of the role */
 export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
-  const { superuser, effective: roles } = factsOf(manifest, role)
+  const { superuser, effective: roles } = decidingFacts(manifest, role)
   const effective = memo.one(effectiveRoles, ...roles)
   const can = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
   const usable = memo.one(usableSchemas, ...manifest.schemas.filter(({ usage }) => can(usage)).map(({ name }) => name))
