@@ -50,6 +50,12 @@ export const residentMb = async (pid: number): Promise<number> => {
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) / 1_024
 }
 
+/** What descends from a process, with how it was started. */
+export const descendantsOf = async (root: number): Promise<readonly { pid: number; command: string }[]> => {
+  const pids = (await treeOf(root)).filter((pid) => pid !== String(root))
+  return Promise.all(pids.map(async (pid) => ({ pid: Number(pid), command: await textOf(`/proc/${pid}/cmdline`) })))
+}
+
 /** One process, or several that count together. */
 export type Counted = number | readonly number[]
 
