@@ -7,6 +7,7 @@ import { groupOperations } from './blog/groups.ts'
 import { caller, operations } from './blog/operations.ts'
 import { addValues, blogSize, createBlog } from './blog/data.ts'
 import { valueOperations } from './blog/values.ts'
+import { writeOperations } from './blog/writes.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
 import { createAsk } from './limit/pipeline.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -126,7 +127,7 @@ await withCleanup(async (later) => {
     }
   }
   const measure = async (
-    { name, document, variables }: Pick<AdditionOperation, 'name' | 'document' | 'variables'>,
+    { name, document, variables, writes }: Pick<AdditionOperation, 'name' | 'document' | 'variables' | 'writes'>,
     hand: HandWritten,
   ): Promise<void> => {
     const bound = () => translator.translate(document, variables(draw, size)).bound
@@ -140,7 +141,7 @@ await withCleanup(async (later) => {
       const alike = onClient(theirClient, { name: `${hand.name}-alike`, text: hand.alike }, byHand)
       report(name, 'statement, cursors alike', await compare(ours, alike, postgres.pid))
     }
-    const readOnly = name !== 'insert'
+    const readOnly = name !== 'insert' && writes !== true
     const request: Run = () =>
       database.run({ caller: { role: 'authenticated', claims }, version, readOnly, statements: bound() })
     const question: Run = () => ask('authenticated', claims, { ...hand, values: byHand() })
@@ -151,8 +152,8 @@ await withCleanup(async (later) => {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
-  for (const operation of [...additionOperations, ...valueOperations, ...groupOperations].filter(isChosen))
-    await measure(operation, operation.hand)
+  const added = [...additionOperations, ...valueOperations, ...groupOperations, ...writeOperations]
+  for (const operation of added.filter(isChosen)) await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))
 })

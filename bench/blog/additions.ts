@@ -4,6 +4,8 @@ import type { HandWritten } from './sql.ts'
 /** Operations with what a comment adds (related rows in filters and orders), which the peer has no words for. */
 export interface AdditionOperation extends Omit<Operation, 'name' | 'peer' | 'answers'> {
   readonly name: string
+  /** True where it is a mutation. */
+  readonly writes?: true
   /** The best SQL that we could write by hand. */
   readonly hand: HandWritten
 }

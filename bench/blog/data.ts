@@ -60,9 +60,10 @@ export const fillBlog = async (db: Pick<TestDatabase, 'query'>, size: BlogSize):
   await db.query('vacuum analyze')
 }
 
-/** Adds the values whose filters additions bring. */
+/** Adds the values whose filters additions bring, and rows that they change. */
 export const addValues = async (db: TestDatabase): Promise<void> => {
   await db.query(await script('blog/values.sql'))
+  await db.query(await script('blog/writes.sql'))
   await db.query('vacuum analyze')
 }
 

@@ -188,6 +188,14 @@ export const keys = [
     help: '{"enabled": true} filters its inet and cidr columns by what they contain; a table goes before its schema.',
   },
   {
+    key: 'updates',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help:
+      '{"enabled": true} lets rows of it be changed by their keys, many at once with values of their own, and by ' +
+      'operators such as increment; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,

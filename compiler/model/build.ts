@@ -80,6 +80,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
+    ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }
@@ -142,6 +143,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
 
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
+const isChanged = ({ updates }: EntityFacts): boolean => updates === true
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts

@@ -1,4 +1,4 @@
-import { lookupsOf } from '../../runtime/contract/lookups.ts'
+import { changeFields, lookupsOf } from '../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../runtime/contract/type-names.ts'
 import type { Diagnostic, EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
@@ -114,6 +114,8 @@ interface Wish {
   readonly label: string
   /** Fields that look rows up by unique keys. */
   readonly lookups: readonly string[]
+  /** Fields of Mutation that `updates` adds. */
+  readonly changes: readonly string[]
 }
 
 /** As text, which is equal where it says the same. */
@@ -124,6 +126,7 @@ const wishText = (entity: EntityFacts): string =>
     keyed: entity.key.length > 0,
     label: entityLabel(entity),
     lookups: lookupsOf(entity).map((lookup) => lookup.name),
+    changes: changeFields(entity),
   } satisfies Wish)
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
@@ -133,7 +136,10 @@ function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNa
   return lostFieldDiagnostics(memo.one(lostOnRoots, wishes, manifest.functions), nameOf)
 }
 
-/** On a root, relations come before functions, these before look-ups by unique keys, and earlier ones before later ones. */
+/**
+ * On a root, relations come before functions, these before look-ups and changes by unique keys, and earlier ones before
+ * later ones.
+ */
 function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] {
   const calls = (volatile: boolean): readonly Claim[] =>
     functions
@@ -141,7 +147,7 @@ function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']):
       .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
   return [
     ...losersOf('Query', [...wishes.flatMap(queryClaims), ...calls(false), ...wishes.flatMap(lookupClaims)]),
-    ...losersOf('Mutation', [...wishes.flatMap(mutationClaims), ...calls(true)]),
+    ...losersOf('Mutation', [...wishes.flatMap(mutationClaims), ...calls(true), ...wishes.flatMap(changeClaims)]),
   ]
 }
 
@@ -153,6 +159,9 @@ const lookupClaims = ({ root, keyed, lookups, label }: Wish): readonly Claim[] =
 
 const mutationClaims = (wish: Wish): readonly Claim[] =>
   wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : []
+
+const changeClaims = ({ changes, label }: Wish): readonly Claim[] =>
+  changes.map((field) => ({ field, object: () => label }))
 
 const claimAll = ({ name, label }: Wish, kinds: readonly RootField[]): readonly Claim[] =>
   kinds.map((kind) => ({ field: rootField(kind, name), object: () => label }))

@@ -1,14 +1,25 @@
-import type { LookupFacts } from '../../runtime/contract/manifest.ts'
+import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isIdentified } from './rules/one-to-one.ts'
+import { tableAdditions } from './table-additions.ts'
 
-/** Unique keys besides the primary one that rows are looked up by (spec/graphql.md 17.3); absent where there are none. */
-export function lookupFacts({ relation, schema, key }: NamedRelation): { readonly lookups?: readonly LookupFacts[] } {
-  if ((relation.settings.uniqueKeys ?? schema.settings.uniqueKeys ?? false) !== true) return {}
+/**
+ * Unique keys besides the primary one that rows are looked up and changed by (spec/graphql.md 17.3, 17.4); absent where
+ * the addition is off or there are none.
+ */
+export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'lookups' | 'rowKeys'> {
+  const { relation, schema } = named
+  const isLookedUp = relation.settings.uniqueKeys ?? schema.settings.uniqueKeys ?? false
+  const isChanged = tableAdditions(relation, schema).updates === true
+  const keys = isLookedUp || isChanged ? keysOf(named) : []
+  if (keys.length === 0) return {}
+  return { ...(isLookedUp && { lookups: keys }), ...(isChanged && { rowKeys: keys }) }
+}
+
+function keysOf({ relation, key }: NamedRelation): readonly LookupFacts[] {
   const isKey = (columns: readonly string[]): boolean =>
     columns.length === key.length && columns.every((name) => key.includes(name))
-  const lookups = relation.uniques
+  return relation.uniques
     .filter((columns) => !isKey(columns))
     .map((columns) => ({ columns, unique: isIdentified(relation, columns) }))
-  return lookups.length > 0 ? { lookups } : {}
 }

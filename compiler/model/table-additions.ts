@@ -11,6 +11,7 @@ const names = [
   'upsert',
   'enumArrays',
   'groups',
+  'updates',
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 

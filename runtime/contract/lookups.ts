@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts, LookupFacts, TypeFacts } from './manifest.ts'
-import { lowerFirst, upperFirst } from './root-fields.ts'
+import { baseOfField, lowerFirst, rootField, upperFirst } from './root-fields.ts'
 
 /** A column whose value can be an argument. */
 export interface LookupColumn extends TypeFacts, Pick<ColumnFacts, 'column'> {
@@ -13,15 +13,57 @@ export interface KeyLookup {
   readonly columns: readonly LookupColumn[]
 }
 
-/** Those that a relation's names allow, in order; columns of one field cannot both be asked for. */
-export function lookupsOf({ name, columns, lookups = [] }: EntityFacts): readonly KeyLookup[] {
-  return lookups.flatMap((facts): readonly KeyLookup[] => {
-    const found = facts.columns.flatMap((one) => columns.find(({ column }) => column === one) ?? []).flatMap(asArgument)
-    const fields = new Set(found.map(({ field }) => field))
-    if (fields.size !== facts.columns.length) return []
-    return [{ name: `${lowerFirst(name)}By${[...fields].map(upperFirst).join('And')}`, facts, columns: found }]
+/** Those that a relation's names allow, in order. */
+export const lookupsOf = (entity: EntityFacts): readonly KeyLookup[] =>
+  (entity.lookups ?? []).flatMap((facts): readonly KeyLookup[] => {
+    const columns = argumentsOfKey(entity, facts)
+    return columns === null ? [] : [{ name: `${lowerFirst(entity.name)}By${wordsOf(columns)}`, facts, columns }]
+  })
+
+/** A key by which a row is changed, and the fields that do (spec/graphql.md 17.4): `updatePostBySlug`. */
+export interface RowKey {
+  readonly columns: readonly LookupColumn[]
+  readonly unique: boolean
+  readonly isPrimary: boolean
+  readonly update: string
+  readonly delete: string
+}
+
+/** Those that a relation's names allow, the primary one first. */
+export function rowKeysOf(entity: EntityFacts): readonly RowKey[] {
+  const { name, key, unique, rowKeys = [], updates } = entity
+  if (updates !== true || key.length === 0) return []
+  return [{ columns: key, unique }, ...rowKeys].flatMap((facts, place): readonly RowKey[] => {
+    const columns = argumentsOfKey(entity, facts)
+    if (columns === null) return []
+    const by = place === 0 ? 'Pk' : wordsOf(columns)
+    return [
+      {
+        columns,
+        unique: facts.unique,
+        isPrimary: place === 0,
+        update: `update${name}By${by}`,
+        delete: `delete${name}By${by}`,
+      },
+    ]
   })
 }
+
+/** The fields that `updates` adds to Mutation for a role that may do everything. */
+export const changeFields = (entity: EntityFacts): readonly string[] =>
+  rowKeysOf(entity).flatMap((key) => [
+    key.update,
+    key.delete,
+    ...(key.isPrimary ? [rootField('updateRows', entity.name)] : []),
+  ])
+
+/** Columns of one field cannot both be asked for. */
+function argumentsOfKey({ columns: all }: EntityFacts, { columns }: LookupFacts): readonly LookupColumn[] | null {
+  const found = columns.flatMap((one) => all.find(({ column }) => column === one) ?? []).flatMap(asArgument)
+  return new Set(found.map(({ field }) => field)).size === columns.length ? found : null
+}
+
+const wordsOf = (columns: readonly LookupColumn[]): string => columns.map(({ field }) => upperFirst(field)).join('And')
 
 /** Places are compared by no equality that a key would hold them to. */
 const asArgument = (column: ColumnFacts): readonly LookupColumn[] => {
@@ -36,3 +78,13 @@ export const basesOfLookup = (field: string): readonly string[] =>
     const base = field.slice(0, index)
     return base === lowerFirst(base) ? [base, upperFirst(base)] : []
   })
+
+/** Base names of relations that could have a field of this name which changes rows. */
+export function basesOfChange(field: string): readonly string[] {
+  const [, rest = ''] = /^(?:update|delete)(.*)$/.exec(field) ?? []
+  const many = baseOfField('updateRows', field)
+  return [
+    ...(many === undefined ? [] : [many]),
+    ...[...rest.matchAll(/(?<=.)By(?=.)/g)].map(({ index }) => rest.slice(0, index)),
+  ]
+}

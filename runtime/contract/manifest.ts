@@ -60,6 +60,8 @@ export interface Manifest {
   readonly forms?: readonly FormName[]
   /** The schemas of extensions whose operators those use; absent: none is there. */
   readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
+  /** Some relation has `updates` on, so that there are the types of its operators; absent: none has. */
+  readonly updates?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */
@@ -235,6 +237,8 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly groups?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
+  /** Rows are changed by their keys, many at once with values of their own, and by operators. */
+  readonly updates?: true
 }
 
 export interface EntityFacts extends EntityAdditions {
@@ -268,6 +272,8 @@ export interface EntityFacts extends EntityAdditions {
   readonly live?: LiveFacts
   /** Keys besides the primary one that rows are looked up by; only with the addition `uniqueKeys`. */
   readonly lookups?: readonly LookupFacts[]
+  /** The same that rows are changed by; only with the addition `updates`. */
+  readonly rowKeys?: readonly LookupFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** Table-level privileges. */

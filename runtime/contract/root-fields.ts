@@ -19,6 +19,7 @@ const affixes = {
   insert: ['insertInto', 'Collection'],
   update: ['update', 'Collection'],
   delete: ['deleteFrom', 'Collection'],
+  updateRows: ['update', 'Rows'],
 } as const
 
 export type RootField = keyof typeof affixes

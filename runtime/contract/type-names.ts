@@ -51,19 +51,21 @@ const reserve = (names: Iterable<string>): Reserved => {
 
 const reservedAlways = reserve(builtIn)
 const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
+const updateNames = ['JSONSetKey', 'JSONUnsetKey']
 
 /** The same object as long as the additions are the same. */
-const reservedWith = (geo: boolean, groups: boolean, ...forms: readonly FormName[]): Reserved =>
+const reservedWith = (geo: boolean, groups: boolean, updates: boolean, ...forms: readonly FormName[]): Reserved =>
   reserve([
     ...builtIn,
     ...(geo ? geoNames : []),
     ...(groups ? bucketTypes : []),
+    ...(updates ? updateNames : []),
     ...forms.flatMap((form) => filterForms[form].types),
   ])
 
-const reservedIn = ({ geo, groups, forms = [] }: Manifest, memo: Memo): Reserved =>
-  geo === true || groups === true || forms.length > 0
-    ? memo.one(reservedWith, geo === true, groups === true, ...forms)
+const reservedIn = ({ geo, groups, updates, forms = [] }: Manifest, memo: Memo): Reserved =>
+  geo === true || groups === true || updates === true || forms.length > 0
+    ? memo.one(reservedWith, geo === true, groups === true, updates === true, ...forms)
     : reservedAlways
 
 export interface Names {

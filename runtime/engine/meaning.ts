@@ -1,5 +1,6 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
+import type { RowKey } from '../contract/lookups.ts'
 
 /** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
 export type FieldMeaning =
@@ -14,6 +15,8 @@ export type FieldMeaning =
   | { readonly kind: 'node' }
   | { readonly kind: 'call'; readonly function: FunctionFacts }
   | { readonly kind: 'insert' | 'update' | 'delete'; readonly entity: EntityFacts }
+  | { readonly kind: 'update-row' | 'delete-row'; readonly entity: EntityFacts; readonly key: RowKey }
+  | { readonly kind: 'update-rows'; readonly entity: EntityFacts; readonly key: RowKey }
   | { readonly kind: 'node-id' }
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'attribute'; readonly attribute: string }

@@ -77,11 +77,13 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     return rows + joins.map((join) => ` ${join.kind} ${text(join.of)} ${join.alias} on ${text(join.on)}`).join('')
   }
   const itemText = ({ alias, pairs }: Item): string => `, lateral (select${columnList(columnsOf(pairs))}) ${alias}`
-  const withText = ({ name, materialized, of }: Cte): string =>
-    `with ${name} as ${materialized ? 'materialized ' : ''}${text(of)} `
+  const cteText = ({ name, materialized, of }: Cte): string =>
+    `${name} as ${materialized ? 'materialized ' : ''}${text(of)}`
+  const withText = (ctes: readonly Cte[] = []): string =>
+    ctes.length === 0 ? '' : `with ${ctes.map(cteText).join(', ')} `
 
   const selectText = (node: Select): string =>
-    (node.with === undefined ? '' : withText(node.with)) +
+    withText(node.with) +
     'select' +
     (node.distinctOn === undefined ? '' : ` distinct on (${list(node.distinctOn)})`) +
     columnList(node.columns) +

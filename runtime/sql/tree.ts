@@ -84,7 +84,7 @@ export interface Item {
 
 export interface Select {
   readonly kind: 'select'
-  readonly with?: Cte
+  readonly with?: readonly Cte[]
   readonly distinctOn?: readonly Sql[]
   readonly columns: readonly Column[]
   readonly from?: readonly From[]
@@ -144,10 +144,10 @@ export const select = (columns: readonly Column[], rest: Omit<Select, 'kind' | '
   ...rest,
 })
 
-export const selectList = (columns: readonly Column[], cte?: Cte): SelectList => ({
+export const selectList = (columns: readonly Column[], ctes: readonly Cte[] = []): SelectList => ({
   kind: 'select',
   columns,
-  ...(cte && { with: cte }),
+  ...(ctes.length > 0 && { with: ctes }),
 })
 
 /** Text that is SQL because we wrote it, such as that of builders. Nothing else makes SQL of a string that is not quoted. */

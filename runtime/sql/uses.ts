@@ -41,7 +41,7 @@ export function findUses(statement: Select, rows: RowForm): Uses {
   }
   const visitSelect = (node: Select): void => {
     const visitAll = (nodes: readonly Sql[] = []): void => nodes.forEach((inner) => visit(inner, node))
-    if (node.with !== undefined) visit(node.with.of, node)
+    visitAll(node.with?.map(({ of }) => of))
     for (const { of, joins = [] } of node.from ?? []) {
       visit(of, node)
       for (const join of joins) visitAll([join.of, join.on])

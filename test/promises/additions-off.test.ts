@@ -26,6 +26,7 @@ const additions = {
   ltreeFilters: { enabled: true },
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
+  updates: { enabled: true },
   live: { enabled: true },
   domains: { enabled: true },
   composites: { enabled: true },

@@ -11,8 +11,9 @@ import {
   type GraphQLSchema,
 } from 'graphql'
 import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
-import { parts } from '../../../runtime/contract/name-parts.ts'
+import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { changeOperatorNames } from '../../../runtime/sql/changes.ts'
 import { createNamer } from './identifiers.ts'
 
 /**
@@ -92,7 +93,15 @@ export function layOut(schema: GraphQLSchema): Layout {
 }
 
 /** Parts of a table's API that nothing but writing it takes. */
-const writes = ['insertInput', 'updateInput', 'onConflict', 'constraint', 'updateField'] as const
+const writes: readonly NamePart[] = [
+  'insertInput',
+  'updateInput',
+  'onConflict',
+  'constraint',
+  'updateField',
+  'rowInput',
+  ...changeOperatorNames,
+]
 
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile

@@ -60,17 +60,38 @@ const kinds: readonly MethodKind[] = [
     rows: false,
     help: 'Removes rows; nothing is done when more than atMost (1) are meant.',
   },
+  {
+    name: 'updateRows',
+    operation: 'mutation',
+    root: 'updateRows',
+    rows: false,
+    help: 'Changes rows, each in a way of its own; nothing is done when more than atMost (1) are meant.',
+  },
 ]
 
 /** What the role may do with a table. Functions may have such names too, so the type decides. */
 export function methodsOf(layout: Layout, { row }: ClientTable): readonly ClientMethod[] {
-  return kinds.flatMap(({ root, ...kind }) => {
+  const isOwn = ({ type }: ClientField): boolean => {
+    const answered = getNamedType(type).name
+    return answered === row.name || layout.rowOf(answered)?.row === row
+  }
+  const usual = kinds.flatMap(({ root, ...kind }) => {
     const field = rootFields(layout, kind.operation)[rootField(root, row.name)]
-    const answered = field && getNamedType(field.type).name
-    const isOwn = answered === row.name || (answered !== undefined && layout.rowOf(answered)?.row === row)
-    return field !== undefined && isOwn && isAskable(field) ? [{ ...kind, field }] : []
+    return field !== undefined && isOwn(field) && isAskable(field) ? [{ ...kind, field }] : []
   })
+  return [...usual, ...byKey(layout, row).filter(({ field }) => isOwn(field) && isAskable(field))]
 }
+
+/** Changes by each key: `updateByPk`, `deleteBySlug`. */
+const byKey = (layout: Layout, row: GraphQLObjectType): readonly ClientMethod[] =>
+  Object.values(rootFields(layout, 'mutation')).flatMap((field): readonly ClientMethod[] => {
+    const verb = verbs.find((one) => field.name.startsWith(`${one}${row.name}By`))
+    if (verb === undefined || field.args.length === 0) return []
+    const name = `${verb}${field.name.slice(verb.length + row.name.length)}`
+    return [{ name, operation: 'mutation', rows: false, help: field.description ?? '', field }]
+  })
+
+const verbs = ['update', 'delete'] as const
 
 /** What is selected of an object stands beside its arguments, as `select`: an argument of that name is for documents. */
 export const isAskable = ({ type, args }: ClientField): boolean =>

@@ -1,6 +1,7 @@
 import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinitionNode } from 'graphql'
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import { parts } from '../../../runtime/contract/name-parts.ts'
+import { changeOperatorNames } from '../../../runtime/sql/changes.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import {
   sampleScalars,
@@ -26,12 +27,16 @@ export function variablesFor(
 ): readonly Given[] {
   const named = visible.exposed.filter(({ name }) => new RegExp(`\\bon\\s+${name}\\b`).test(text))
   const ids = [undefined, ...named.map(nodeIdOf)]
+  const changes = changeParts.filter((part) => new RegExp(`${part}\\b`).test(text))
+  const objects = (changes.length > 1 ? changes : [null]).map(emptiest)
   const tried = [true, false].flatMap((Boolean) =>
-    ids.map((ID) => {
-      const scalars = { ...sampleScalars, Int: mostInt, Boolean, ID }
-      const all = sampleVariables(schema, definitions, sampling(scalars, emptiest))
-      return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-    }),
+    ids.flatMap((ID) =>
+      objects.map((object) => {
+        const scalars = { ...sampleScalars, Int: mostInt, Boolean, ID }
+        const all = sampleVariables(schema, definitions, sampling(scalars, object))
+        return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+      }),
+    ),
   )
   return [...new Map([{}, ...tried].map((given) => [JSON.stringify(given), given])).values()]
 }
@@ -40,10 +45,18 @@ export function variablesFor(
 const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
   Buffer.from(JSON.stringify([schema, relation, ...(key ?? []).map(() => 1)])).toString('base64')
 
-/** What is written has something in it; of everything else only what has to be there. */
-function emptiest(type: GraphQLInputObjectType, sample: Sample): Given {
-  const isWritten = [parts.insertInput, parts.updateInput].some((part) => type.name.endsWith(part))
-  const fields = Object.values(type.getFields()).filter((field) => isWritten || isRequiredInputField(field))
-  const members = fields.map((field) => [field.name, sample(field.type)] as const)
-  return Object.fromEntries(members.filter(([, value]) => value !== undefined))
-}
+const changeParts = [parts.updateInput, ...changeOperatorNames.map((name) => parts[name])]
+
+/**
+ * What is written has something in it; of everything else only what has to be there.
+ * @param change the one input of an update that has something in it, since no column is changed twice; null: all have
+ */
+const emptiest =
+  (change: string | null) =>
+  (type: GraphQLInputObjectType, sample: Sample): Given => {
+    const written = [parts.insertInput, ...(change === null ? changeParts : [change])]
+    const isWritten = written.some((part) => type.name.endsWith(part))
+    const fields = Object.values(type.getFields()).filter((field) => isWritten || isRequiredInputField(field))
+    const members = fields.map((field) => [field.name, sample(field.type)] as const)
+    return Object.fromEntries(members.filter(([, value]) => value !== undefined))
+  }

@@ -29,7 +29,7 @@ export function lookupsFor(
   const offered = (entity: EntityFacts): readonly KeyLookup[] =>
     entity.lookups === undefined
       ? []
-      : lookupsOf(entity).filter(({ columns }) => columns.every((one) => isReadable(visible, entity, one.column)))
+      : lookupsOf(entity).filter(({ columns }) => columns.every((one) => visible.findsBy(entity, one.column)))
   return {
     find: (name) => {
       const found = entitiesNamed(basesOfLookup(name)).flatMap((entity) => {
@@ -44,8 +44,3 @@ export function lookupsFor(
       ),
   }
 }
-
-const isReadable = (visible: RoleVisibility, entity: EntityFacts, name: string): boolean =>
-  entity.columns.some(
-    (column) => column.column === name && visible.seesColumn(entity, column) && visible.compares(column.type),
-  )

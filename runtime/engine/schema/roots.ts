@@ -1,7 +1,8 @@
 import type { GraphQLObjectType } from 'graphql'
-import type { KeyLookup } from '../../contract/lookups.ts'
+import { basesOfChange, type KeyLookup } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
+import { once } from '../../lib/once.ts'
 import type { RoleVisibility } from '../view.ts'
 import { hasType } from '../visible/columns.ts'
 import { collectionArguments } from './collections.ts'
@@ -10,7 +11,7 @@ import { lookupsFor } from './lookups.ts'
 import { resultOf } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
-import { writeMakers } from './writes.ts'
+import { changeMakersOf, writeMakers } from './writes.ts'
 
 /**
  * The root types (spec/graphql.md 1.5). A field is found by its name, so that what is not asked for costs nothing; of those
@@ -124,9 +125,26 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
     const entity = byName.get(base ?? '')
     return entity === undefined ? undefined : makersOf(entity).get(name)
   }
+  const changed = visible.manifest.updates === true ? visible.exposed : []
+  const places = new Map(changed.map((entity, place) => [entity.name, place]))
+  // What a function is called stays the function's, whoever may call it (spec/graphql.md 17.4).
+  const called = once(() => new Set(visible.manifest.functions.filter((fn) => fn.volatile).map((fn) => fn.field)))
+  const changesOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
+    new Map(changeMakersOf(visible, entity, types).toReversed())
+  const findChange = (name: string): (() => SchemaField) | undefined =>
+    [...new Set(basesOfChange(name).flatMap((base) => places.get(base) ?? []))]
+      .sort((a, b) => a - b)
+      .flatMap((place) => changed[place] ?? [])
+      .map((entity) => changesOf(entity).get(name))
+      .find((make) => make !== undefined && !called().has(name))
   return {
-    find: (name) => findWrite(name) ?? calls.get(name),
-    names: () => sorted([...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]), ...calls.keys()]),
+    find: (name) => findWrite(name) ?? calls.get(name) ?? findChange(name),
+    names: () =>
+      sorted([
+        ...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]),
+        ...calls.keys(),
+        ...changed.flatMap((entity) => [...changesOf(entity).keys()].filter((name) => !called().has(name))),
+      ]),
   }
 }
 

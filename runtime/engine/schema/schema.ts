@@ -35,6 +35,7 @@ import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
 import { makeConstraint, makeOnConflict, makeUpdateField } from './upsert.ts'
+import { makeRowInput, operatorMakers, updateTypes } from './updates.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
 /** The API of one role: a schema to validate against, and, when asked for, one to print and introspect. */
@@ -72,10 +73,11 @@ const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility): Shared {
-  const { geo, groups, forms = [] } = visible.manifest
+  const { geo, groups, updates, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
   const added = [
     ...(groups === true ? bucketEnums.values() : []),
+    ...(updates === true ? updateTypes : []),
     ...forms.flatMap((form) => formTypesOf(visible, form)),
   ]
   return added.length === 0 ? shared : named([...shared.values(), ...added])
@@ -89,6 +91,8 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   orderBy: makeOrderBy(visible),
   insertInput: makeInsertInput(visible),
   updateInput: makeUpdateInput(visible),
+  rowInput: makeRowInput(visible),
+  ...operatorMakers(visible),
   insertResponse: makeResponse('insertResponse', 'added'),
   updateResponse: makeResponse('updateResponse', 'changed'),
   deleteResponse: makeResponse('deleteResponse', 'removed'),

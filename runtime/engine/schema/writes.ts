@@ -3,9 +3,11 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/root-fields.ts'
 import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
+import type { RowKey } from '../../contract/lookups.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, wrapperFields } from './types.ts'
 import type { SchemaField, MakePart, SchemaTypes } from './types.ts'
+import { changeArguments, changeMakers, type Makers } from './updates.ts'
 
 /** Insert, update and delete (spec/graphql.md 10.1). A mutation whose input would have no field does not exist. */
 
@@ -52,11 +54,7 @@ export const makeResponse =
     })
 
 /** The mutations of one relation, as far as the role's privileges go. */
-export function writeMakers(
-  visible: RoleVisibility,
-  entity: EntityFacts,
-  types: SchemaTypes,
-): readonly (readonly [name: string, make: () => SchemaField])[] {
+export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers {
   const { name, grants } = entity
   return [
     ...(visible.insertable(entity).length === 0
@@ -64,13 +62,17 @@ export function writeMakers(
       : [[rootField('insert', name), () => insertField(entity, types)] as const]),
     ...(visible.updatable(entity).length === 0
       ? []
-      : [[rootField('update', name), () => updateField(entity, types)] as const]),
+      : [[rootField('update', name), () => updateField(visible, entity, types)] as const]),
     ...(visible.can(grants.delete) ? [[rootField('delete', name), () => deleteField(entity, types)] as const] : []),
   ]
 }
 
-const input = (entity: EntityFacts, part: 'insertInput' | 'updateInput', types: SchemaTypes): GraphQLInputObjectType =>
-  types.part(entity, part) as GraphQLInputObjectType
+/** The mutations that `updates` brings; a name that two of them want is the first one's. */
+export const changeMakersOf = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
+  changeMakers(visible, entity, types, (key) => rowsField(entity, key, types))
+
+const input = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
+  types.part(entity, 'insertInput') as GraphQLInputObjectType
 
 const response = (
   entity: EntityFacts,
@@ -82,7 +84,7 @@ function insertField(entity: EntityFacts, types: SchemaTypes): SchemaField {
   const onConflict = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
   return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
     objects: {
-      type: nonNull(new GraphQLList(nonNull(input(entity, 'insertInput', types)))),
+      type: nonNull(new GraphQLList(nonNull(input(entity, types)))),
       description: 'The rows to add.',
     },
     ...(onConflict && {
@@ -91,17 +93,25 @@ function insertField(entity: EntityFacts, types: SchemaTypes): SchemaField {
   })
 }
 
-const updateField = (entity: EntityFacts, types: SchemaTypes): SchemaField =>
+const updateField = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField =>
   field(
     nonNull(response(entity, 'updateResponse', types)),
     { kind: 'update', entity },
     `Changes rows of ${entity.name}.`,
+    { ...changeArguments(visible, entity, types), ...bounds(entity, types) },
+  )
+
+const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
+  field(
+    nonNull(response(entity, 'updateResponse', types)),
+    { kind: 'update-rows', entity, key },
+    `Changes rows of ${entity.name}, each in a way of its own.`,
     {
-      set: {
-        type: nonNull(input(entity, 'updateInput', types)),
-        description: 'The values to set; columns that are not named keep theirs.',
+      rows: {
+        type: nonNull(new GraphQLList(nonNull(types.part(entity, 'rowInput') as GraphQLInputObjectType))),
+        description: 'The keys of the rows to change, each at most once, with their new values.',
       },
-      ...bounds(entity, types),
+      atMost,
     },
   )
 
@@ -118,10 +128,11 @@ const bounds = (entity: EntityFacts, types: SchemaTypes): NonNullable<SchemaFiel
     type: types.part(entity, 'filter') as GraphQLInputType,
     description: 'Conditions that the rows must meet. Default: none, so that every row is meant.',
   },
-  atMost: {
-    type: nonNull(scalars.Int),
-    defaultValue: 1,
-    description:
-      'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',
-  },
+  atMost,
 })
+
+const atMost = {
+  type: nonNull(scalars.Int),
+  defaultValue: 1,
+  description: 'How many rows may be affected; when there are more, nothing is done and the request fails. Default 1.',
+}

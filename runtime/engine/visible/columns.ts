@@ -5,6 +5,10 @@ import { namesType, type VisibleTypes } from './types.ts'
 /** What a role may see of the columns of relations, and write (spec/graphql.md 1.4). */
 export interface VisibleColumns {
   readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
+  /** Whether statements of the role may read it, shown or not. */
+  readonly readsColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
+  /** Whether rows are found by the values of the column, by its SQL name: it is shown, and its values are compared. */
+  readonly findsBy: (entity: EntityFacts, column: string) => boolean
   /** SQL name of some column that the role may read; an exposed relation has one. */
   readonly readableColumn: (entity: EntityFacts) => string
   /** Columns with a field in the filter type, in the order type, in the inputs. */
@@ -74,6 +78,9 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
     )
   return {
     seesColumn,
+    findsBy: (entity, name) =>
+      entity.columns.some((one) => one.column === name && seesColumn(entity, one) && compares(one.type)),
+    readsColumn: (entity, column) => selects(rights, entity, column),
     readableColumn: (entity) => {
       const readable = entity.columns.find((column) => selects(rights, entity, column))
       if (readable === undefined) throw new Error(`${role} may read no column of ${entity.id}`)

@@ -130,9 +130,9 @@ function placesOf({ roots }: Plan): Places {
   const places: Places = new Map()
   for (const root of roots) {
     places.set(root, [root.key])
-    if (root.kind === 'by-key' || root.kind === 'call-row') addRow(places, root.row, [root.key])
+    if ('row' in root) addRow(places, root.row, [root.key])
     if (root.kind === 'collection' || root.kind === 'call-set') addCollection(places, root.collection, [root.key])
-    if (root.kind === 'insert' || root.kind === 'update' || root.kind === 'delete') {
+    if (root.kind === 'insert' || root.kind === 'update' || root.kind === 'update-rows' || root.kind === 'delete') {
       for (const member of root.members) {
         if (member.kind === 'records') addRow(places, member.row, [root.key, member.key])
       }

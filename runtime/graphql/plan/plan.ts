@@ -7,6 +7,7 @@ import { checkIntrospection } from '../operation/limits.ts'
 import type { Operation } from '../operation/operation.ts'
 import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
+import { planRowChange, planUpdateRows } from './changes.ts'
 import { planCollection } from './collection.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
@@ -69,6 +70,11 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'update':
     case 'delete':
       return planWrite(planner, meaning.kind, meaning.entity, selected)
+    case 'update-row':
+    case 'delete-row':
+      return planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
+    case 'update-rows':
+      return planUpdateRows(planner, meaning.entity, meaning.key, selected)
     case 'node-id':
     case 'column':
     case 'attribute':

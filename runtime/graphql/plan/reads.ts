@@ -56,6 +56,9 @@ function readRoot(found: Found, root: Root): void {
       return readRow(found, path, root.row, add(found, path, entity, demand, null))
     }
     case 'insert':
+    case 'update-row':
+    case 'delete-row':
+    case 'update-rows':
     case 'update':
     case 'delete':
       throw new Error('a subscription changes nothing')

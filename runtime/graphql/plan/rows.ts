@@ -50,6 +50,9 @@ export function planRowOf(
       case 'node':
       case 'call':
       case 'insert':
+      case 'update-row':
+      case 'delete-row':
+      case 'update-rows':
       case 'update':
       case 'delete':
       case 'attribute':

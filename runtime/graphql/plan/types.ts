@@ -5,6 +5,7 @@ import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../c
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
+import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
@@ -48,6 +49,15 @@ export type Encoding =
       readonly kind: 'records'
       readonly members: readonly { readonly name: string; readonly maxLength: number | null }[]
     }
+  /** What stands at a path in each object of a list, as an array literal; of lists it has their literals. */
+  | {
+      readonly kind: 'each'
+      readonly path: readonly string[]
+      readonly list: boolean
+      readonly maxLength: number | null
+    }
+  /** Whether something stands there, as an array literal. */
+  | { readonly kind: 'each-given'; readonly path: readonly string[] }
 
 export interface Value {
   readonly slot: Slot
@@ -312,6 +322,8 @@ export type Root =
   | Insert
   | Update
   | Delete
+  | UpdateRows
+  | RowChange
 
 /** What all changes of rows have in common. */
 interface Change {
@@ -343,9 +355,49 @@ export interface OnConflict {
 
 export interface Update extends Change {
   readonly kind: 'update'
-  readonly set: readonly { readonly column: string; readonly value: Value }[]
+  readonly set: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value
+}
+
+/** A column's new value: one that is given, or what an operator makes of the present one. */
+export type ColumnChange =
+  | { readonly column: string; readonly value: Value }
+  | {
+      readonly column: string
+      readonly operator: ChangeOperatorName
+      readonly family: ChangeFamily
+      /** What it is applied to the value with, one after the other. */
+      readonly operands: readonly (readonly Value[])[]
+    }
+
+/** Rows by their primary key, each with values of its own. */
+export interface UpdateRows extends Change {
+  readonly kind: 'update-rows'
+  /** By which columns a row is found; values are arrays with one of each object. */
+  readonly by: readonly { readonly column: string; readonly values: Value }[]
+  readonly set: readonly {
+    readonly column: string
+    readonly values: Value
+    /** Which objects set it, where not all do. */
+    readonly given: Value | null
+  }[]
+  readonly atMost: Value
+}
+
+/** One row by a key; it is answered itself. */
+export interface RowChange {
+  readonly kind: 'update-row' | 'delete-row'
+  readonly key: string
+  readonly entity: EntityFacts
+  /** SQL names of the key's columns, and their values. */
+  readonly by: readonly string[]
+  readonly values: readonly Value[]
+  /** False where several rows may have them. */
+  readonly unique: boolean
+  /** Only of an update. */
+  readonly set: readonly ColumnChange[]
+  readonly row: Row
 }
 
 export interface Delete extends Change {

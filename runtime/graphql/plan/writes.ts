@@ -1,10 +1,13 @@
-import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
-import { planMembers, type Planner, type SelectedField } from './planner.ts'
-import type { Encoding, InsertRows, OnConflict, ResponseMember, Root, Update, Value } from './types.ts'
+import { planChanges } from './changes.ts'
+import { columnNamed, encodingOf } from './inputs.ts'
+import type { Planner, SelectedField } from './planner.ts'
+import type { InsertRows, OnConflict, Root, Value } from './types.ts'
+import { planResponse } from './written.ts'
 
 /** Insert, update and delete (spec/graphql.md 10). */
 export function planWrite(
@@ -24,22 +27,7 @@ export function planWrite(
   const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
   if (kind === 'delete') return { kind, ...change, filter, atMost }
-  return { kind, ...change, set: planSet(planner.visible.updatable(entity), args('set')), filter, atMost }
-}
-
-const planResponse = (planner: Planner, entity: EntityFacts, response: SelectedField) =>
-  planMembers<ResponseMember>(planner, response, {
-    affectedCount: ({ key }) => ({ kind: 'affectedCount', key }),
-    records: (selected) => ({ kind: 'records', key: selected.key, row: planner.row(planner, entity, selected) }),
-  })
-
-const encodingOf = (column: ColumnFacts): Encoding =>
-  column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }
-
-function columnNamed(inputs: ReadonlyMap<string, ColumnFacts>, field: string): ColumnFacts {
-  const column = inputs.get(field)
-  if (column === undefined) throw new Error(`no column takes the input ${field}`)
-  return column
+  return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }
 }
 
 function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRows {
@@ -84,14 +72,4 @@ function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnCo
   const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
   const isConditional = filter !== undefined && update.length > 0
   return { key: String(key.value), update, filter: isConditional ? planFilter(planner, entity, filter) : null }
-}
-
-function planSet(updatable: readonly ColumnFacts[], input: Input): Update['set'] {
-  const fields = input.kind === 'object' ? input.fields : []
-  if (fields.length === 0) throw badArgument('At least one mapping must be provided to set argument')
-  const inputs = byField(updatable)
-  return fields.map(([name, value]) => {
-    const column = columnNamed(inputs, name)
-    return { column: column.column, value: { slot: slotOf(value), encoding: encodingOf(column) } }
-  })
 }

@@ -115,6 +115,9 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'insert':
     case 'update':
     case 'delete':
+    case 'update-row':
+    case 'delete-row':
+    case 'update-rows':
     case 'node-id':
     case 'column':
     case 'headline':

@@ -14,6 +14,7 @@ import {
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql'
+import { parts } from '../../contract/name-parts.ts'
 import { isWritten } from '../../engine/meaning.ts'
 import { Refusal } from '../protocol/failures.ts'
 import type { Operation } from '../operation/operation.ts'
@@ -100,7 +101,7 @@ function formOf(type: GraphQLInputType, value: unknown): string {
 }
 
 /**
- * Several objects of one form have that form alone as their shape: rows to insert are one parameter, however many there
+ * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
  * are. Rows that name no column are written one by one.
  */
 function listForm(type: GraphQLInputType, value: unknown): string {
@@ -109,8 +110,8 @@ function listForm(type: GraphQLInputType, value: unknown): string {
   if (!(item instanceof GraphQLInputObjectType)) return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
   const forms = items.map((item) => formOf(type, item))
-  const isInsert = item.name.endsWith('InsertInput')
-  if (isInsert && forms.length > 0 && forms[0] !== '{}') {
+  const areRows = item.name.endsWith(parts.insertInput) || item.name.endsWith(parts.rowInput)
+  if (areRows && forms.length > 0 && forms[0] !== '{}') {
     const named = forms.map((form) => form.replaceAll(':n', ':v'))
     if (named.every((form) => form === named[0])) return `${forms.length === 1 ? '' : '*'}${named[0]}`
   }

@@ -28,8 +28,7 @@ export const bindValue = (value: Value, variables: BoundVariables): string | nul
 /** The texts of a list's items. */
 export function bindEach({ slot }: Value, variables: BoundVariables): readonly (string | null)[] {
   const value = resolve(slot, variables)
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return items.map((item) => (item === null || item === undefined ? null : String(item)))
+  return itemsOf(value).map((item) => (item === null || item === undefined ? null : String(item)))
 }
 
 function resolve(slot: Slot, variables: BoundVariables): unknown {
@@ -72,6 +71,10 @@ function encode(encoding: Encoding, value: unknown): string | null {
       return elementText(checkNodeId(String(value), encoding.entity)[encoding.index] ?? null, encoding.form)
     case 'records':
       return records(value, encoding.members)
+    case 'each':
+      return each(value, encoding)
+    case 'each-given':
+      return arrayText(itemsOf(value).map((item) => String(valueAt(item, encoding.path) !== undefined)))
   }
 }
 
@@ -91,21 +94,35 @@ function checked(text: string, maxLength: number | null): string {
 const loneSurrogate = /\p{Surrogate}/u
 
 function arrayLiteral(value: unknown, maxLength: number | null): string {
-  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  return arrayText(items.map((item) => (item === null || item === undefined ? null : checked(String(item), maxLength))))
+  return arrayText(
+    itemsOf(value).map((item) => (item === null || item === undefined ? null : checked(String(item), maxLength))),
+  )
 }
 
 /** The objects of an insert as JSON records; scalars travel as texts, which json_to_recordset hands on unread. */
 function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>['members']): string {
-  const objects: readonly unknown[] = Array.isArray(value) ? value : [value]
   return JSON.stringify(
-    objects.map((object) => {
+    itemsOf(value).map((object) => {
       const given = object as Readonly<Record<string, unknown>>
       return Object.fromEntries(
         members.map((member, index) => [`c${index}`, recordValue(given[member.name], member.maxLength)]),
       )
     }),
   )
+}
+
+const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
+
+const valueAt = (item: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], item)
+
+function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kind: 'each' }>): string {
+  const texts = itemsOf(value).map((item) => {
+    const found = valueAt(item, path)
+    if (found === null || found === undefined) return null
+    return list ? arrayLiteral(found, null) : checked(String(found), maxLength)
+  })
+  return arrayText(texts)
 }
 
 function recordValue(value: unknown, maxLength: number | null): unknown {

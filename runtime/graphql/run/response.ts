@@ -3,6 +3,7 @@ import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { longBytes, LongBody } from '../../http/long-body.ts'
 import type { Extensions } from '../extensions/extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
+import { sameKeyTwice } from '../statements/changes.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
@@ -86,8 +87,11 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
 /** Raised by catalograph.refuse: a limit of the request's own. */
 const refusedByUs = 'CG002'
 
+const codeOfOurs = ({ message }: DatabaseFailure): FailureCode =>
+  message === sameKeyTwice ? 'BAD_ARGUMENT' : 'AT_MOST_EXCEEDED'
+
 function databaseFailure(failure: DatabaseFailure, outline: Outline | null): GraphqlResponse {
-  const code = failure.sqlstate === refusedByUs ? 'AT_MOST_EXCEEDED' : codes[failure.kind]
+  const code = failure.sqlstate === refusedByUs ? codeOfOurs(failure) : codes[failure.kind]
   const path = pathOf(failure, outline)
   return failed(failures[code], [
     {

@@ -84,7 +84,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
       const of = select([{ value: sql`*` }], { from: [{ of: source.of, alias: bare('f') }] })
       const counted = select([{ value: sql`count(*)` }], { from: [{ of: rows }] })
       return select([{ value: json }], {
-        with: { name: rows, materialized: true, of },
+        with: [{ name: rows, materialized: true, of }],
         ...(source.volatile && { from: [{ of: counted, alias: bare('ran') }] }),
       })
     },

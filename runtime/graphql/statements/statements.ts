@@ -6,6 +6,7 @@ import { object, toJson } from '../../sql/json.ts'
 import { print, printOpen, type Printed } from '../../sql/print.ts'
 import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { Plan, Root, Value, WatchedRead } from '../plan/types.ts'
+import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
@@ -109,6 +110,11 @@ function rootStatement(writer: Writer, root: SqlRoot): SelectList {
     case 'update':
     case 'delete':
       return writeStatement(writer, root)
+    case 'update-row':
+    case 'delete-row':
+      return rowStatement(writer, root)
+    case 'update-rows':
+      return rowsStatement(writer, root)
     case 'collection':
     case 'by-key':
     case 'call-value':
@@ -201,14 +207,19 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'insert':
     case 'update':
     case 'delete':
+    case 'update-row':
+    case 'delete-row':
+    case 'update-rows':
       throw new Error(`${root.kind} stands only in mutations`)
   }
 }
 
-const unchangedBy = ({ manifest }: StatementEngine, root: SqlRoot): Pick<Parameters, 'unchanged'> =>
-  manifest.distributed !== undefined && (root.kind === 'update' || root.kind === 'delete')
-    ? { unchanged: noneChanged(root) }
-    : {}
+function unchangedBy({ manifest }: StatementEngine, root: SqlRoot): Pick<Parameters, 'unchanged'> {
+  if (manifest.distributed === undefined) return {}
+  if (root.kind === 'update-row' || root.kind === 'delete-row') return { unchanged: 'null' }
+  const changes = root.kind === 'update' || root.kind === 'delete' || root.kind === 'update-rows'
+  return changes ? { unchanged: noneChanged(root) } : {}
+}
 
 function printed({ manifest }: StatementEngine, role: string, statement: SelectList): Statement {
   const made = printOpen(statement, manifest.distributed !== undefined ? 'json' : 'record')

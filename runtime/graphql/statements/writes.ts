@@ -8,14 +8,16 @@ import {
   sql,
   trusted,
   type From,
+  type Ident,
   type Pair,
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { Delete, Filter, Insert, InsertRows, Update } from '../plan/types.ts'
+import type { Delete, Filter, Insert, InsertRows, Update, UpdateRows } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
+import { setSql } from './set.ts'
 import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 
@@ -33,14 +35,19 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   const { scope, outlet } = seenOutside(changed, writer.alias('i'), inner.column(root.readable))
   const answer = guarded(root, scope, answerJson(writer, root, scope))
   const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
-  return selectList([{ value: answer, as: bare('r') }], { name: scope.alias, materialized: false, of: change })
+  return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: false, of: change }])
 }
 
-function answerJson(writer: Writer, root: Write, scope: Scope): Sql {
+/** @param rows where the changed rows are read */
+export function answerJson(
+  writer: Writer,
+  root: Write | UpdateRows,
+  scope: Scope,
+  rows: From = { of: scope.alias },
+): Sql {
   const makeObject = asItems(() => writer.alias('o'))
   const records = root.members.filter((member) => member.kind === 'records')
   const objects = records.map((member) => writer.row(writer, member.row, scope, makeObject))
-  const rows: From = { of: scope.alias }
   if (root.kind === 'insert' && isSingle(root.rows)) return singleJson(root, objects, rows)
   const counted = root.members.some(({ kind }) => kind === 'affectedCount')
   const made = objects.map((value): Made => ({ value, condition: null }))
@@ -59,7 +66,7 @@ function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
 }
 
 /** The answer where no row was changed. */
-export const noneChanged = ({ members }: Write): string =>
+export const noneChanged = ({ members }: Write | UpdateRows): string =>
   JSON.stringify(
     Object.fromEntries(
       members.map((member) => [
@@ -70,7 +77,7 @@ export const noneChanged = ({ members }: Write): string =>
   )
 
 /** @param arrays by position among the members that select records */
-function answerPairs({ members }: Write, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
+function answerPairs({ members }: Write | UpdateRows, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
     switch (member.kind) {
@@ -88,12 +95,17 @@ function answerPairs({ members }: Write, count: Sql, arrays: readonly Sql[]): re
  * Fails the statement, and with it the request, when more rows were affected than allowed (spec/graphql.md 10.4); they
  * are counted by themselves, so that no more than allowed are collected.
  */
-function guarded(root: Write, { alias: changed }: Scope, answer: Sql): Sql {
+export function guarded(root: Write | UpdateRows, { alias: changed }: Scope, answer: Sql): Sql {
   if (root.kind === 'insert') return answer
-  const atMost = sql`${valueParameter(root.atMost)}::int8`
-  const message = literal(`${root.kind} impacts too many records`)
-  return sql`case when (select count(*) from ${changed}) > ${atMost} then catalograph.refuse(${message})::text::json else ${answer} end`
+  const verb = root.kind === 'delete' ? 'delete' : 'update'
+  const isTooMany = moreThan(changed, sql`${valueParameter(root.atMost)}::int8`)
+  return refusing(isTooMany, `${verb} impacts too many records`, answer)
 }
+
+export const moreThan = (changed: Ident, most: Sql): Sql => sql`(select count(*) from ${changed}) > ${most}`
+
+export const refusing = (condition: Sql, message: string, answer: Sql): Sql =>
+  sql`case when ${condition} then catalograph.refuse(${literal(message)})::text::json else ${answer} end`
 
 function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
   const relation = relationOf(scope.builder)
@@ -104,12 +116,8 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
       return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root.rows)}${conflict}`
     }
     case 'update': {
-      const set = root.set.map(({ column, value }) => {
-        const operand = applied(columnOf(scope.builder, column).operand, valueParameter(value))
-        return sql`${ident(column)} = ${operand}`
-      })
       const where = matching(writer, root, root.filter, scope)
-      return sql`update ${relation} ${scope.alias} set ${joined(set, ', ')}${where}`
+      return sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
     }
     case 'delete':
       return sql`delete from ${relation} ${scope.alias}${matching(writer, root, root.filter, scope)}`

@@ -57,10 +57,10 @@ describe('an inner select', () => {
     const answer = (): Sql => sql`f(${carry(outlet, sql`${t}."title"`)}, ${carry(outlet, sql`${t}."id"`)})`
     if (made === 'change first') {
       const of = change()
-      return select([{ value: answer() }], { with: { name: p, materialized: false, of }, from: [{ of: p }] })
+      return select([{ value: answer() }], { with: [{ name: p, materialized: false, of }], from: [{ of: p }] })
     }
     const value = answer()
-    return select([{ value }], { with: { name: p, materialized: false, of: change() }, from: [{ of: p }] })
+    return select([{ value }], { with: [{ name: p, materialized: false, of: change() }], from: [{ of: p }] })
   }
   it('lists what is used outside, whichever of them was made first', () => {
     const text = `with p2 as (delete from post t1 where id = $1 returning t1."title" as c1, t1."id" as c2) select f(p2.c1, p2.c2) from p2`
@@ -135,7 +135,7 @@ describe('a select list', () => {
     const columns = [{ value: sql`1`, as: bare('r') }]
     const cte = { name: p, materialized: false, of: sql`(delete from post returning 1)` }
     const [more, condition] = [sql`now()`, sql`2 > 1`]
-    for (const list of [selectList(columns), selectList(columns, cte)]) {
+    for (const list of [selectList(columns), selectList(columns, [cte])]) {
       const tree: Select = { ...list, columns: [...columns, { value: more }], where: [condition] }
       expect(extended(printOpen(list).text, [more], condition)).toBe(textOf(tree))
     }

@@ -2,7 +2,7 @@ import { interpret, type Outcome } from '../../../compiler/tools/verify/interpre
 import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
 import type { Question } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { compareBags } from '../../../compiler/tools/verify/compare.ts'
-import { judgeAnswer, type Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
+import { judgeAnswer, type Answer, type Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
 import { writes, type Case } from './case.ts'
 import { judgeShape } from './shape.ts'
 import { dumpOf, type Stage } from './stage.ts'
@@ -30,14 +30,23 @@ export type Asked = Pick<Case, 'question' | 'earlier'>
 
 /** Asks both. What is written is taken back before this returns. */
 export async function judge(stage: Stage, question: Question, isMutation: boolean): Promise<Judged> {
-  const outcome = interpret(stage.world, storeOf(stage.world), question)
+  const interpreted = interpret(stage.world, storeOf(stage.world), question)
   const answer = await stage.ask(question)
+  const outcome = asMet(stage, interpreted, answer)
   const found = judgeAnswer(outcome, answer)
   const refused = outcome.answer.kind === 'refused'
   if (!isMutation) return { disagreement: found, refused }
   const state = await judgeState(stage, outcome)
   await stage.reset()
   return { disagreement: found ?? state, refused }
+}
+
+/** What may be refused on the way to an answer either was or was not. */
+function asMet({ world }: Stage, outcome: Outcome, { errors = [] }: Answer): Outcome {
+  const isMet = errors.some(({ extensions: { sqlstate = '' } }) => outcome.meanwhile.has(sqlstate))
+  return isMet && outcome.answer.kind === 'data'
+    ? { ...outcome, answer: { kind: 'refused', reasons: [...outcome.meanwhile] }, store: storeOf(world) }
+    : outcome
 }
 
 /** What was written is there, and what was refused changed nothing. */

@@ -50,6 +50,9 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
     case 'insert':
     case 'update':
     case 'delete':
+    case 'updateRow':
+    case 'deleteRow':
+    case 'updateRows':
     case undefined:
       throw new Error(`there is no field ${nodes[0].name.value}`)
   }

@@ -1,5 +1,6 @@
 import type { GroupFigure } from './aggregate.ts'
 import { argumentsOf, isExecutable } from './calls.ts'
+import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
 import {
@@ -53,6 +54,8 @@ export interface ApiTable {
   readonly distinct: ReadonlyMap<string, ColumnSketch>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
+  /** By operator, the columns that it can change (spec/graphql.md 17.4). */
+  readonly operators: ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>>
   /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
   readonly conflicts: ReadonlyMap<string, UniqueSketch>
   readonly takeovers: ReadonlyMap<string, ColumnSketch>
@@ -87,6 +90,14 @@ export type RootField =
   | { readonly kind: 'node' }
   | { readonly kind: 'lookup'; readonly table: ApiTable; readonly columns: ReadonlyMap<string, ColumnSketch> }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
+  | RowWrite
+
+/** A change of one row by a key, or of many by the primary one. */
+export interface RowWrite {
+  readonly kind: 'updateRow' | 'deleteRow' | 'updateRows'
+  readonly table: ApiTable
+  readonly key: ReadonlyMap<string, ColumnSketch>
+}
 
 /** The scalars that a schema has with their filters. */
 export const filteredScalars = [
@@ -151,7 +162,10 @@ function makeApi(world: World, role: Role): Api {
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
   for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
-  for (const table of tables) addLookups(world, query, table)
+  for (const table of tables) {
+    addLookups(world, query, table)
+    addChanges(world, mutation, table)
+  }
   return { tables, query: shown(world, 'Query', query), mutation: shown(world, 'Mutation', mutation) }
 }
 
@@ -266,6 +280,7 @@ function apiTable(
       ].filter(([name]) => !['true', 'false', 'null'].includes(name)),
     ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
+    operators: on.updates === true ? operatorColumns(changeable(readable, writable, grants), named) : new Map(),
     figures: new Map<GroupFigure, ReadonlyMap<string, ColumnSketch>>([
       ...figured,
       ['countDistinct', orders],
@@ -296,6 +311,26 @@ const withHeadlines = (
       .map(([name, column]): [string, RowField] => [`${name}Headline`, { kind: 'headline', column }]),
     ...fields,
   ])
+
+/** What an operator changes is read and written. */
+const changeable = (
+  readable: readonly ColumnSketch[],
+  writable: readonly ColumnSketch[],
+  grants: Grants,
+): readonly ColumnSketch[] =>
+  readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name))
+
+type NameColumns = (columns: readonly ColumnSketch[]) => ReadonlyMap<string, ColumnSketch>
+
+const operatorColumns = (
+  columns: readonly ColumnSketch[],
+  named: NameColumns,
+): ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>> =>
+  new Map(
+    operatorNames
+      .map((name) => [name, named(columns.filter(({ type }) => takesOperator(name, type)))] as const)
+      .filter(([, taken]) => taken.size > 0),
+  )
 
 /**
  * Computed scalars and enums that take nothing are asked for like the columns that they are the values of
@@ -511,26 +546,69 @@ function addRootFields(query: Map<string, RootField>, mutation: Map<string, Root
 function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
   const { sketch } = table
   if (!hasAddition(world, sketch, 'uniqueKeys') || sketch.unrooted === true) return
+  const called = calledBy(world, false)
+  for (const columns of uniqueLookups(table)) {
+    const field = `${lowerFirst(table.type)}By${wordsOf(columns)}`
+    if (!called.has(field) && !query.has(field)) query.set(field, { kind: 'lookup', table, columns })
+  }
+}
+
+/** Names of functions, whoever may call them. */
+const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
+  const calls = world.functions.filter(
+    (fn) => fn.volatile === volatile && !isComputed(fn) && !isHiddenOverload(world, fn),
+  )
+  return new Set(calls.map((fn) => functionNameOf(fn.name, fn.field, world.inflects)))
+}
+
+/** Unique keys other than the primary one, by the fields of their columns. */
+function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSketch>[] {
+  const { sketch } = table
   const isKey = (columns: readonly string[]): boolean =>
     columns.length === sketch.primaryKey.length && columns.every((name) => sketch.primaryKey.includes(name))
-  const keys = sketch.uniques
+  return sketch.uniques
     .filter(({ columns, where }) => where === null && !isKey(columns))
     .map(({ columns }) => columns)
     .sort((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)))
-  const calls = world.functions.filter((fn) => !fn.volatile && !isComputed(fn) && !isHiddenOverload(world, fn))
-  const called = new Set(calls.map((fn) => functionNameOf(fn.name, fn.field, world.inflects)))
-  for (const names of keys) {
-    const columns = new Map(
-      names.flatMap((name) => {
-        const found = [...table.columns].find(([, column]) => column.name === name)
-        const isNone = found === undefined || found[1].type.list
-        return isNone || ['composite', 'geometry'].includes(found[1].type.base) ? [] : [found]
-      }),
-    )
-    const parts = [...columns.keys()].map((name) => name.charAt(0).toUpperCase() + name.slice(1))
-    const field = `${lowerFirst(table.type)}By${parts.join('And')}`
-    if (columns.size === names.length && !called.has(field) && !query.has(field))
-      query.set(field, { kind: 'lookup', table, columns })
+    .flatMap((names) => argumentsOfKey(table, names) ?? [])
+}
+
+/** Null where the role cannot read a column, or not write it as an argument. */
+function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
+  const columns = new Map(
+    names.flatMap((name) => {
+      const found = [...table.columns].find(([, column]) => column.name === name)
+      const isNone = found === undefined || found[1].type.list
+      return isNone || ['composite', 'geometry'].includes(found[1].type.base) ? [] : [found]
+    }),
+  )
+  return columns.size === names.length ? columns : null
+}
+
+const wordsOf = (columns: ReadonlyMap<string, ColumnSketch>): string =>
+  [...columns.keys()].map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join('And')
+
+/** Changes by keys and of many rows (spec/graphql.md 17.4); names of functions stay theirs. */
+function addChanges(world: World, mutation: Map<string, RootField>, table: ApiTable): void {
+  if (!hasAddition(world, table.sketch, 'updates')) return
+  const called = calledBy(world, true)
+  const reserved: ReadonlySet<string> = new Set(['set', ...operatorNames])
+  const put = (name: string, field: RootField): void => {
+    if (!called.has(name) && !mutation.has(name)) mutation.set(name, field)
+  }
+  const primary = argumentsOfKey(
+    table,
+    table.key.map(({ name }) => name),
+  )
+  const keys = [
+    ...(primary === null ? [] : [['Pk', primary] as const]),
+    ...uniqueLookups(table).map((columns) => [wordsOf(columns), columns] as const),
+  ]
+  for (const [name, key] of keys) {
+    const isSettable = table.updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))
+    if (isSettable) put(`update${table.type}By${name}`, { kind: 'updateRow', table, key })
+    if (table.grants.delete) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
+    if (isSettable && key === primary) put(`update${table.type}Rows`, { kind: 'updateRows', table, key })
   }
 }
 

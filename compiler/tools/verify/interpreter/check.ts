@@ -1,4 +1,5 @@
 import { apiTableOf, type ApiTable, type RowField } from './api.ts'
+import { readChanges } from './changes.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readFilter, readNode } from './filter.ts'
 import { checksOfGroups } from './groups.ts'
@@ -6,7 +7,7 @@ import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
 import type { Json } from './world.ts'
-import { readConflict, readObjects, readSet } from './write.ts'
+import { readConflict, readObjects, readRows } from './write.ts'
 
 /**
  * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it.
@@ -33,6 +34,19 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
     }
     case 'collection':
       return checkCollection(context, field.table, nodes)
+    case 'updateRow':
+    case 'deleteRow':
+      return [
+        ...(field.kind === 'updateRow' ? checkChanges(context, field.table, nodes) : []),
+        ...checkRow(context, field.table, nodes),
+      ]
+    case 'updateRows':
+      return [
+        ...reasonsOf(() => readRows(context.world, field.table, (name) => argument(context.scope, nodes[0], name))),
+        ...checkMembers(context, `${field.table.type}${responses.update}`, nodes, 'records', (inner) =>
+          checkRow(context, field.table, inner),
+        ),
+      ]
     case 'insert':
     case 'update':
     case 'delete':
@@ -69,9 +83,12 @@ function checkWrite(
           ...reasonsOf(() => readConflict(surroundingsOf(context, null), table, arg)),
         ]
       : reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter')))),
-    ...(kind === 'update' ? reasonsOf(() => readSet(context.world, table, arg)) : []),
+    ...(kind === 'update' ? checkChanges(context, table, nodes) : []),
   ]
 }
+
+const checkChanges = (context: Context, table: ApiTable, nodes: Nodes): readonly string[] =>
+  reasonsOf(() => readChanges(context.world, table, (name) => argument(context.scope, nodes[0], name)))
 
 /** Looks into the selections of one member of a type. */
 const checkMembers = (

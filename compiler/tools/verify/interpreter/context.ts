@@ -13,6 +13,8 @@ export interface Context {
   readonly scope: Scope
   readonly claims: Question['claims']
   readonly unordered: Set<Json>
+  /** SQLSTATEs of what may be refused on the way to an answer, by the order in which rows are changed. */
+  readonly meanwhile: Set<string>
 }
 
 /** What filters look at; without a store, when they are only read, nothing. */

@@ -30,6 +30,11 @@ export function addDecimals(a: Decimal, b: Decimal): Decimal {
   return { digits: scaleUp(a, scale) + scaleUp(b, scale), scale }
 }
 
+export const multiplyDecimals = (a: Decimal, b: Decimal): Decimal => ({
+  digits: a.digits * b.digits,
+  scale: a.scale + b.scale,
+})
+
 /** Rounds half away from zero, as Postgres does for `numeric(p,s)`. */
 export function roundDecimal(value: Decimal, scale: number): Decimal {
   if (value.scale <= scale) return { digits: scaleUp(value, scale), scale }

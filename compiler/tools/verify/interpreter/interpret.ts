@@ -1,6 +1,6 @@
 import { Kind, parse, type OperationDefinitionNode } from 'graphql'
 import { callField, queryField, rowObject } from './answer.ts'
-import { apiOf } from './api.ts'
+import { apiOf, type RowWrite } from './api.ts'
 import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'
@@ -10,7 +10,7 @@ import { mayRun } from './allowlist.ts'
 import { argument, collectFields, readScope } from './selection.ts'
 import type { Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
-import { insert, remove, update, type Written } from './write.ts'
+import { insert, remove, update, writeRow, writeRows, type Written } from './write.ts'
 
 /**
  * The reference interpreter: what a document must answer, found by reading spec/graphql.md and walking rows one by one.
@@ -24,10 +24,13 @@ export interface Outcome {
   readonly store: Store
   /** Lists in `data` whose order is not specified. */
   readonly unordered: ReadonlySet<Json>
+  /** SQLSTATEs with which it may be refused as well: Postgres looks at unique keys row by row. */
+  readonly meanwhile: ReadonlySet<string>
 }
 
 export function interpret(world: World, store: Store, question: Question): Outcome {
   const unordered = new Set<Json>()
+  const meanwhile = new Set<string>()
   try {
     if (!mayRun(world, question)) throw new Refused('DOCUMENT_NOT_LISTED')
     const document = parse(question.document)
@@ -36,14 +39,14 @@ export function interpret(world: World, store: Store, question: Question): Outco
     const operation = operations.find((item) => wanted === null || item.name?.value === wanted)
     if (operation === undefined) throw new Error('the document has no such operation')
     const scope = readScope(document, operation, question.variables)
-    const context = { world, api: apiOf(world, question.role), scope, claims: question.claims, unordered }
+    const context = { world, api: apiOf(world, question.role), scope, claims: question.claims, unordered, meanwhile }
     const exceeded = checkLimits(context, operation)
     if (exceeded.length > 0) throw new Refused(...exceeded)
     const { data, after } = run(context, store, operation)
-    return { answer: { kind: 'data', data }, store: after, unordered }
+    return { answer: { kind: 'data', data }, store: after, unordered, meanwhile }
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    return { answer: { kind: 'refused', reasons: error.reasons }, store, unordered }
+    return { answer: { kind: 'refused', reasons: [...error.reasons, ...meanwhile] }, store, unordered, meanwhile }
   }
 }
 
@@ -75,8 +78,15 @@ function run(
 
 const writes = { insert, update, delete: remove }
 
-function mutationField(context: Context, store: Store, nodes: Nodes): { readonly store: Store; readonly answer: Json } {
+interface Answered {
+  readonly store: Store
+  readonly answer: Json
+}
+
+function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
   const field = context.api.mutation.get(nodes[0].name.value)
+  if (field?.kind === 'updateRow' || field?.kind === 'deleteRow') return rowField(context, store, field, nodes)
+  if (field?.kind === 'updateRows') return rowsField(context, store, field, nodes)
   if (field?.kind !== 'insert' && field?.kind !== 'update' && field?.kind !== 'delete') {
     throw new Error(`there is no field ${nodes[0].name.value}`)
   }
@@ -90,5 +100,23 @@ function mutationField(context: Context, store: Store, nodes: Nodes): { readonly
     if (kind !== 'insert') context.unordered.add(records)
     return records
   })
+  return { store: written.store, answer }
+}
+
+function rowField(context: Context, store: Store, field: RowWrite, nodes: Nodes): Answered {
+  const written = writeRow(context, store, field, (name) => argument(context.scope, nodes[0], name))
+  const [row] = written.records
+  return { store: written.store, answer: row === undefined ? null : rowObject(context, store, field.table, row, nodes) }
+}
+
+/** Rows are answered in the order of the input. */
+function rowsField(context: Context, store: Store, field: RowWrite, nodes: Nodes): Answered {
+  const { table } = field
+  const written = writeRows(context, store, field, (name) => argument(context.scope, nodes[0], name))
+  const answer = object(context, `${table.type}${responses.update}`, nodes, (name, inner) =>
+    name === 'affectedCount'
+      ? written.records.length
+      : written.records.map((row) => rowObject(context, store, table, row, inner)),
+  )
   return { store: written.store, answer }
 }

@@ -1,3 +1,4 @@
+import { Refused } from './refusal.ts'
 import { compareDecimals, printDecimal, readDecimal, type Decimal } from './decimal.ts'
 
 /** JSON values as jsonb has them (Postgres manual 8.14): numbers with all their digits. */
@@ -95,4 +96,58 @@ export function findJson(node: JsonNode, [step, ...rest]: readonly string[]): Js
   if (step === undefined) return node
   const found = isMap(node) ? node.get(step) : isList(node) && /^-?\d+$/.test(step) ? node.at(Number(step)) : undefined
   return found === undefined ? undefined : findJson(found, rest)
+}
+
+const asList = (node: JsonNode): readonly JsonNode[] => (isList(node) ? node : [node])
+
+/** `||`: objects are merged, anything else is put behind another as elements of an array (Postgres manual 9.16). */
+export const concatJson = (a: JsonNode, b: JsonNode): JsonNode =>
+  isMap(a) && isMap(b) ? new Map([...a, ...b]) : [...asList(a), ...asList(b)]
+
+/** The position of a step in a list, which may lie before or behind all elements. */
+function positionIn(list: readonly JsonNode[], step: string): number {
+  if (!/^[+-]?\d+$/.test(step)) throw new Refused('22P02')
+  const position = Number(step)
+  return position < 0 ? list.length + position : position
+}
+
+/** jsonb_set: the last step of a path is made where it is missing; where an earlier one is, nothing changes. */
+export function setJson(node: JsonNode, path: readonly string[], value: JsonNode): JsonNode {
+  if (isScalar(node)) throw new Refused('22023')
+  return path.length === 0 ? node : setBelow(node, path, value)
+}
+
+function setBelow(node: JsonNode, [step = '', ...rest]: readonly string[], value: JsonNode): JsonNode {
+  const isLast = rest.length === 0
+  if (isMap(node)) {
+    const inner = node.get(step)
+    if (isLast) return new Map([...node, [step, value]])
+    return inner === undefined ? node : new Map([...node, [step, setBelow(inner, rest, value)]])
+  }
+  if (!isList(node)) return node
+  const position = positionIn(node, step)
+  if (position >= 0 && position < node.length)
+    return node.map((item, index) => (index !== position ? item : isLast ? value : setBelow(item, rest, value)))
+  if (!isLast) return node
+  return position < 0 ? [value, ...node] : [...node, value]
+}
+
+/** `#-`: without what stands at the path. */
+export function deleteJson(node: JsonNode, path: readonly string[]): JsonNode {
+  if (isScalar(node)) throw new Refused('22023')
+  const isEmpty = isMap(node) ? node.size === 0 : isList(node) && node.length === 0
+  return path.length === 0 || isEmpty ? node : deleteBelow(node, path)
+}
+
+function deleteBelow(node: JsonNode, [step = '', ...rest]: readonly string[]): JsonNode {
+  const isLast = rest.length === 0
+  if (isMap(node))
+    return new Map(
+      [...node].flatMap(([key, inner]): readonly (readonly [string, JsonNode])[] =>
+        key !== step ? [[key, inner]] : isLast ? [] : [[key, deleteBelow(inner, rest)]],
+      ),
+    )
+  if (!isList(node)) return node
+  const position = positionIn(node, step)
+  return node.flatMap((item, index) => (index !== position ? [item] : isLast ? [] : [deleteBelow(item, rest)]))
 }

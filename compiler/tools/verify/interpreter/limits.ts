@@ -80,7 +80,9 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   if (owner === 'Query' || owner === 'Mutation') {
     const root = (owner === 'Query' ? api.query : api.mutation).get(field)
     if (root?.kind === 'collection') return pages(root.table)
-    if (root?.kind === 'byKey' || root?.kind === 'lookup') return row(root.table)
+    const isRow = root?.kind === 'byKey' || root?.kind === 'lookup'
+    if (isRow || root?.kind === 'updateRow' || root?.kind === 'deleteRow') return row(root.table)
+    if (root?.kind === 'updateRows') return { type: `${root.table.type}${responses.update}`, pagesOf: null }
     if (root?.kind === 'insert' || root?.kind === 'update' || root?.kind === 'delete')
       return { type: `${root.table.type}${responses[root.kind]}`, pagesOf: null }
     const body = root?.kind === 'call' ? root.function.body : undefined

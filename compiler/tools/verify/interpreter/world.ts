@@ -157,6 +157,7 @@ export const additions = [
   'ltreeFilters',
   'rangeFilters',
   'networkFilters',
+  'updates',
 ] as const
 
 export interface TableSketch {

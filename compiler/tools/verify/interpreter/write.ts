@@ -1,10 +1,12 @@
-import type { ApiTable } from './api.ts'
+import type { ApiTable, RowWrite } from './api.ts'
+import { readChanges, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { surroundingsOf, type Context } from './context.ts'
 import { readFilter, readOperand, type Condition, type Surroundings } from './filter.ts'
 import { allows, type Claims } from './policies.ts'
 import { Refused } from './refusal.ts'
 import { rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
+import { compareValues, readValue } from './types.ts'
 import type { ColumnSketch, Json, TableSketch, UniqueSketch, Value, World } from './world.ts'
 
 /**
@@ -37,12 +39,6 @@ export function readObjects(world: World, table: ApiTable, arg: Argument): reado
   const objects = asList(arg('objects') ?? [])
   if (objects.length === 0) throw new Refused('At least one record must be provided to objects')
   return objects.map((object) => readCells(world, table.inserts, object))
-}
-
-export function readSet(world: World, table: ApiTable, arg: Argument): Cells {
-  const set = readCells(world, table.updates, arg('set') ?? {})
-  if (set.size === 0) throw new Refused('At least one mapping must be provided to set argument')
-  return set
 }
 
 interface Conflict {
@@ -201,27 +197,150 @@ function affectedRows(
 const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argument): readonly string[] =>
   rows.length > Number(arg('atMost') ?? 1) ? [`${command} impacts too many records`] : []
 
-/** spec/graphql.md 10.3. */
+/** spec/graphql.md 10.3, 17.4. */
 export function update(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const { world, claims } = context
-  const set = readSet(world, table, arg)
+  const changes = readChanges(context.world, table, arg)
   const affected = affectedRows(context, store, table, arg, 'update')
-  const changed = new Map(affected.map((row) => [row, new Map([...row, ...set])]))
+  return change(context, store, table, new Map(affected.map((row) => [row, changes])), (changed) =>
+    tooMany('update', changed, arg),
+  )
+}
+
+/** Changes rows, each by changes of its own; the records come in this order. */
+function change(
+  { world, claims, meanwhile }: Context,
+  store: Store,
+  table: ApiTable,
+  affected: ReadonlyMap<Row, ReadonlyMap<string, Change>>,
+  check: (changed: readonly Row[]) => readonly string[],
+): Written {
+  const faults: string[] = []
+  const changed = new Map(
+    [...affected].map(([row, changes]) => {
+      const cells = [...changes].map(([name, newValue]): readonly [string, Value] => {
+        try {
+          return [name, newValue(row)]
+        } catch (error) {
+          if (!(error instanceof Refused)) throw error
+          faults.push(...error.reasons)
+          return [name, row.get(name) ?? null]
+        }
+      })
+      return [row, new Map([...row, ...cells])]
+    }),
+  )
   const after = withRows(
     store,
     table.sketch.name,
     rowsOf(store, table.sketch.name).map((row) => changed.get(row) ?? row),
   )
   const records = [...changed.values()]
-  requireValid(world, after, ...refusedByPolicy(table, claims, 'update', records), ...tooMany('update', records, arg))
+  if (clashes(world, table.sketch, changed)) meanwhile.add('23505')
+  requireValid(world, after, ...faults, ...refusedByPolicy(table, claims, 'update', records), ...check(records))
   return { store: after, records }
 }
 
+/** Whether some row gets a key that another had before, which is refused unless that one is changed first. */
+const clashes = (world: World, table: TableSketch, changed: ReadonlyMap<Row, Row>): boolean =>
+  [{ columns: table.primaryKey }, ...table.uniques].some(({ columns }) =>
+    [...changed].some(([row, now]) =>
+      [...changed.keys()].some((other) => other !== row && isSame(world, table, columns, now, columns, other)),
+    ),
+  )
+
 /** spec/graphql.md 10.4 and 10.5. */
 export function remove(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const { world } = context
   const records = affectedRows(context, store, table, arg, 'delete')
+  return removeAll(context, store, table, records, tooMany('delete', records, arg))
+}
+
+function removeAll(
+  { world }: Context,
+  store: Store,
+  table: ApiTable,
+  records: readonly Row[],
+  faults: readonly string[] = [],
+): Written {
   const after = removeRows(world, store, table.sketch, records)
-  requireValid(world, after, ...tooMany('delete', records, arg))
+  requireValid(world, after, ...faults)
   return { store: after, records }
+}
+
+/** The row with these values of the key, if the caller may see and change it. */
+function reachable(
+  { world, claims }: Context,
+  store: Store,
+  { table, key }: RowWrite,
+  command: 'update' | 'delete',
+  valueOf: Argument,
+): readonly Row[] {
+  const wanted = [...key].map(
+    ([field, { name, type }]) => [name, type, readValue(world, type, valueOf(field) ?? null)] as const,
+  )
+  const isMeant = (row: Row): boolean =>
+    wanted.every(([name, type, value]) => {
+      const present = row.get(name) ?? null
+      return present !== null && value !== null && compareValues(world, type, present, value) === 0
+    })
+  return visibleRows(store, table.sketch, claims)
+    .filter((row) => allows(table.sketch, claims, command, row))
+    .filter(isMeant)
+}
+
+/** A row by a key (spec/graphql.md 17.4). */
+export function writeRow(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
+  if (field.kind === 'deleteRow')
+    return removeAll(context, store, field.table, reachable(context, store, field, 'delete', arg))
+  const changes = readChanges(context.world, field.table, arg)
+  const [row] = reachable(context, store, field, 'update', arg)
+  return change(context, store, field.table, new Map(row === undefined ? [] : [[row, changes]]), () => [])
+}
+
+type Fields = Readonly<Record<string, Json>>
+
+/** The objects of `rows` with what they set. */
+export function readRows(
+  world: World,
+  table: ApiTable,
+  arg: Argument,
+): readonly { readonly given: Fields; readonly changes: ReadonlyMap<string, Change> }[] {
+  const rows = asList(arg('rows') ?? []) as unknown as readonly Fields[]
+  if (rows.length === 0) throw new Refused('At least one record must be provided to rows')
+  const all = rows.map((given) => ({
+    given,
+    changes: readChanges(world, table, (name) => (name === 'set' ? given['set'] : undefined)),
+  }))
+  // What one of them leaves out is read where it is.
+  const { select } = table.grants
+  const unread = [...table.updates].filter(([, { name }]) => select !== 'all' && !select.includes(name))
+  const missed = unread.flatMap(([field, { name }]) => {
+    const count = all.filter(({ changes }) => changes.has(name)).length
+    return count > 0 && count < all.length
+      ? [`The column "${field}" cannot be read, so that every one of the rows has to set it.`]
+      : []
+  })
+  if (missed.length > 0) throw new Refused(...missed)
+  return all
+}
+
+/** Many rows, each with values of its own (spec/graphql.md 17.4). */
+export function writeRows(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
+  const { world } = context
+  const rows = readRows(world, field.table, arg)
+  const keys = rows.map(({ given }) =>
+    [...field.key].map(([name, { type }]) => [type, readValue(world, type, given[name] ?? null)] as const),
+  )
+  const isTwin = (index: number): boolean =>
+    keys
+      .slice(index + 1)
+      .some((other) =>
+        other.every(
+          ([type, value], place) => compareValues(world, type, value, keys[index]?.[place]?.[1] ?? null) === 0,
+        ),
+      )
+  if (keys.some((_, index) => isTwin(index))) throw new Refused('Two of the rows have the same key')
+  const affected = rows.flatMap(({ given, changes }) =>
+    reachable(context, store, field, 'update', (name) => given[name]).map((row) => [row, changes] as const),
+  )
+  return change(context, store, field.table, new Map(affected), (changed) => tooMany('update', changed, arg))
 }

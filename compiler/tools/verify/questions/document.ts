@@ -1,5 +1,5 @@
 import type fc from 'fast-check'
-import { apiOf, apiTableOf, type ApiTable, type RootField } from '../interpreter/api.ts'
+import { apiOf, apiTableOf, type ApiTable, type RootField, type RowWrite } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import {
@@ -12,6 +12,7 @@ import {
   type Value,
   type World,
 } from '../interpreter/world.ts'
+import { drawChanges } from './changes.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Tree } from './input.ts'
@@ -124,18 +125,28 @@ function drawRoot(scene: Scene, field: RootField): string {
     case 'insert':
     case 'update':
     case 'delete':
+    case 'updateRow':
+    case 'deleteRow':
+    case 'updateRows':
       throw new Error(`${field.kind} is no query`)
   }
 }
 
-function keyArguments(scene: Scene, table: ApiTable, columns: ReadonlyMap<string, ColumnSketch>): string {
+const keyArguments = (scene: Scene, table: ApiTable, columns: ReadonlyMap<string, ColumnSketch>): string =>
+  printArguments(new Map(keyValues(scene, table, columns)))
+
+/** The key of a row that is there, mostly. */
+function keyValues(
+  scene: Scene,
+  table: ApiTable,
+  key: ReadonlyMap<string, ColumnSketch>,
+): readonly (readonly [string, Tree])[] {
   const isOfRow = table.sketch.rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))
   const row = isOfRow ? scene.draw.pick(table.sketch.rows) : undefined
-  const args = [...columns].map(([name, column]): [string, Tree] => {
+  return [...key].map(([name, column]) => {
     const value = row?.[table.sketch.columns.indexOf(column)] ?? columnValue(scene, table, column)
     return [name, toKey(scene, column, value ?? null)]
   })
-  return printArguments(new Map(args))
 }
 
 /** Key values that GraphQL cannot write (labels that are no names) give way to one that it can. */
@@ -209,13 +220,15 @@ function drawWrite(scene: Scene, field: RootField): string {
   scene.tell(`root: ${field.kind}`)
   if (field.kind === 'node') throw new Error('node is no mutation')
   if (field.kind === 'call') return drawCall(scene, field.function, 0)
+  if (field.kind === 'updateRow' || field.kind === 'deleteRow' || field.kind === 'updateRows')
+    return drawRowWrite(scene, field)
   const args = new Map<string, Tree>()
   if (field.kind === 'insert') {
     const meeting = field.table.conflicts.size > 0 && draw.chance(65)
     args.set('objects', drawObjects(scene, field.table, meeting))
     if (meeting) args.set('onConflict', drawConflict(scene, field.table))
   }
-  if (field.kind === 'update') args.set('set', drawSet(scene, field.table))
+  if (field.kind === 'update') for (const [name, tree] of changesOf(scene, field.table)) args.set(name, tree)
   if (field.kind !== 'insert') {
     if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
     if (!draw.chance(15)) args.set('atMost', place(scene, 'Int!', draw.pick([10, 1, 2, 0, 100])))
@@ -228,6 +241,31 @@ function drawWrite(scene: Scene, field: RootField): string {
     ['affectedCount', records, '__typename'],
   ])
   return `${printArguments(args)} { ${members.join(' ')} }`
+}
+
+const changesOf = (scene: Scene, table: ApiTable): ReadonlyMap<string, Tree> =>
+  drawChanges(scene, table, (isFree) => drawSet(scene, table, isFree))
+
+/** A change by key, or of many rows. */
+function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
+  const { draw } = scene
+  const depth = draw.pick([0, 1, 2])
+  if (kind !== 'updateRows') {
+    const changes = kind === 'updateRow' ? changesOf(scene, table) : []
+    return `${printArguments(new Map([...keyValues(scene, table, key), ...changes]))} { ${drawRow(scene, table, depth)} }`
+  }
+  const rows = Array.from({ length: scene.spoil() ? 0 : draw.pick([2, 1, 3]) }, () => {
+    const entries: readonly (readonly [string, Tree])[] = [
+      ...keyValues(scene, table, key),
+      ['set', drawSet(scene, table, () => true)],
+    ]
+    return new Map(entries)
+  })
+  const args = new Map<string, Tree>([
+    ['rows', place(scene, `[${table.type}RowInput!]!`, rows)],
+    ['atMost', place(scene, 'Int!', draw.pick([10, 3, 1]))],
+  ])
+  return `${printArguments(args)} { affectedCount records { ${drawRow(scene, table, depth)} } }`
 }
 
 /** What to do with rows that are there already. */
@@ -334,7 +372,8 @@ function freshValue(scene: Scene, table: ApiTable, column: ColumnSketch): Exclud
   return columnValue(scene, table, column, true)
 }
 
-function drawSet(scene: Scene, table: ApiTable): Tree {
+/** @param isFree which columns it may name */
+function drawSet(scene: Scene, table: ApiTable, isFree: (column: ColumnSketch) => boolean): Tree {
   const { draw } = scene
   if (scene.spoil()) {
     scene.tell('refusal: nothing to set')
@@ -342,7 +381,7 @@ function drawSet(scene: Scene, table: ApiTable): Tree {
   }
   const parents = drawParents(scene, table)
   const fields = [...table.updates].filter(
-    ([, column]) => !table.sketch.primaryKey.includes(column.name) || draw.chance(15),
+    ([, column]) => isFree(column) && (!table.sketch.primaryKey.includes(column.name) || draw.chance(15)),
   )
   const chosen = draw.some(fields, 50)
   const used = chosen.length > 0 || fields.length === 0 ? chosen : [draw.pick(fields)]

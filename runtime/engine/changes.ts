@@ -1,0 +1,30 @@
+import { rowKeysOf, type RowKey } from '../contract/lookups.ts'
+import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
+import { changeOperatorNames, takenAs, type ChangeOperatorName } from '../sql/changes.ts'
+import type { RoleVisibility } from './view.ts'
+import { byField } from './visible/columns.ts'
+
+/** What `updates` adds for a role (spec/graphql.md 17.4). */
+
+/** Columns that an operator takes, by field: what is there is read, and written. */
+export const changeable = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  operator: ChangeOperatorName,
+): ReadonlyMap<string, ColumnFacts> =>
+  entity.updates === true
+    ? byField(visible.takeovers(entity).filter(({ type }) => takenAs(operator, type) !== null))
+    : new Map()
+
+/** The operators that some column takes. */
+export const usableOperators = (visible: RoleVisibility, entity: EntityFacts): readonly ChangeOperatorName[] =>
+  changeOperatorNames.filter((name) => changeable(visible, entity, name).size > 0)
+
+const reserved: ReadonlySet<string> = new Set(['set', ...changeOperatorNames])
+
+/** Whether an update can name the key beside what it sets. */
+export const standsBesideSet = ({ columns }: RowKey): boolean => columns.every(({ field }) => !reserved.has(field))
+
+/** The keys that the role can change rows by, the primary one first. */
+export const usableKeys = (visible: RoleVisibility, entity: EntityFacts): readonly RowKey[] =>
+  rowKeysOf(entity).filter(({ columns }) => columns.every(({ column }) => visible.findsBy(entity, column)))

@@ -1,0 +1,163 @@
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { RowKey } from '../../contract/lookups.ts'
+import { changeable, usableOperators } from '../../engine/changes.ts'
+import { byField } from '../../engine/visible/columns.ts'
+import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/changes.ts'
+import { badArgument, Refusal } from '../protocol/failures.ts'
+import { slotOf, type Input } from './input.ts'
+import { columnNamed, encodingOf } from './inputs.ts'
+import type { Planner, SelectedField } from './planner.ts'
+import type { ColumnChange, Encoding, RowChange, UpdateRows, Value } from './types.ts'
+import { planResponse } from './written.ts'
+
+/** What an update sets, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */
+
+interface NamedChange {
+  readonly change: ColumnChange
+  readonly field: string
+  /** The argument that it stands in. */
+  readonly by: string
+}
+
+/** @throws Refusal where nothing is changed, or a column twice */
+export function planChanges(planner: Planner, entity: EntityFacts, selected: SelectedField): readonly ColumnChange[] {
+  const args = planner.args(selected)
+  const { visible } = planner
+  const all: readonly NamedChange[] = [
+    ...planSet(visible.updatable(entity), args('set')),
+    ...usableOperators(visible, entity).flatMap((name) =>
+      planOperator(name, changeable(visible, entity, name), args(name)),
+    ),
+  ]
+  if (all.length === 0) throw nothingSet()
+  const first = new Map<string, NamedChange>()
+  for (const named of all) {
+    const before = first.get(named.change.column)
+    if (before !== undefined && before.by !== named.by) throw refusedAt(selected.key, changedTwice(before, named))
+    first.set(named.change.column, named)
+  }
+  return all.map(({ change }) => change)
+}
+
+const nothingSet = (): Refusal => badArgument('At least one mapping must be provided to set argument')
+
+const changedTwice = ({ field, by }: NamedChange, again: NamedChange): string =>
+  `The column "${field}" is changed by "${by}" and by "${again.by}".`
+
+const unreadable = (field: string): string =>
+  `The column "${field}" cannot be read, so that every one of the rows has to set it.`
+
+const refusedAt = (key: string, message: string): Refusal =>
+  new Refusal('BAD_ARGUMENT', [{ message, path: [key], extensions: { code: 'BAD_ARGUMENT' } }])
+
+function planSet(updatable: readonly ColumnFacts[], input: Input): readonly NamedChange[] {
+  const fields = input.kind === 'object' ? input.fields : []
+  const inputs = byField(updatable)
+  return fields.map(([field, value]) => {
+    const column = columnNamed(inputs, field)
+    const change = { column: column.column, value: { slot: slotOf(value), encoding: encodingOf(column) } }
+    return { change, field, by: 'set' }
+  })
+}
+
+/** What is null changes nothing. */
+function planOperator(
+  operator: ChangeOperatorName,
+  columns: ReadonlyMap<string, ColumnFacts>,
+  input: Input,
+): readonly NamedChange[] {
+  const fields = input.kind === 'object' ? input.fields : []
+  return fields.flatMap(([field, value]): readonly NamedChange[] => {
+    const column = columnNamed(columns, field)
+    const family = takenAs(operator, column.type)
+    const operands = operandsOf(operator, column, value)
+    if (family === null || operands.length === 0) return []
+    return [{ change: { column: column.column, operator, family, operands }, field, by: operator }]
+  })
+}
+
+function operandsOf(operator: ChangeOperatorName, column: ColumnFacts, input: Input): readonly (readonly Value[])[] {
+  if (input.kind === 'absent' || input.kind === 'null') return []
+  const { steps } = changeOperator(operator)
+  if (steps === undefined) return [[{ slot: slotOf(input), encoding: encodingOf(column) }]]
+  const items = input.kind === 'list' ? input.items : []
+  return items.map((item) => {
+    const members = new Map(fieldsOf(item))
+    return steps.map((name) => ({ slot: slotOf(members.get(name) ?? { kind: 'null' }), encoding: stepEncodings[name] }))
+  })
+}
+
+const stepEncodings: Readonly<Record<'at' | 'value', Encoding>> = {
+  at: { kind: 'array', maxLength: null },
+  value: { kind: 'scalar', maxLength: null },
+}
+
+/** A row by one of its keys. */
+export function planRowChange(
+  planner: Planner,
+  kind: RowChange['kind'],
+  entity: EntityFacts,
+  key: RowKey,
+  selected: SelectedField,
+): RowChange {
+  const args = planner.args(selected)
+  const values = key.columns.map(({ field }): Value => ({
+    slot: slotOf(args(field)),
+    encoding: { kind: 'scalar', maxLength: null },
+  }))
+  return {
+    kind,
+    key: selected.key,
+    entity,
+    by: key.columns.map(({ column }) => column),
+    values,
+    unique: key.unique,
+    set: kind === 'update-row' ? planChanges(planner, entity, selected) : [],
+    row: planner.row(planner, entity, selected),
+  }
+}
+
+/** Rows by their primary key, each with values of its own. */
+export function planUpdateRows(
+  planner: Planner,
+  entity: EntityFacts,
+  { columns: key }: RowKey,
+  selected: SelectedField,
+): UpdateRows {
+  const args = planner.args(selected)
+  const rows = args('rows')
+  const items = rows.kind === 'list' ? rows.items : []
+  if (items.length === 0) throw badArgument('At least one record must be provided to rows')
+  const sets = items.map((item) => new Map(fieldsOf(new Map(fieldsOf(item)).get('set'))))
+  if (sets.some((set) => set.size === 0)) throw nothingSet()
+  const inputs = byField(planner.visible.updatable(entity))
+  const set = [...new Set(sets.flatMap((one) => [...one.keys()]))].map((name) => ({
+    name,
+    column: columnNamed(inputs, name),
+    partial: sets.some((one) => !one.has(name)),
+  }))
+  const unread = set.find(({ column, partial }) => partial && !planner.visible.readsColumn(entity, column))
+  if (unread !== undefined) throw refusedAt(selected.key, unreadable(unread.name))
+  const slot = slotOf(rows)
+  const each = (path: readonly string[], { type, maxLength }: Pick<ColumnFacts, 'type' | 'maxLength'>): Value => ({
+    slot,
+    encoding: { kind: 'each', path, list: type?.list === true, maxLength },
+  })
+  return {
+    kind: 'update-rows',
+    key: selected.key,
+    entity,
+    members: planResponse(planner, entity, selected),
+    readable: planner.visible.readableColumn(entity),
+    by: key.map(({ column, field, type }) => ({ column, values: each([field], { type, maxLength: null }) })),
+    set: set.map(({ name, column, partial }) => ({
+      column: column.column,
+      values: each(['set', name], column),
+      given: partial ? { slot, encoding: { kind: 'each-given', path: ['set', name] } } : null,
+    })),
+    atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
+  }
+}
+
+const fieldsOf = (input: Input | undefined): Extract<Input, { kind: 'object' }>['fields'] =>
+  input?.kind === 'object' ? input.fields : []
