@@ -13,7 +13,7 @@ type Intervals = readonly Interval[]
 
 const pattern = /([[(])\s*(-?\d*)\s*,\s*(-?\d*)\s*([\])])/g
 
-export function readRanges(text: string): Intervals {
+function readRanges(text: string): Intervals {
   const found = [...text.matchAll(pattern)].map(([, open, from = '', to = '', close]): Interval => ({
     from: from === '' ? Number.NEGATIVE_INFINITY : Number(from) + (open === '(' ? 1 : 0),
     to: to === '' ? Number.POSITIVE_INFINITY : Number(to) + (close === ']' ? 1 : 0),

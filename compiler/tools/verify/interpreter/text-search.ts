@@ -12,7 +12,7 @@ const word = /[a-z0-9\u{80}-\u{10ffff}]+/giu
 
 const wordsOf = (text: string): readonly string[] => (text.match(word) ?? []).map((found) => found.toLowerCase())
 
-export function vectorOfText(text: string): Vector {
+function vectorOfText(text: string): Vector {
   const vector = new Map<string, number[]>()
   wordsOf(text).forEach((word, index) => vector.set(word, [...(vector.get(word) ?? []), index + 1]))
   return vector
