@@ -9,6 +9,9 @@ import { createServer, type CatalographServer } from '../../compiler/server.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import { openStatements } from '../../runtime/db/pool/statements.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
+import { installLive } from '../../compiler/prepare/install-live.ts'
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { examplesIn, readPage } from '../support/examples.ts'
 import { enabled, secret, storeSettings } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -83,6 +86,28 @@ describe('the service within an application', () => {
   })
 })
 
+/** What the page's example takes as given. */
+const given = 'const [databaseUrl, jwtSecret, apikey] = process.argv.slice(2)'
+
+/** What follows it: a client of its WebSockets, which hears what it writes. */
+const visit = `
+  import { WebSocket } from 'ws'
+  await server.ready
+  const at = '127.0.0.1:' + app.server.address().port + '/graphql/v1'
+  const write = 'mutation { insertIntopostCollection(objects: [{id: 1, title: "new"}]) { affectedCount } }'
+  const headers = { apikey, 'content-type': 'application/json' }
+  const socket = new WebSocket('ws://' + at, 'graphql-transport-ws')
+  const say = (message) => socket.send(JSON.stringify(message))
+  const query = 'subscription { postCollection { edges { node { title } } } }'
+  socket.on('open', () => say({ type: 'connection_init', payload: { apikey } }))
+  socket.on('close', (code) => console.log(code))
+  socket.on('message', (data) => {
+    console.log(data.toString())
+    if (data.includes('connection_ack')) say({ id: '1', type: 'subscribe', payload: { query } })
+    else if (data.includes('"new"')) server.close().then(() => app.close())
+    else fetch('http://' + at, { method: 'POST', headers, body: JSON.stringify({ query: write }) })
+  })`
+
 describe('the package', () => {
   let folder: string
   beforeAll(() => {
@@ -91,6 +116,38 @@ describe('the package', () => {
     symlinkSync(root, join(folder, 'node_modules/catalograph'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
     return () => rmSync(folder, { recursive: true })
+  })
+
+  it('serves within an application as the page shows it, streams over WebSockets too', async () => {
+    const db = await createDatabase({
+      prepare: true,
+      sql: `create table public.post (id int primary key, title text);
+        comment on table public.post is '@graphql({"live": {"enabled": true}})';
+        grant select, insert on public.post to anon`,
+    })
+    const post = { schema: 'public', name: 'post' }
+    expect(await withSession({ url: db.adminUrl }, (query) => installLive(query, [post]))).toEqual([])
+    for (const name of ['fastify', 'ws'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    const [shown] = examplesIn(readPage('docs/operate.md')).filter(({ text }) => text.includes("from 'catalograph'"))
+    writeFileSync(join(folder, 'shown.js'), `${given}\n${shown?.text.replace('port: 3000', 'port: 0')}\n${visit}`)
+    try {
+      const args = ['shown.js', db.url, secret, projectKeys(secret).anon]
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder })
+      expect(
+        stdout
+          .trim()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toEqual([
+        { type: 'connection_ack' },
+        { id: '1', type: 'next', payload: { data: { postCollection: { edges: [] } } } },
+        { id: '1', type: 'next', payload: { data: { postCollection: { edges: [{ node: { title: 'new' } }] } } } },
+        1001,
+      ])
+    } finally {
+      await db.drop()
+    }
   })
 
   it('has a typed main export', async () => {
