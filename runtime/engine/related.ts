@@ -59,7 +59,10 @@ export const figureColumns = (
 
 /** Numbers, of which there are percentiles. */
 export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
-  figureColumns(visible, entity, 'sum').filter(({ type }) => type?.kind === 'scalar' && type.name !== 'Opaque')
+  figureColumns(visible, entity, 'sum').filter(isMeasured)
+
+export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
+  aggregate.sum !== null && type?.kind === 'scalar' && type.name !== 'Opaque'
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).

@@ -7,6 +7,7 @@ import { field, listOf, nonNull, type Fields, type SchemaTypes } from './types.t
 export function groupsField(entity: EntityFacts, types: SchemaTypes): Fields {
   const by = entity.groups === true ? (types.part(entity, 'groupBy') as GraphQLInputType | undefined) : undefined
   if (by === undefined) return {}
+  const widths = types.part(entity, 'groupWidths') as GraphQLInputType | undefined
   const input = (part: 'having' | 'groupOrder'): GraphQLInputType => types.part(entity, part) as GraphQLInputType
   const groups = field(
     listOf(types.part(entity, 'grouped') as GraphQLOutputType),
@@ -17,6 +18,13 @@ export function groupsField(entity: EntityFacts, types: SchemaTypes): Fields {
         type: nonNull(new GraphQLList(nonNull(by))),
         description: 'What rows of a group have in common: values of fields, or the time in which they lie.',
       },
+      ...(widths && {
+        widths: {
+          type: widths,
+          description:
+            'How far groups of numbers reach that are grouped by VALUE, from 0 on. Default: each its own group.',
+        },
+      }),
       having: { type: input('having'), description: 'Conditions that the groups must meet. Default: none.' },
       orderBy: {
         type: new GraphQLList(nonNull(input('groupOrder'))),

@@ -27,6 +27,7 @@ import {
   makeGroupOrder,
   makeHaving,
 } from './groups.ts'
+import { makeGroupWidths } from './group-widths.ts'
 import { makeGrouped, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
@@ -111,6 +112,7 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   grouped: makeGrouped,
   groupKey: makeGroupKey(visible),
   groupOrder: makeGroupOrder,
+  groupWidths: makeGroupWidths(visible),
   groupKeyOrder: makeGroupKeyOrder(visible),
   sumOrder: makeFigureOrder(visible, 'sum'),
   avgOrder: makeFigureOrder(visible, 'avg'),

@@ -1,20 +1,20 @@
-import { bucketsOf, type BucketName } from '../../contract/buckets.ts'
 import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { figureColumns, groupColumns, groupRelations, measuredColumns } from '../../engine/related.ts'
+import { figureColumns, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { combined, planValue } from './filter.ts'
-import { slotOf, valueOf, type Input } from './input.ts'
+import { groupKeyId, notAKey, planKeys } from './group-keys.ts'
+import { slotOf, type Input } from './input.ts'
 import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
-import type { Filter, GroupKey, GroupMember, Groups, GroupValue, OrderKey, OrderTerm, Typename } from './types.ts'
+import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
   const args = planner.args(selected)
-  const keys = planKeys(planner, entity, args('by'), args('timeZone'))
+  const keys = planKeys(planner, entity, args)
   if (keys.size === 0) throw badArgument('At least one field must be provided to by')
   const values = new Map<string, GroupValue>([...keys].map(([id, key]) => [id, { id, ...key }]))
   const planned: Planned = {
@@ -43,48 +43,7 @@ interface Planned {
   readonly named: (value: GroupValue) => string
 }
 
-const keyId = (path: readonly string[]): string => ['key', ...path].join('.')
-
 const ascending = (id: string): OrderTerm => ({ column: id, descending: false, nullsFirst: false })
-
-/** Null stands for what is not asked, as it does for directions (spec/graphql.md 5.4). */
-function planKeys(planner: Planner, entity: EntityFacts, input: Input, timeZone: Input): ReadonlyMap<string, GroupKey> {
-  const keys = new Map<string, GroupKey>()
-  const zone =
-    timeZone.kind === 'leaf'
-      ? { slot: timeZone.slot, encoding: { kind: 'scalar', maxLength: null } as const }
-      : undefined
-  const add = (path: readonly string[], { type }: ColumnFacts, of: OrderKey, bucket: BucketName): void => {
-    const id = keyId(path)
-    if (keys.has(id)) throw badArgument(`Rows can be grouped by "${path.join('.')}" once`)
-    const isTime = type?.kind === 'scalar' && bucketsOf(type.name).units.length > 0
-    keys.set(id, {
-      kind: 'key',
-      of,
-      ...(bucket !== 'VALUE' && isTime && { unit: bucket, ...(zone !== undefined && { zone }) }),
-    })
-  }
-  const walk = (here: EntityFacts, given: Input, path: readonly string[], from: (key: OrderKey) => OrderKey): void => {
-    if (given.kind !== 'object') return
-    const [columns, relations] = [groupColumns(planner.visible, here), groupRelations(planner.visible, here)]
-    for (const [name, value] of given.fields) {
-      const inner = [...path, name]
-      const column = columns.get(name)
-      if (column !== undefined) {
-        if (value.kind === 'leaf') add(inner, column, from(column.column), valueOf(value) as BucketName)
-        continue
-      }
-      const related = relations.get(name)
-      if (related === undefined) continue
-      const { relation, target } = related
-      planner.countRelated()
-      const step = { kind: 'one', entity: target, join: relation, always: relation.always === true } as const
-      walk(target, value, inner, (key) => from({ ...step, of: key }))
-    }
-  }
-  for (const item of input.kind === 'list' ? input.items : []) walk(entity, item, [], (key) => key)
-  return keys
-}
 
 const asFigure = (name: string): GroupFigure | undefined => groupFigureNames.find((figure) => figure === name)
 
@@ -132,8 +91,8 @@ function planKeyTerms(planned: Planned, path: readonly string[], input: Input): 
 
 /** @throws Refusal where rows are not grouped by it */
 function demandKey({ isKey }: Planned, path: readonly string[]): string {
-  const id = keyId(path)
-  if (!isKey(id)) throw badArgument(`Rows are not grouped by "${path.join('.')}"`)
+  const id = groupKeyId(path)
+  if (!isKey(id)) throw notAKey(path)
   return id
 }
 

@@ -42,6 +42,8 @@ export type Encoding =
   | { readonly kind: 'offset' }
   /** A part of 1. */
   | { readonly kind: 'part' }
+  /** A number above 0. */
+  | { readonly kind: 'width' }
   /** How far away; not negative. */
   | { readonly kind: 'distance' }
   /** A list of objects as a JSON array of records whose members are c0, c1, ... */
@@ -206,6 +208,8 @@ export interface GroupKey {
   readonly of: OrderKey
   /** Absent: values that are equal. */
   readonly unit?: TimeUnit
+  /** How far numbers reach that are one group; absent: those that are equal. */
+  readonly width?: Value
   /** In which the unit begins; absent: that of the session. */
   readonly zone?: Value
 }

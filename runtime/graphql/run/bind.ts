@@ -65,6 +65,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
     case 'part':
       if (!(Number(value) >= 0 && Number(value) <= 1)) throw badArgument('`at` must be from 0 to 1')
       return String(value)
+    case 'width':
+      if (!isAboveZero(String(value))) throw badArgument('A width must be a number above 0')
+      return String(value)
     case 'cursor':
       return elementText(decodeCursor(String(value))[encoding.index] ?? null, encoding.form)
     case 'node-key':
@@ -77,6 +80,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
       return arrayText(itemsOf(value).map((item) => String(valueAt(item, encoding.path) !== undefined)))
   }
 }
+
+/** Written out in digits, which every type of numbers reads. */
+const isAboveZero = (text: string): boolean => /^\d{1,30}(?:\.\d{1,30})?$/.test(text) && /[1-9]/.test(text)
 
 /**
  * Half of a surrogate pair has no form in UTF-8 and would be stored as another character. Lengths are counted in

@@ -2,7 +2,7 @@ import type { ColumnBuilder } from '../../contract/builder.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { asItems, type MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import { applied, select, sql, type Pair, type Sql } from '../../sql/tree.ts'
+import { applied, select, sql, trusted, type Pair, type Sql } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GroupKey, GroupMember, Groups, GroupValue, OrderKey } from '../plan/types.ts'
 import { cursorText, longestCount } from './cursor.ts'
@@ -134,7 +134,13 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
   const { entity, column } = endOf(scope.entity, key.of)
   const builder = columnOf(writer.engine.entity(entity.id), column)
   const element = scope.ordered(key.of)
-  return { element: { ...element, value: bucketOf(builder, key, element.value) }, builder }
+  const value = bucketOf(builder, key, element.value)
+  // Multiples of a width may have more digits than the column takes.
+  const isFiner = key.width !== undefined && builder.operand('').startsWith('::numeric')
+  return {
+    element: { ...element, value, ...(isFiner && { operand: number(value, '::numeric').element.operand }) },
+    builder,
+  }
 }
 
 /** The column in which a key ends. */
@@ -145,7 +151,9 @@ const endOf = (entity: EntityFacts, key: OrderKey): { readonly entity: EntityFac
 }
 
 /** When the unit of time begins in which a value lies: of a date, a date. */
-function bucketOf({ operand }: ColumnBuilder, { unit, zone }: GroupKey, value: Sql): Sql {
+function bucketOf(builder: ColumnBuilder, { unit, zone, width }: GroupKey, value: Sql): Sql {
+  const { operand } = builder
+  if (width !== undefined) return beginOf(operand(''), value, valueParameter(width))
   if (unit === undefined) return value
   const cast = operand('')
   const name = literal(unit.toLowerCase())
@@ -154,6 +162,20 @@ function bucketOf({ operand }: ColumnBuilder, { unit, zone }: GroupKey, value: S
   return isInstant && zone !== undefined
     ? sql`date_trunc(${name}, ${value}, ${valueParameter(zone)}::text)`
     : sql`date_trunc(${name}, ${value})`
+}
+
+/**
+ * Where the stretch of numbers begins in which a value lies. A remainder is exact, and has the sign of what is divided: it
+ * is brought above zero first.
+ */
+function beginOf(cast: string, value: Sql, width: Sql): Sql {
+  const isFloat = cast === '::real' || cast === '::double precision'
+  const isWhole = /^::(?:smallint|integer|bigint)$/.test(cast)
+  const type = trusted(isFloat ? '::float8' : isWhole ? '::int8' : '::numeric')
+  const [x, w] = [sql`${value}${type}`, sql`${width}${type}`]
+  if (isFloat) return sql`(floor(${x} / ${w}) * ${w})${trusted(cast)}`
+  const begin = sql`(${x} - mod(mod(${x}, ${w}) + ${w}, ${w}))`
+  return isWhole ? sql`${begin}${trusted(cast)}` : begin
 }
 
 /** Groups as if their values were columns of a row. */

@@ -73,3 +73,11 @@ export function quotient(value: Decimal, by: number): Decimal {
   const exact = { digits: (value.digits * 10n ** 40n) / divisor.digits, scale: value.scale + 40 }
   return roundDecimal(exact, scale)
 }
+
+/** The greatest multiple that is no more than the value. */
+export function beginOf(value: Decimal, width: Decimal): Decimal {
+  const scale = Math.max(value.scale, width.scale)
+  const [x, w] = [scaleUp(value, scale), scaleUp(width, scale)]
+  const rest = ((x % w) + w) % w
+  return { digits: x - rest, scale }
+}

@@ -1,5 +1,6 @@
 import { apiTableOf, type ApiTable } from './api.ts'
 import { isSame } from './constraints.ts'
+import { beginOf, printDecimal, readDecimal, type Decimal } from './decimal.ts'
 import type { Surroundings } from './filter.ts'
 import { asList, type Way } from './page.ts'
 import { Refused } from './refusal.ts'
@@ -23,13 +24,44 @@ export function readKeys(
   table: ApiTable,
   input: Json | undefined,
   zone: Json | undefined,
+  widths: Json | undefined,
 ): readonly GroupKey[] {
-  const keys = asList(input).flatMap((item) => keysIn(around, table, item, '', (row) => row, String(zone ?? 'UTC')))
+  const reach = widthsIn(widths, '')
+  const all = asList(input).flatMap((item) => keysIn(around, table, item, '', (row) => row, String(zone ?? 'UTC')))
+  const keys = all.map((key) => withWidth(key, reach.get(key.id)))
   const twice = keys.find(({ id }, index) => keys.findIndex((other) => other.id === id) < index)
   if (twice !== undefined) throw new Refused(`Rows can be grouped by "${twice.id}" once`)
+  for (const id of reach.keys()) if (keys.length > 0) demandKey(keys, id)
   if (keys.length === 0) throw new Refused('At least one field must be provided to by')
   return keys
 }
+
+/** By the paths of the fields. */
+function widthsIn(input: Json | undefined, path: string): ReadonlyMap<string, Decimal> {
+  if (input === undefined || input === null) return new Map()
+  if (typeof input === 'object')
+    return new Map(
+      Object.entries(input as Members).flatMap(([name, value]) => [
+        ...widthsIn(value, path === '' ? name : `${path}.${name}`),
+      ]),
+    )
+  const text = String(input)
+  if (!/^[\d.]+$/.test(text) || !/[1-9]/.test(text)) throw new Refused('A width must be a number above 0')
+  return new Map([[path, readDecimal(text)]])
+}
+
+const withWidth = (key: GroupKey, width: Decimal | undefined): GroupKey =>
+  width === undefined
+    ? key
+    : {
+        ...key,
+        valueOf: (row) => {
+          const value = key.valueOf(row)
+          if (value === null) return null
+          const begin = printDecimal(beginOf(readDecimal(String(value)), width))
+          return key.type.base === 'int4' || key.type.base === 'int2' ? Number(begin) : begin
+        },
+      }
 
 function keysIn(
   around: Surroundings,

@@ -116,7 +116,7 @@ export function groupsField(
   const { world } = context
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
-  const keys = readKeys(around, table, arg('by'), arg('timeZone'))
+  const keys = readKeys(around, table, arg('by'), arg('timeZone'), arg('widths'))
   const groups = new Map<Row, Row[]>()
   for (const row of matching) {
     const group: Row = new Map(keys.map((key) => [key.id, key.valueOf(row)]))
@@ -187,7 +187,7 @@ function keyObject(
 export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes): readonly (() => unknown)[] {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, null)
-  const keys = (): readonly GroupKey[] => readKeys(around, table, arg('by'), arg('timeZone'))
+  const keys = (): readonly GroupKey[] => readKeys(around, table, arg('by'), arg('timeZone'), arg('widths'))
   const none: RowsOf = () => []
   return [
     () => readPage(arg, readGroupOrder(around, table, keys(), arg('orderBy'), none)),

@@ -72,11 +72,18 @@ function drawOrder(scene: Scene, table: ApiTable, keys: readonly Chosen[]): read
 }
 
 /** The cursor of some group, or of none. */
-function drawCursor(scene: Scene, table: ApiTable, by: Json, zone: string, order: readonly Element[]): string {
+function drawCursor(
+  scene: Scene,
+  table: ApiTable,
+  by: Json,
+  zone: string,
+  widths: Json,
+  order: readonly Element[],
+): string {
   const { draw, world, api } = scene
   const store = storeOf(world)
   const around = { world, api, reach: ({ sketch }: ApiTable) => rowsOf(store, sketch.name) }
-  const keys = readKeys(around, table, by, zone)
+  const keys = readKeys(around, table, by, zone, widths)
   const rows = rowsOf(store, table.sketch.name)
   const row = rows.length > 0 && !draw.chance(10) ? draw.pick(rows) : undefined
   const group = new Map(keys.map((key: GroupKey) => [key.id, row === undefined ? null : key.valueOf(row)]))
@@ -145,6 +152,23 @@ function drawHaving(scene: Scene, table: ApiTable, depth = 2): Branch {
   )
 }
 
+/** Widths of numbers of the table itself; null: none. */
+function drawWidths(scene: Scene, keys: readonly Chosen[]): Json {
+  const { draw } = scene
+  const numbers = keys.filter(
+    ({ path, column: { type } }) => path.length === 1 && /^(int[248]|numeric)\b/.test(type.base),
+  )
+  const chosen = numbers.filter(() => draw.chance(40))
+  if (chosen.length === 0) return null
+  scene.tell('group widths')
+  return Object.fromEntries(
+    chosen.map(({ path, column: { type } }) => [
+      path[0] ?? '',
+      draw.pick(/^int/.test(type.base) ? ['2', '1', '10', '1000'] : ['0.5', '1', '25', '2.50']),
+    ]),
+  )
+}
+
 const byTree = (keys: readonly Chosen[]): Tree => keys.map(({ path, unit }) => entry([path, unit]))
 
 function spoiledBy(scene: Scene, keys: readonly Chosen[]): Tree {
@@ -162,18 +186,20 @@ export function drawGroups(scene: Scene, table: ApiTable): readonly string[] {
   const keys = drawKeys(scene, ways)
   const zone = draw.chance(40) ? draw.pick(Object.keys(zones)) : null
   const by = keys.map(({ path, unit }) => elementJson([path, unit]))
+  const widths = drawWidths(scene, keys)
   const order = drawOrder(scene, table, keys)
   const spoiled = scene.spoil()
   const list = spoiled ? spoiledBy(scene, keys) : byTree(keys)
   const args = new Map<string, Tree>([['by', place(scene, `[${table.type}GroupBy!]!`, list)]])
   if (order.length > 0) args.set('orderBy', place(scene, `[${table.type}GroupOrder!]`, order.map(entry)))
   if (draw.chance(45)) args.set('having', place(scene, `${table.type}Having`, drawHaving(scene, table)))
+  if (widths !== null && !spoiled) args.set('widths', new Map(Object.entries(widths as Record<string, string>)))
   // As a variable it would be taken for any text.
   if (zone !== null) args.set('timeZone', zone)
   if (draw.chance(40)) args.set('first', place(scene, 'Int', draw.pick([1, 2, 0, 5])))
   if (draw.chance(15)) args.set('offset', place(scene, 'Int', draw.int(3)))
   if (!spoiled && draw.chance(35))
-    args.set('after', place(scene, 'Cursor', drawCursor(scene, table, by, zone ?? 'UTC', order)))
+    args.set('after', place(scene, 'Cursor', drawCursor(scene, table, by, zone ?? 'UTC', widths, order)))
   const printed = [...args].map(([name, tree]) => `${name}: ${printTree(tree)}`).join(', ')
   return [`groups${scene.count()}: groups(${printed}) { ${drawMembers(scene, table, keys)} }`]
 }

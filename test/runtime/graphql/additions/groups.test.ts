@@ -122,6 +122,22 @@ describe('groups', () => {
     }
   })
 
+  it('reach as far as a width says, whatever the digits of the column', async () => {
+    const groups = (args: string): Promise<unknown> =>
+      groupsOf(`by: [{ price: VALUE }], widths: { price: "0.625" }${args}`, 'key { price } count cursor')
+    const all = (await groups('')) as readonly { key: { price: string }; cursor: string }[]
+    expect(all.map(({ key }) => key.price)).toEqual(['0.000', '1.250', '2.500', '4.375', '5.625', '7.500', '8.750'])
+    for (const [index, { cursor }] of all.entries())
+      expect(await groups(`, after: "${cursor}"`)).toEqual(all.slice(index + 1))
+    const refusal = async (widths: string): Promise<unknown> =>
+      (
+        await service.graphql(`{ saleCollection { groups(by: [{ id: VALUE }], widths: ${widths}) { count } } }`)
+      ).errors?.map(({ message }) => message)
+    for (const width of ['0', '-5', '"1e3"', '"x"'])
+      expect(await refusal(`{ id: ${width} }`)).toEqual(['A width must be a number above 0'])
+    expect(await refusal('{ place: { id: 2 } }')).toEqual(['Rows are not grouped by "place.id"'])
+  })
+
   it('have percentiles at a part that a variable gives', async () => {
     const query =
       'query Q($at: Float!) { c: saleCollection(filter: { id: { lte: 4 } }) { groups(by: [{ day: YEAR }]) { percentile(at: $at) { id price } } } }'

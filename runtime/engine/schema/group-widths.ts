@@ -1,0 +1,44 @@
+import { GraphQLInputObjectType, type GraphQLInputType, type GraphQLScalarType } from 'graphql'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { groupColumns, groupRelations, isMeasured } from '../related.ts'
+import type { RoleVisibility } from '../view.ts'
+import type { InputField } from './related.ts'
+import { scalars } from './scalars.ts'
+import { typeName, type MakePart } from './types.ts'
+
+/** Widths of groups of numbers (spec/graphql.md 17.2); undefined where there are no numbers to group by. */
+export const makeGroupWidths =
+  (visible: RoleVisibility): MakePart =>
+  (entity, types) =>
+    hasWidths(visible, entity, new Set())
+      ? new GraphQLInputObjectType({
+          name: typeName(entity, 'groupWidths'),
+          description: `How far groups of rows of ${entity.name} reach by numbers.`,
+          fields: () =>
+            Object.fromEntries([
+              ...[...groupColumns(visible, entity)].flatMap(([name, column]): readonly InputField[] =>
+                isMeasured(column)
+                  ? [[name, { type: widthOf(column), description: `How far groups by ${name} reach; more than 0.` }]]
+                  : [],
+              ),
+              ...[...groupRelations(visible, entity)].flatMap(([name, { target }]): readonly InputField[] => {
+                const type = types.part(target, 'groupWidths') as GraphQLInputType | undefined
+                return type === undefined ? [] : [[name, { type, description: `How far groups by ${name} reach.` }]]
+              }),
+            ]),
+        })
+      : undefined
+
+/** Groups of whole numbers begin at whole numbers. */
+const widthOf = ({ type }: ColumnFacts): GraphQLScalarType =>
+  type?.kind === 'scalar' && (type.name === 'Int' || type.name === 'BigInt') ? scalars.BigInt : scalars.BigFloat
+
+/** Whether there are numbers, here or where relations lead; these may lead in circles. */
+function hasWidths(visible: RoleVisibility, entity: EntityFacts, seen: Set<EntityFacts>): boolean {
+  if (seen.has(entity)) return false
+  seen.add(entity)
+  return (
+    [...groupColumns(visible, entity).values()].some(isMeasured) ||
+    [...groupRelations(visible, entity).values()].some(({ target }) => hasWidths(visible, target, seen))
+  )
+}
