@@ -21,6 +21,8 @@ type Manner = (typeof manners)[number]
 interface Written {
   readonly body: string
   readonly position: string
+  /** When it was, by performance.now. */
+  readonly at: number
 }
 
 export interface Tally {
@@ -106,7 +108,7 @@ async function call(
       null,
     )
     if (wrote.data === null || wrote.position === null) continue
-    const last = { body, position: wrote.position }
+    const last = { body, position: wrote.position, at: performance.now() }
     tally.written.push(last)
     own = [...own, last].slice(-lookedFor)
     const list = own.map((one) => `"${one.body}"`).join()
