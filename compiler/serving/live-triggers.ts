@@ -1,4 +1,6 @@
+import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
+import { pauseMs, retries } from '../../runtime/lib/retry.ts'
 import type { LiveTriggers } from '../live/database.ts'
 import { installLive } from '../prepare/install-live.ts'
 import { liveInstalled } from '../prepare/live-installed.ts'
@@ -8,13 +10,31 @@ export const seenTriggers: LiveTriggers = { told: liveInstalled('c.oid'), instal
 
 /**
  * Triggers of live relations, which the preparing role makes. Relations that it may not give any stay without: they are remarked
- * on as not told.
+ * on as not told. Where others hold locks on one for long it is tried again later: who gives it some changes the schema, so that
+ * the next request finds it live.
  * @param ownerUrl connection URL of the preparing role
  */
-export const liveTriggersBy = (ownerUrl: string): LiveTriggers => ({
-  ...seenTriggers,
-  install: (relations) =>
-    withSession({ url: ownerUrl }, async (query) => {
-      await installLive(query, relations)
-    }),
-})
+export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
+  let waiting: NodeJS.Timeout | null = null
+  let wanted: readonly LiveRelation[] = []
+  const install = async (relations: readonly LiveRelation[]): Promise<boolean> => {
+    const missing = await withSession({ url: ownerUrl }, (query) => installLive(query, relations))
+    return missing.every(({ why }) => why !== 'busy')
+  }
+  const tryLater = (relations: readonly LiveRelation[], attempt = 1): void => {
+    const again = async (): Promise<void> => {
+      const isDone = await install(relations).catch(() => false)
+      // Others may be wanted since.
+      if (!isDone && wanted === relations) tryLater(relations, attempt + 1)
+    }
+    waiting = setTimeout(() => void again(), pauseMs(retries.liveInstallLater, attempt)).unref()
+  }
+  return {
+    ...seenTriggers,
+    install: async (relations) => {
+      if (waiting !== null) clearTimeout(waiting)
+      wanted = relations
+      if (!(await install(relations))) tryLater(relations)
+    },
+  }
+}

@@ -36,6 +36,8 @@ export const retries = {
   challenge: atOnce(5),
   /** The triggers of a live relation, while others hold locks on it. */
   liveInstall: { attempts: 6, firstMs: 50, longestMs: 800 },
+  /** The same, once a compile has gone on without them. */
+  liveInstallLater: { attempts: Infinity, firstMs: 1_000, longestMs: 30_000 },
   /** What follows the changes of live relations, after it lost the database. */
   liveChanges: { attempts: Infinity, firstMs: 50, longestMs: 2_000 },
   /** The gates of relations, while no process leads. */

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'graphql-ws'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { signToken } from '../../../runtime/identity/jwt.ts'
@@ -107,6 +108,26 @@ describe('a service with live tables', () => {
       stream.close()
       await db.query('alter policy seen on posts using (true)')
     })
+  })
+
+  it('gives a table its triggers once a long transaction lets it', { timeout: 90_000 }, async () => {
+    const dulls = 'subscription { dullCollection { edges { node { id } } } }'
+    const writer = new pg.Client(db.adminUrl).on('error', () => undefined)
+    await writer.connect()
+    await serving(async (project) => {
+      await writer.query('begin; insert into dull values (1)')
+      await db.query(`comment on table dull is '@graphql({"live": {"enabled": true}})'`)
+      expect((await open(project, dulls)).status).toBe(400)
+      await writer.query('commit')
+      const status = async (): Promise<number> => {
+        const stream = await open(project, dulls)
+        stream.close()
+        return stream.status
+      }
+      await expect.poll(status, { timeout: 60_000 }).toBe(200)
+    })
+    await writer.end()
+    await db.query(`comment on table dull is '@graphql({"live": {"enabled": false}})'`)
   })
 
   it('refuses by name what is not live', async () => {
