@@ -17,8 +17,8 @@ grant select on devices to anon, authenticated;
 create extension if not exists pg_trgm;
 create extension if not exists ltree;
 
-create table notes (id int primary key, path ltree not null, title text not null, body tsvector not null, during int4range not null, address inet not null);
-insert into notes select n, ('p' || n % 97 || '.q' || n % 3001)::ltree, 'note w' || n % 3001 || ' of v' || n % 97, to_tsvector('simple', 'w' || n % 3001 || ' v' || n % 97),
+create table notes (id int primary key, laps int[] not null, path ltree not null, title text not null, body tsvector not null, during int4range not null, address inet not null);
+insert into notes select n, array[n % 3001, n % 97 + 5000], ('p' || n % 97 || '.q' || n % 3001)::ltree, 'note w' || n % 3001 || ' of v' || n % 97, to_tsvector('simple', 'w' || n % 3001 || ' v' || n % 97),
   int4range(n, n + 10), '10.0.0.0'::inet + n
 from generate_series(1, 100000) n;
 create index on notes using gin (to_tsvector('simple', title));
@@ -26,7 +26,8 @@ create index on notes using gin (body);
 create index on notes (lower(title));
 create index on notes using gin (title gin_trgm_ops);
 create index on notes using gist (path);
+create index on notes using gin (laps);
 create index on notes using gist (during);
 create index on notes using gist (address inet_ops);
-comment on table notes is '@graphql({"search": {"enabled": true}, "rangeFilters": {"enabled": true}, "networkFilters": {"enabled": true}, "textFilters": {"enabled": true}, "ltreeFilters": {"enabled": true}})';
+comment on table notes is '@graphql({"search": {"enabled": true}, "rangeFilters": {"enabled": true}, "networkFilters": {"enabled": true}, "textFilters": {"enabled": true}, "ltreeFilters": {"enabled": true}, "arrayFilters": {"enabled": true}})';
 grant select on notes to anon, authenticated;

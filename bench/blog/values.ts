@@ -88,4 +88,7 @@ export const valueOperations: readonly AdditionOperation[] = [
   notes('filter-ltree', '$path: Opaque!', 'path: {descendantOf: $path}', 'p.path <@ $1::ltree', (n) => ({
     path: `p${n % 97}.q${n}`,
   })),
+  notes('filter-array-element', '$lap: Int!', 'laps: {some: {eq: $lap}}', 'p.laps @> array[$1::int4]', (n) => ({
+    lap: n,
+  })),
 ]

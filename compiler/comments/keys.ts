@@ -176,6 +176,12 @@ export const keys = [
     help: '{"enabled": true} filters its ltree columns by what they lie below and match; a table goes before its schema.',
   },
   {
+    key: 'arrayFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} filters its arrays by their elements; a table goes before its schema.',
+  },
+  {
     key: 'rangeFilters',
     on: ['schema', 'relation'],
     decode: switched,

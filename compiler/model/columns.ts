@@ -1,5 +1,5 @@
 import { filterForms } from '../../runtime/contract/filter-forms.ts'
-import { formOf } from '../../runtime/contract/form-of.ts'
+import { anyFormOf } from '../../runtime/contract/form-of.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/types.ts'
@@ -110,7 +110,7 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
       ),
     ]
   if (facts.field === null) return [diagnose('name-unusable', object, { name, what: 'it has no field' })]
-  const form = formOf(facts.type)
+  const form = anyFormOf(facts.type)
   return form === undefined || !named.relation.rowSecurity
     ? []
     : [diagnose('filter-behind-policies', object, { keys: filterForms[form].additions })]

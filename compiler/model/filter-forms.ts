@@ -7,7 +7,7 @@ import {
   type FormAddition,
   type FormName,
 } from '../../runtime/contract/filter-forms.ts'
-import { formOf } from '../../runtime/contract/form-of.ts'
+import { anyFormOf } from '../../runtime/contract/form-of.ts'
 import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../runtime/contract/manifest.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
@@ -60,7 +60,7 @@ function extensionsOf(
 }
 
 const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] =>
-  types.flatMap((type) => formOf(type) ?? [])
+  types.flatMap((type) => anyFormOf(type) ?? [])
 
 const formsOfComposite = ({ fields }: CompositeFacts): readonly FormName[] => formsIn(fields.map(({ type }) => type))
 

@@ -187,10 +187,17 @@ function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
   return {
     ...element,
     ...withoutOrder,
-    type: { ...element.type, list: true },
+    type: listType(reading.asked, element.type),
     json: element.type.kind === 'enum' ? enumListForm(element.json, enumArrays) : listForm(element.json),
     filter: element.type.kind === 'scalar' ? scalarTable[element.type.name].lists : enumArrays,
   }
+}
+
+/** What filters single values filters none of their lists. */
+function listType({ arrayFilters }: ValueAdditions, element: ValueFacts['type']): ValueFacts['type'] {
+  if (element.kind !== 'scalar') return { ...element, list: true } as ValueFacts['type']
+  const { kind, name } = element
+  return { kind, name, list: true, ...(arrayFilters && scalarTable[name].lists && { form: 'array' as const }) }
 }
 
 /** A list of what is a list itself has no type but Opaque. */

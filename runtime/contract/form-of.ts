@@ -1,6 +1,14 @@
 import type { FormName } from './filter-forms.ts'
 import type { ValueType } from './manifest.ts'
 
+/** Whether conditions on the elements of the values' list are there (`arrayFilters`). */
+export const hasElementFilter = (type: ValueType | null): boolean =>
+  type?.kind === 'scalar' && type.list && type.form === 'array'
+
+/** Any form of a value. */
+export const anyFormOf = (type: ValueType | null): FormName | undefined =>
+  hasElementFilter(type) ? 'array' : formOf(type)
+
 /** The form in which values are compared; undefined where their scalar says how. */
 export const formOf = (type: ValueType | null): FormName | undefined =>
   type?.kind === 'scalar' && !type.list ? type.form : undefined

@@ -24,6 +24,7 @@ const additions = {
   search: { enabled: true },
   textFilters: { enabled: true },
   ltreeFilters: { enabled: true },
+  arrayFilters: { enabled: true },
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
   updates: { enabled: true },

@@ -6,7 +6,7 @@ import {
   type GraphQLFieldConfigArgumentMap,
   type GraphQLInputType,
 } from 'graphql'
-import { formOf } from '../../contract/form-of.ts'
+import { formOf, hasElementFilter } from '../../contract/form-of.ts'
 import { figureType, groupFigures, type GroupFigure } from '../../contract/figures.ts'
 import type { EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
@@ -14,7 +14,7 @@ import { filterComputed } from '../computed-filters.ts'
 import { figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
-import { formTypesOf, rankType } from './form-filters.ts'
+import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
 import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
@@ -144,8 +144,9 @@ export function filterType(
   if (isGeo(type)) return geoFilter
   const form = formOf(type)
   if (form !== undefined) return formTypesOf(visible, form)[0]
-  const filters = type.list ? listFilters : scalarFilters
-  const filter = filters.get(type.kind === 'scalar' ? type.name : 'Opaque')
+  const scalar = type.kind === 'scalar' ? type.name : 'Opaque'
+  const lists = hasElementFilter(type) ? arrayFilter(scalar) : listFilters.get(scalar)
+  const filter = type.list ? lists : scalarFilters.get(scalar)
   if (filter === undefined) throw new Error(`there is no filter for ${name}`)
   return filter
 }

@@ -1,10 +1,12 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLNonNull, type GraphQLInputType } from 'graphql'
 import { filterForms, formNames, type FilterForm, type FormName } from '../../contract/filter-forms.ts'
+import type { ScalarName } from '../../contract/scalar-names.ts'
 import { forms } from '../../sql/forms.ts'
 import type { FormOperator } from '../../sql/form.ts'
 import { jsonParts } from '../../sql/json-form.ts'
 import { operators } from '../../sql/operators.ts'
-import { operandType, orderByDirection, scalarFilters, type OperandField } from './filters.ts'
+import { elementQuantifiers } from '../../sql/quantifiers.ts'
+import { listFilters, operandType, orderByDirection, scalarFilters, type OperandField } from './filters.ts'
 import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
 
@@ -119,12 +121,37 @@ const pathFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
 
 const datetimeRange = filterOf('timestampRange')
 
+const arrayFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
+  [...listFilters].map(([name, lists]) => {
+    const type = scalarFilters.get(name) as GraphQLInputType
+    const elements = Object.entries(elementQuantifiers).map(([quantifier, description]): OperandField => [
+      quantifier,
+      { type, description },
+    ])
+    const fields = [...Object.entries(lists.toConfig().fields), ...elements].sort(([a], [b]) => (a < b ? -1 : 1))
+    return [
+      name,
+      new GraphQLInputObjectType({
+        name: `${name}ArrayFilter`,
+        description: `Conditions on a list of values of type ${name} and on its elements; all that are given must hold.`,
+        fields: Object.fromEntries(fields),
+      }),
+    ]
+  }),
+)
+
+/** The filter of lists whose elements can be asked for. */
+export const arrayFilter = (name: ScalarName): GraphQLInputObjectType | undefined => arrayFilters.get(name)
+
+const [anyArrayFilter = jsonFilter, ...otherArrayFilters] = arrayFilters.values()
+
 const formTypes: Readonly<Record<FormName, FormTypes>> = {
   json: [jsonFilter, pathFilter, pathQuery],
   vector: [filterOf('vector'), searchQuery, searchRank],
   searchedText: [filterOf('searchedText'), searchQuery, searchRank],
   comparedText: [filterOf('comparedText')],
   searchedAndComparedText: [filterOf('searchedAndComparedText'), searchQuery, searchRank],
+  array: [anyArrayFilter, ...otherArrayFilters],
   int4Range: [filterOf('int4Range')],
   int8Range: [filterOf('int8Range')],
   numericRange: [filterOf('numericRange')],

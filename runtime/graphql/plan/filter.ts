@@ -1,12 +1,13 @@
 import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
-import { formOf } from '../../contract/form-of.ts'
+import { formOf, hasElementFilter } from '../../contract/form-of.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { forms } from '../../sql/forms.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'
+import { isQuantifier, type ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
@@ -94,6 +95,8 @@ interface Compared {
   readonly subject: Subject
   readonly form: FormName | undefined
   readonly list: boolean
+  /** Whether conditions on its elements are there. */
+  readonly elements?: boolean
   readonly geo: boolean
   readonly maxLength: number | null
 }
@@ -102,6 +105,7 @@ const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
   subject: { column },
   form: formOf(type),
   list: type?.list === true,
+  elements: hasElementFilter(type),
   geo: isGeo(type),
   maxLength,
 })
@@ -134,6 +138,7 @@ function planAttributes(
               subject: { column, path: inner },
               form: formOf(item.type),
               list: item.type.list,
+              elements: hasElementFilter(item.type),
               geo: isGeo(item.type),
               maxLength: null,
             },
@@ -148,12 +153,25 @@ function planAttributes(
 export function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   if (compared.form !== undefined) return planForm(compared, compared.form, input)
-  const conditions = input.fields.map(([name, operand]) =>
-    compared.geo && name !== 'is'
-      ? planSpatial(compared, name as SpatialOperatorName, operand)
-      : planOperator(compared, name as OperatorName, operand),
-  )
+  const conditions = input.fields.flatMap(([name, operand]): readonly Filter[] => {
+    const isOfElements = compared.elements === true && isQuantifier(name)
+    const condition = isOfElements ? planElements(compared, name, operand) : planOne(compared, name, operand)
+    return condition === null ? [] : [condition]
+  })
   return combined('all', conditions)
+}
+
+const planOne = (compared: Compared, name: string, operand: Input): Filter =>
+  compared.geo && name !== 'is'
+    ? planSpatial(compared, name as SpatialOperatorName, operand)
+    : planOperator(compared, name as OperatorName, operand)
+
+/** Conditions on the elements of a list; those of `every` that are empty are none. */
+function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
+  if (input.kind !== 'object') return null
+  const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false, maxLength: null }
+  const of = planValue(element, input)
+  return of === null && quantifier === 'every' ? null : { kind: 'elements', ...subject, quantifier, of }
 }
 
 /** Values whose filter an addition brings. */

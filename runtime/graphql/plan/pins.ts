@@ -44,6 +44,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
     case 'presence':
     case 'spatial':
     case 'form':
+    case 'elements':
     case 'related':
       return null
   }

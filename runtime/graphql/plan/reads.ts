@@ -142,6 +142,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
     case 'presence':
     case 'spatial':
     case 'form':
+    case 'elements':
       if ('computed' in filter) readComputed(found, path, place, filter.computed)
       return
     case 'key':

@@ -4,6 +4,7 @@ import type { TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
+import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
@@ -92,6 +93,8 @@ export type Filter =
       /** Only where a second operand is given. */
       readonly beside?: Value
     })
+  /** How many elements of a list meet a condition, whose subject is an element; without one, all do. */
+  | (Subject & { readonly kind: 'elements'; readonly quantifier: ElementQuantifier; readonly of: Filter | null })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
   /** How many of the related rows meet a condition; without one, all rows do. */
@@ -105,7 +108,10 @@ export type Filter =
 
 /** What is compared: a column by its SQL name, or an attribute of it and of that, or the value of a computed field. */
 export type Subject = (
-  { readonly column: string; readonly path?: readonly string[] } | { readonly computed: ObjectId }
+  | { readonly column: string; readonly path?: readonly string[] }
+  | { readonly computed: ObjectId }
+  /** Of the list around the condition. */
+  | { readonly element: true }
 ) & {
   /** How its value is read, where an addition brings its filter. */
   readonly form?: FormName

@@ -45,6 +45,8 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
       return spatial(filter)
     case 'form':
       return ofForm(filter, writer)
+    case 'elements':
+      return ofElements(filter, writer, part)
     case 'key':
       return (scope) => keyEquals(scope.entity.key, filter.values)(scope)
     case 'related':
@@ -112,6 +114,41 @@ function homeOf({ extensions }: Manifest, name: ExtensionName): string {
 const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql =>
   applied((text) => `${text}::${besideAs}`, isName === true ? nameOrParameter(value) : valueParameter(value))
 
+/**
+ * Of no list nothing is known. That a list has an element is written as its index wants it; all else looks at the
+ * elements one by one.
+ */
+function ofElements(filter: Extract<Filter, { kind: 'elements' }>, writer: Writer, part: Part): Condition {
+  const { of, quantifier } = filter
+  if (quantifier === 'some' && of?.kind === 'compare' && of.operator === 'eq') {
+    const element = valueParameter(of.value)
+    return (scope) => {
+      const { value, type } = subjectOf(filter, scope)
+      return sql`(${value} @> array[${element}]${trusted(type.operand(''))})`
+    }
+  }
+  const condition = of === null ? null : compileFilter(of, writer, part)
+  return (scope) => {
+    const { value, type } = subjectOf(filter, scope)
+    const alias = writer.alias('e')
+    const inner = condition?.({ ...scope, element: elementOf(sql`${alias}.v`, type) }) ?? null
+    const wanted = inner !== null && quantifier === 'every' ? sql`${inner} is not true` : inner
+    const rows = select([], { from: [{ of: sql`pg_catalog.unnest(${value}) ${alias}(v)` }], where: given([wanted]) })
+    const met = quantifier === 'some' ? sql`exists ${rows}` : sql`not exists ${rows}`
+    return sql`(case when ${value} is not null then ${met} end)`
+  }
+}
+
+const missingElement = (): never => {
+  throw new Error('there is no list around the condition')
+}
+
+/** Its operands are cast to what the list's are a list of. */
+function elementOf(value: Sql, { operand }: Compared['type']): Compared {
+  const cast = operand('').replace(/\[\]$/, '')
+  return { value, type: { operand: (text) => `${text}${cast}`, operands: (text) => `${text}${cast}[]` } }
+}
+
 interface Compared {
   readonly value: Sql
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>
@@ -159,6 +196,7 @@ const castTo = (type: string, value: Sql): Compared => ({
 })
 
 function valueOf(subject: Subject, scope: Scope): Compared {
+  if ('element' in subject) return scope.element ?? missingElement()
   if ('column' in subject) {
     const column: Looked = { value: scope.column(subject.column), type: columnOf(scope.builder, subject.column) }
     return (subject.path ?? []).reduce<Looked>(({ value, type }, name) => {

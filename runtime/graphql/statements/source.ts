@@ -1,4 +1,4 @@
-import type { CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
+import type { AttributeBuilder, CallBuilder, ComputedBuilder, EntityBuilder } from '../../contract/builder.ts'
 import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
@@ -68,6 +68,8 @@ export interface Scope {
   readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
+  /** An element of a list, in conditions on those (filter.ts). */
+  readonly element?: { readonly value: Sql; readonly type: Pick<AttributeBuilder, 'operand' | 'operands'> }
   /** The whole row as a value of its composite type. */
   readonly row: () => Sql
   /** What the column equals that its relation is distributed by (tenants.ts); null: nothing known, or all rows are here. */

@@ -74,6 +74,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'presence':
     case 'spatial':
     case 'form':
+    case 'elements':
     case 'related':
       return null
   }

@@ -7,7 +7,7 @@ import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import { decodeToken } from './tokens.ts'
-import { compareValues, readValue, rulesOf } from './types.ts'
+import { compareValues, quantifiers, readValue, rulesOf } from './types.ts'
 import { fieldNameOf } from './names.ts'
 import {
   compositeNamed,
@@ -143,9 +143,32 @@ export function readColumn(
     readAll(Object.entries(input), ([operator, operand]) =>
       column.type.base === 'jsonb' && operator === 'path'
         ? readPaths(world, operand, valueOf)
-        : readOperator(world, column, operator, operand, valueOf),
+        : column.type.list && quantifiers.includes(operator)
+          ? readElements(world, column.type, operator, operand, valueOf)
+          : readOperator(world, column, operator, operand, valueOf),
     ),
   )
+}
+
+/** Conditions on the elements of a list (spec/graphql.md 17.1); of no list nothing is known. */
+function readElements(
+  world: World,
+  type: ColumnType,
+  quantifier: string,
+  input: Json,
+  valueOf: (row: Row) => Value,
+): Condition | null {
+  if (!isObject(input)) return null
+  const name = 'element'
+  const { elementDomain: _, domain: __, ...rest } = type
+  const condition = readColumn(world, { name, type: { ...rest, list: false } }, input)
+  if (condition === null && quantifier === 'every') return null
+  const meets = (value: Value): boolean => condition === null || condition(new Map([[name, value]])) === true
+  return (row) => {
+    const list = valueOf(row)
+    if (!Array.isArray(list)) return null
+    return quantifier === 'every' ? list.every(meets) : list.some(meets) === (quantifier === 'some')
+  }
 }
 
 /** Conditions on what stands at paths of a JSON value (spec/graphql.md 17.1). */

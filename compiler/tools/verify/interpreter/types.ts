@@ -170,9 +170,15 @@ function plainOperatorsOf(type: ColumnType, on: FilterSwitches): readonly string
   return type.collation === undefined ? all : all.filter((name) => !/^i(?:like|regex|eq|in)$/.test(name))
 }
 
+/** Conditions on the elements of a list (`arrayFilters`). */
+export const quantifiers: readonly string[] = ['some', 'every', 'none']
+
 const listOperatorsOf = (type: ColumnType, on: FilterSwitches): readonly string[] =>
   rulesOf(type).listFilter || (on.enumArrays === true && type.base === 'enum')
-    ? ['containedBy', 'contains', 'eq', 'is', 'overlaps']
+    ? [
+        ...['containedBy', 'contains', 'eq', 'is', 'overlaps'],
+        ...(on.arrayFilters === true && type.base !== 'enum' ? quantifiers : []),
+      ]
     : []
 
 export const aggregatesOf = (type: ColumnType): TypeRules['aggregates'] => (type.list ? [] : rulesOf(type).aggregates)

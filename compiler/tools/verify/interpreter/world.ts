@@ -154,6 +154,7 @@ export const additions = [
   'jsonFilters',
   'search',
   'textFilters',
+  'arrayFilters',
   'ltreeFilters',
   'rangeFilters',
   'networkFilters',

@@ -2,7 +2,7 @@ import { apiTableOf, type ApiTable, type RelationField } from '../interpreter/ap
 import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import { operatorsOf, type FilterSwitches } from '../interpreter/types.ts'
+import { operatorsOf, quantifiers, type FilterSwitches } from '../interpreter/types.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
 import {
   additionsOf,
@@ -85,10 +85,18 @@ function drawColumn(scene: Scene, table: ApiTable, column: ColumnSketch, on: Fil
   const entries = new Map<string, Tree>()
   for (let index = 0; index < count; index += 1) {
     const operator = draw.pick(operators)
-    const operand = drawOperand(scene, table, column, operator)
+    const operand = quantifiers.includes(operator)
+      ? drawElements(scene, table, column, operator)
+      : drawOperand(scene, table, column, operator)
     if (operand !== undefined) entries.set(operator, operand)
   }
   return entries
+}
+
+function drawElements(scene: Scene, table: ApiTable, column: ColumnSketch, quantifier: string): Tree {
+  scene.tell(`filter: elements, ${quantifier}`)
+  const { elementDomain: _, domain: __, ...type } = column.type
+  return drawColumn(scene, table, { ...column, type: { ...type, list: false } }, {})
 }
 
 /** Conditions on attributes. */
