@@ -119,8 +119,13 @@ function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>
 
 const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
+/** Names that every object has, such as "toString", are fields only where they are given. */
 const valueAt = (item: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name], item)
+  path.reduce<unknown>(
+    (value, name) =>
+      Object.hasOwn(Object(value), name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined,
+    item,
+  )
 
 function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kind: 'each' }>): string {
   const texts = itemsOf(value).map((item) => {

@@ -15,11 +15,13 @@ const schema = `
   create unique index post_some on post (views) where views > 100;
   create table reply (id int primary key, post int references post on delete cascade, text text);
   create table taken (id int primary key, set int unique, note text);
+  create table odd (id int primary key, constructor text, "toString" text);
+  insert into odd values (1, 'x', 'y'), (2, 'x', 'y');
   create table plain (id int primary key, n int);
   comment on table plain is '@graphql({"updates": {"enabled": false}})';
   create table keyless (id int, n int);
   comment on table keyless is '@graphql({"primary_key_columns": ["id"]})';
-  grant all on post, reply, taken, plain, keyless to anon;
+  grant all on post, reply, taken, odd, plain, keyless to anon;
   revoke select, insert, update on post from anon;
   grant select (id, slug, part, author, title, views, small, big, price, ratio, tags, moods, grid, codes, body, raw, bodies, home) on post to anon;
   grant insert, update on post to anon;
@@ -284,6 +286,17 @@ describe('updates', () => {
       'Invalid input for String type. Maximum character length 8',
     ])
     expect(await stored('views')).toBe(10)
+  })
+
+  it('takes names that every object has for fields only where they are given', async () => {
+    const rows = '{id: 1, set: {constructor: "a"}}, {id: 2, set: {toString: "b"}}'
+    const field = `updateoddRows(rows: [${rows}], atMost: 2) { records { id constructor toString } }`
+    expect(await answered(field)).toEqual({
+      records: [
+        { id: 1, constructor: 'a', toString: 'y' },
+        { id: 2, constructor: 'x', toString: 'b' },
+      ],
+    })
   })
 
   it('loses no increment of requests at once', async () => {
