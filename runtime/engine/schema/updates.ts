@@ -34,7 +34,7 @@ const steps: Readonly<Partial<Record<ChangeOperatorName, GraphQLInputType>>> = {
 }
 
 /** What an operator takes for each column; undefined where no column takes it. */
-export const makeOperatorInput =
+const makeOperatorInput =
   (visible: RoleVisibility, operator: ChangeOperatorName): MakePart =>
   (entity, types) => {
     const columns = [...changeable(visible, entity, operator)]
@@ -79,7 +79,7 @@ export function changeArguments(
   }
 }
 
-export const keyArguments = (key: readonly LookupColumn[], types: SchemaTypes): GraphQLFieldConfigArgumentMap =>
+const keyArguments = (key: readonly LookupColumn[], types: SchemaTypes): GraphQLFieldConfigArgumentMap =>
   Object.fromEntries(
     key.map(({ field: name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )

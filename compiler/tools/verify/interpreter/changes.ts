@@ -42,7 +42,7 @@ const columnOf = (inputs: ReadonlyMap<string, ColumnSketch> | undefined, field: 
   return column
 }
 
-export const readSet = (world: World, table: ApiTable, input: Json | undefined): readonly Named[] =>
+const readSet = (world: World, table: ApiTable, input: Json | undefined): readonly Named[] =>
   Object.entries((input ?? {}) as Readonly<Record<string, Json>>).map(([field, given]) => {
     const { name, type } = columnOf(table.updates, field)
     const value = readOperand(world, type, given)
