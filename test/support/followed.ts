@@ -30,7 +30,7 @@ export function followDatabase(url: string, options: FollowedOptions = {}): Foll
   const version = counted ? versionExpression : writtenExpression
   let reads = 0
   const query: typeof database.query = (text, values, name) => {
-    if (text.includes('as catalog')) reads += 1
+    if (text.includes("'facts' as part")) reads += 1
     return database.query(text, values, name)
   }
   const recorded = counted ? { counter: counterExpression } : {}
