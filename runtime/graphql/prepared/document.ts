@@ -10,7 +10,7 @@ import type { Variables } from '../plan/input.ts'
 import { toPlan } from '../plan/plan.ts'
 import type { Plan } from '../plan/types.ts'
 import { checkRows } from './row-limit.ts'
-import { shapeOf, writtenVariables } from './shape.ts'
+import { plannedVariables, shapeOf, type Planned } from './shape.ts'
 import { toStatements, type Statements } from '../statements/statements.ts'
 import { readFitting, readVariables, type ReadVariables } from './variables.ts'
 
@@ -51,8 +51,8 @@ export interface Sketch {
   readonly streams: boolean
   readonly strict: boolean
   readonly definitions: readonly VariableDefinitionNode[]
-  /** Names of variables whose value shows in the statements. */
-  readonly written: ReadonlySet<string>
+  /** The variables of which planning reads more than the form. */
+  readonly planned: ReadonlyMap<string, Planned>
 }
 
 /** A document's statements that are kept ready, one for each shape of its variables. */
@@ -115,7 +115,7 @@ const sketchOf = ({ schema }: RoleView, operation: Operation): Sketch => ({
   streams: operation.node.operation === 'subscription',
   strict: operation.strict,
   definitions: operation.node.variableDefinitions ?? [],
-  written: operation.strict ? writtenVariables(schema, operation) : new Set(),
+  planned: operation.strict ? plannedVariables(schema, operation) : new Map(),
 })
 
 interface Readers {
@@ -131,11 +131,11 @@ interface Readers {
 function prepareStrict(
   engine: Engine,
   view: RoleView,
-  { definitions, written }: Sketch,
+  { definitions, planned }: Sketch,
   { operation, again, read }: Readers,
   shapes: Shapes,
 ): Make {
-  const shapeFor = shapeOf(view.schema, definitions, written)
+  const shapeFor = shapeOf(view.schema, definitions, planned)
   let first: Operation | null = operation
   return (given, isMuch) => {
     const variables = read(given)
@@ -179,7 +179,7 @@ export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes
   const { writes, streams, definitions } = sketch
   if (!sketch.strict) return { writes, streams, definitions, ready: () => null }
   const read = readFitting(schema, definitions)
-  const shapeFor = shapeOf(schema, definitions, sketch.written)
+  const shapeFor = shapeOf(schema, definitions, sketch.planned)
   return {
     writes,
     streams,

@@ -26,16 +26,21 @@ import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-/** @param written the names of variables whose value shows in the statements */
+/** What planning reads of a variable's value, beyond its form. */
+export type Planned = 'value' | 'sign'
+
+/** @param planned the variables of which planning reads more than the form, by their names */
 export function shapeOf(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
-  written: ReadonlySet<string>,
+  planned: ReadonlyMap<string, Planned>,
 ): ShapeOf {
   const readers = definitions.map((definition) => {
     const name = definition.variable.name.value
     const type = typeFromAST(schema, definition.type)
-    return { name, read: isInputType(type) && !written.has(name) ? readerOf(type) : textOf }
+    const reads = planned.get(name)
+    if (!isInputType(type) || reads === 'value') return { name, read: textOf }
+    return { name, read: reads === 'sign' ? signOf : readerOf(type) }
   })
   return (variables) => {
     let shape = ''
@@ -45,6 +50,8 @@ export function shapeOf(
 }
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
+
+const signOf = (value: unknown): string => (value === null ? 'n' : Number(value) < 0 ? '-v' : 'v')
 
 /**
  * A variable's own type decides how it is read, since another operation of the document may use the same name for
@@ -118,30 +125,37 @@ function listForm(type: GraphQLInputType, value: unknown): string {
   return `[${forms.join(',')}]`
 }
 
-const literalArguments: ReadonlySet<string> = new Set(['first', 'last'])
+/** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
+const plannedArguments: ReadonlyMap<string, Planned> = new Map([
+  ['first', 'value'],
+  ['last', 'value'],
+  ['offset', 'sign'],
+])
 
 /**
- * Variables whose value is written into statements (page sizes) or decides what is selected (directives, introspection). Those of
- * the document's other operations count too, which makes shapes finer and never coarser.
+ * Variables whose value is written into statements (page sizes), is refused (offsets) or decides what is selected (directives,
+ * introspection). Those of the document's other operations count too, which makes shapes finer and never coarser.
  */
-export function writtenVariables(schema: GraphQLSchema, operation: Operation): ReadonlySet<string> {
-  const written = new Set<string>()
+export function plannedVariables(schema: GraphQLSchema, operation: Operation): ReadonlyMap<string, Planned> {
+  const planned = new Map<string, Planned>()
   const info = new TypeInfo(schema)
   const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true
+  const readsOf = (argument: string): Planned | undefined => {
+    if (info.getDirective() != null || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name))
+      return 'value'
+    return isInt(info.getArgument()?.type) ? plannedArguments.get(argument) : undefined
+  }
   visit(
     operation.document,
     visitWithTypeInfo(info, {
       Argument: ({ name, value }) => {
         if (value.kind !== Kind.VARIABLE) return
-        const isDirective = info.getDirective() != null
-        const isPageSize = literalArguments.has(name.value) && isInt(info.getArgument()?.type)
-        if (isDirective || isPageSize || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name)) {
-          written.add(value.name.value)
-        }
+        const reads = readsOf(name.value)
+        if (reads !== undefined && planned.get(value.name.value) !== 'value') planned.set(value.name.value, reads)
       },
     }),
   )
-  return written
+  return planned
 }
 
 const isInt = (type: GraphQLInputType | undefined): boolean => type !== undefined && getNamedType(type).name === 'Int'
