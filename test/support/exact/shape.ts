@@ -79,7 +79,8 @@ function groupShape(table: ApiTable): readonly (readonly [string, readonly strin
 }
 
 function tableShape(world: World, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
-  const isGrouped = hasAddition(world, table.sketch, 'groups')
+  const hasKeys = table.orders.size > 0 || table.groupRelations.size > 0
+  const isGrouped = hasKeys && hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
   const inputs = [
     [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys(), ...table.ranks.keys()]] as const,

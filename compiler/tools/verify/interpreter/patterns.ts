@@ -2,7 +2,7 @@ import type { Json } from './world.ts'
 
 /** Text operators (Postgres manual 9.7). The "C" collation folds the case of ASCII letters only. */
 
-const foldAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+export const foldAscii = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 function likePattern(pattern: string): RegExp {
   let source = ''

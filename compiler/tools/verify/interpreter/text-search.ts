@@ -1,3 +1,4 @@
+import { foldAscii } from './patterns.ts'
 import type { Json, Value } from './world.ts'
 
 /** What `search` asks of a value (spec/graphql.md 17.1), with the configuration `simple` and words that are drawn. */
@@ -10,7 +11,7 @@ type Query = (vector: Vector) => boolean
 /** Letters and digits make words; a character beyond ASCII counts as a letter here. */
 const word = /[a-z0-9\u{80}-\u{10ffff}]+/giu
 
-const wordsOf = (text: string): readonly string[] => (text.match(word) ?? []).map((found) => found.toLowerCase())
+const wordsOf = (text: string): readonly string[] => (text.match(word) ?? []).map(foldAscii)
 
 function vectorOfText(text: string): Vector {
   const vector = new Map<string, number[]>()
@@ -113,7 +114,7 @@ export const headlineOf = (query: string, start: string, stop: string, value: Va
   value === null
     ? null
     : String(value).replaceAll(word, (found) =>
-        found.toLowerCase() === wordsOf(query)[0] ? `${start}${found}${stop}` : found,
+        foldAscii(found) === wordsOf(query)[0] ? `${start}${found}${stop}` : found,
       )
 
 const readers: Readonly<Record<string, (text: string) => Query | null>> = {

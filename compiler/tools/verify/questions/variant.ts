@@ -43,10 +43,11 @@ function declared(document: string): readonly (readonly [name: string, type: str
 }
 
 /**
- * A text may be a pattern, a cursor fits its order, and a number may have more digits than another column takes: these only
+ * A text may be a pattern, a cursor fits its order, a number may have more digits than another column takes, and what is opaque is a
+ * range here and an address there: these only
  * stand where they were made for.
  */
-const bound = /^(String|Cursor)!?$|BigFloat/
+const bound = /^(String|Cursor)!?$|BigFloat|Opaque/
 
 /** Values that other variables of the type have. */
 const sameType = ({ document, variables }: Question, name: string, type: string): readonly Json[] =>
