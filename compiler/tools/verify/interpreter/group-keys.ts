@@ -3,6 +3,7 @@ import { isSame } from './constraints.ts'
 import { beginOf, printDecimal, readDecimal, type Decimal } from './decimal.ts'
 import type { Surroundings } from './filter.ts'
 import { asList, type Way } from './page.ts'
+import { fittedInteger } from './operators.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import { bucket } from './times.ts'
@@ -59,7 +60,7 @@ const withWidth = (key: GroupKey, width: Decimal | undefined): GroupKey =>
           const value = key.valueOf(row)
           if (value === null) return null
           const begin = printDecimal(beginOf(readDecimal(String(value)), width))
-          return key.type.base === 'int4' || key.type.base === 'int2' ? Number(begin) : begin
+          return fittedInteger(key.type, begin) ?? begin
         },
       }
 

@@ -21,14 +21,20 @@ const outOfRange = '22003'
 
 const integerBits: Readonly<Partial<Record<ColumnType['base'], number>>> = { int2: 16, int4: 32, int8: 64 }
 
-/** What the column holds of a result; too large a one is refused (Postgres manual 8.1). */
-function fitted({ base, scale }: ColumnType, text: string): Value {
+/** A result as a whole number of the type, too large a one is refused (Postgres manual 8.1.1); undefined: of other types. */
+export function fittedInteger({ base }: ColumnType, text: string): Value | undefined {
   const bits = integerBits[base]
-  if (bits !== undefined) {
-    const value = BigInt(text)
-    if (BigInt.asIntN(bits, value) !== value) throw new Refused(outOfRange)
-    return base === 'int8' ? String(value) : Number(value)
-  }
+  if (bits === undefined) return undefined
+  const value = BigInt(text)
+  if (BigInt.asIntN(bits, value) !== value) throw new Refused(outOfRange)
+  return base === 'int8' ? String(value) : Number(value)
+}
+
+/** What the column holds of a result; too large a one is refused (Postgres manual 8.1). */
+function fitted(type: ColumnType, text: string): Value {
+  const { base, scale } = type
+  const integer = fittedInteger(type, text)
+  if (integer !== undefined) return integer
   const places = base === 'numeric(8,2)' ? 2 : scale
   const rounded = places === undefined ? readDecimal(text) : roundDecimal(readDecimal(text), places)
   if (base === 'numeric(8,2)' && String(rounded.digits).replace('-', '').length > 8) throw new Refused(outOfRange)
