@@ -150,6 +150,12 @@ export function readColumn(
   )
 }
 
+/** Of a list, as it is compared: the length rule is one of columns that are no arrays (spec/graphql.md 3.4). */
+function elementType(type: ColumnType): ColumnType {
+  const { elementDomain: _, domain: __, length: ___, ...rest } = type
+  return { ...rest, base: rest.base === 'varchar(5)' ? 'text' : rest.base, list: false }
+}
+
 /** Conditions on the elements of a list (spec/graphql.md 17.1); of no list nothing is known. */
 function readElements(
   world: World,
@@ -160,8 +166,7 @@ function readElements(
 ): Condition | null {
   if (!isObject(input)) return null
   const name = 'element'
-  const { elementDomain: _, domain: __, ...rest } = type
-  const condition = readColumn(world, { name, type: { ...rest, list: false } }, input)
+  const condition = readColumn(world, { name, type: elementType(type) }, input)
   if (condition === null && quantifier === 'every') return null
   const meets = (value: Value): boolean => condition === null || condition(new Map([[name, value]])) === true
   return (row) => {

@@ -13,7 +13,7 @@ export function drawVariant(draw: Draw, question: Question): Question {
     const isPresent = Object.hasOwn(given, name)
     const before = given[name] ?? null
     // Cursors belong to their order, so that one stays.
-    const choice = hasCursor && type.includes('OrderBy') ? 0 : draw.int(4)
+    const choice = hasCursor && type.includes('Order') ? 0 : draw.int(4)
     if (choice === 0 || (choice === 1 && type.endsWith('!'))) return isPresent ? [[name, before]] : []
     if (choice === 1) return draw.chance(50) ? [] : [[name, null]]
     const others = [...(alternatives[type.replace(/!$/, '')] ?? []), ...sameType(question, name, type)]
