@@ -29,19 +29,27 @@ interface CancelConnection extends pg.Connection {
   readonly cancel: (processID: number, secretKey: number) => void
 }
 
-/** A server that takes the connection and never closes it is given up. */
+/** A server that takes the connection and does not close it is waited for no longer. */
 const cancelPatienceMs = 3_000
 
 /**
+ * For so long it stays open: PgBouncer 1.18 ends, with all its clients, when it hands on a cancellation whose sender has
+ * left (its issue 846). It gives up a server that does not answer after 15 s (server_connect_timeout).
+ */
+const cancelStaysMs = 20_000
+
+/**
  * Asks the server to cancel what a connection runs. Resolves when the server has closed the connection that this takes: by
- * then the signal was sent, so what is asked of the cancelled connection afterwards is not hit by it. Never rejects.
+ * then the signal was sent, so what is asked of the cancelled connection afterwards is not hit by it. Resolves as well after
+ * 3 s without that. Never rejects.
  */
 const sendCancel = (client: pg.Client): Promise<void> =>
   new Promise((resolve) => {
     const { host, port, processID, secretKey, ssl, sslNegotiation } = keyOf(client)
     const connection = new pg.Connection({ ssl, sslNegotiation } as pg.ConnectionConfig) as CancelConnection
     const stream = connection.stream as Socket
-    const patience = setTimeout(() => stream.destroy(), cancelPatienceMs)
+    const patience = setTimeout(resolve, cancelPatienceMs)
+    const stay = setTimeout(() => stream.destroy(), cancelStaysMs).unref()
     const ask = (): void => connection.cancel(processID, secretKey)
     connection.on('connect', () => {
       if (!ssl) ask()
@@ -51,8 +59,11 @@ const sendCancel = (client: pg.Client): Promise<void> =>
     connection.on('error', () => stream.destroy())
     connection.on('end', () => {
       clearTimeout(patience)
+      clearTimeout(stay)
       resolve()
     })
+    // A process that ends does not wait for it.
+    stream.unref()
     if (host.startsWith('/')) connection.connect(`${host}/.s.PGSQL.${port}`)
     else connection.connect(port, addressOf(client, host))
   })
