@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { serveStanding, type HttpService } from '../support/asked.ts'
+import { endAll } from '../support/hosts/end-all.ts'
 import { fair } from '../support/hosts/line.ts'
 import { openSeveralHosts, outages, usual, type LineName, type SeveralHosts } from '../support/hosts/several.ts'
 import { createRandom, type Random } from '../support/random.ts'
@@ -43,17 +44,19 @@ describe.skipIf(missing !== null)('several hosts', () => {
   let service: HttpService
   /** Of the primary, on a line of its own. */
   let direct: pg.Client
+  /** What ends what was opened, also where the rest was not. */
+  const endings: (() => Promise<unknown>)[] = []
   beforeAll(async () => {
-    hosts = await openSeveralHosts({ sql })
+    const opening = openSeveralHosts({ sql })
+    endings.push(async () => (await opening).drop())
+    hosts = await opening
     service = await serveStanding(hosts, { REQUEST_TIMEOUT_MS: '8000' })
+    endings.push(service.stop)
     direct = new pg.Client(hosts.adminUrl)
+    endings.push(() => direct.end())
     await direct.connect()
   }, 120_000)
-  afterAll(async () => {
-    await direct?.end()
-    await service?.stop()
-    await hosts?.drop()
-  })
+  afterAll(() => endAll(endings))
 
   const insert = (writer: number, turn: number): string =>
     `mutation { insertIntonoteCollection(objects: [{ writer: ${writer}, turn: ${turn} }]) { affectedCount } }`

@@ -85,7 +85,7 @@ export const standOn = async (
 ): Promise<Standing> => {
   const { query, leave } = await openQuery(first, others)
   const { url, adminUrl, log, cluster } = first
-  const drop = (): Promise<void> => leave().then(around.drop)
+  const drop = (): Promise<void> => leave().finally(around.drop)
   return { major, url, adminUrl, query, log, cluster, ...plain, ...around, drop }
 }
 

@@ -43,6 +43,27 @@ export function noHosts(): string | null {
   }
 }
 
+const isThere = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Removes what is left of processes that were killed; with a namespace its interfaces go. */
+const sweep = async (): Promise<void> => {
+  const found = async (args: readonly string[], pattern: RegExp): Promise<readonly string[]> =>
+    [...(await run('ip', args)).stdout.matchAll(pattern)]
+      .filter(([, , pid]) => !isThere(Number(pid)))
+      .map(([, name]) => name ?? '')
+  for (const name of await found(['netns', 'list'], /^(cg(\d+)-\w+)/gm))
+    await ip('netns', 'delete', name).catch(() => undefined)
+  for (const name of await found(['-o', 'link', 'show', 'type', 'bridge'], /^\d+: (cg(\d+)b):/gm))
+    await ip('link', 'delete', name).catch(() => undefined)
+}
+
 const attach = async (bridge: string, namespace: string, number: number): Promise<string> => {
   const address = `${network}.${number + 2}`
   const [here, there] = [`${prefix}h${number}`, `${prefix}n${number}`]
@@ -67,6 +88,7 @@ export async function openHosts<Name extends string>(names: readonly Name[]): Pr
     await rm(scripts, { recursive: true, force: true })
   }
   try {
+    await sweep()
     await ip('link', 'add', bridge, 'type', 'bridge')
     await ip('addr', 'add', `${address}/24`, 'dev', bridge)
     await ip('link', 'set', bridge, 'up')

@@ -3,6 +3,7 @@ import type { Endpoint } from '../cluster.ts'
 import { pgbouncerThat, startPgbouncer } from '../pgbouncer.ts'
 import { createRandom, type Random } from '../random.ts'
 import { openReplicated, replicas, staleMs, standOn, type Standing, type TopologyOptions } from '../standing.ts'
+import { endAll } from './end-all.ts'
 import { openHosts } from './hosts.ts'
 import { fair, openLine, type Line, type Weather } from './line.ts'
 
@@ -53,9 +54,7 @@ export async function openSeveralHosts(options: TopologyOptions): Promise<Severa
   if (program === null) throw new Error('There is no PgBouncer.')
   const hosts = await openHosts(['server', 'pooler', 'primary', 'replica'])
   const opened: (() => Promise<unknown>)[] = [hosts.close]
-  const close = async (): Promise<void> => {
-    for (const one of opened.toReversed()) await one()
-  }
+  const close = (): Promise<void> => endAll(opened)
   try {
     const random = createRandom(1)
     const lineTo = async (target: Endpoint): Promise<Line> => {
