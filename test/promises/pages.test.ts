@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { apiOf, apiTableOf, type Api, type ApiTable } from '../../compiler/tools/verify/interpreter/api.ts'
+import type { Api, ApiTable } from '../../compiler/tools/verify/interpreter/api-types.ts'
+import { apiOf, apiTableOf } from '../../compiler/tools/verify/interpreter/api.ts'
 import type { Term } from '../../compiler/tools/verify/interpreter/page.ts'
 import type { ColumnType, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { usefulRoles } from '../../compiler/tools/verify/questions/document.ts'

@@ -1,5 +1,6 @@
 import { figure } from './aggregate.ts'
-import { apiTableOf, type Api, type ApiTable, type RowField } from './api.ts'
+import type { Api, ApiTable, RowField } from './api-types.ts'
+import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain, isSame } from './constraints.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'

@@ -1,7 +1,9 @@
 import type { GroupFigure } from './aggregate.ts'
-import { argumentsOf, isExecutable } from './calls.ts'
+import type { Api, ApiTable, RelationField, RowField, RootField } from './api-types.ts'
+import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
+import { addChanges, addLookups, addRootFields } from './root-fields.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
 import {
   additionsOf,
@@ -18,86 +20,9 @@ import {
   type Grants,
   type Role,
   type TableSketch,
-  type UniqueSketch,
   type World,
   uniqueKeysOf,
 } from './world.ts'
-
-/** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
-export interface Api {
-  readonly tables: readonly ApiTable[]
-  readonly query: ReadonlyMap<string, RootField>
-  readonly mutation: ReadonlyMap<string, RootField>
-}
-
-export interface ApiTable {
-  readonly sketch: TableSketch
-  readonly schema: string
-  readonly grants: Grants
-  readonly type: string
-  readonly maxRows: number
-  readonly key: readonly ColumnSketch[]
-  /** The arguments that look a row up by its key, in the key's order; null where a part of it cannot be an argument. */
-  readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
-  readonly fields: ReadonlyMap<string, RowField>
-  /** What the role may read, also where a relation has the field of the name. */
-  readonly columns: ReadonlyMap<string, ColumnSketch>
-  readonly filters: ReadonlyMap<string, ColumnSketch>
-  /** Relations that can be asked for in a filter (spec/graphql.md 17). */
-  readonly filterRelations: ReadonlyMap<string, RelationField>
-  readonly orders: ReadonlyMap<string, ColumnSketch>
-  /** Relations that rows can be sorted by (spec/graphql.md 17). */
-  readonly orderRelations: ReadonlyMap<string, RelationField>
-  /** Columns by the order of how well they fit a query (spec/graphql.md 17). */
-  readonly ranks: ReadonlyMap<string, ColumnSketch>
-  /** Columns that `distinctOn` can name (spec/graphql.md 17). */
-  readonly distinct: ReadonlyMap<string, ColumnSketch>
-  readonly inserts: ReadonlyMap<string, ColumnSketch>
-  readonly updates: ReadonlyMap<string, ColumnSketch>
-  /** By operator, the columns that it can change (spec/graphql.md 17.4). */
-  readonly operators: ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>>
-  /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
-  readonly conflicts: ReadonlyMap<string, UniqueSketch>
-  readonly takeovers: ReadonlyMap<string, ColumnSketch>
-  /** What of columns can be figured out, whether `aggregate` is on or not. */
-  readonly figures: ReadonlyMap<GroupFigure, ReadonlyMap<string, ColumnSketch>>
-  readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
-  /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
-  readonly groupRelations: ReadonlyMap<string, RelationField>
-}
-
-export interface RelationField {
-  readonly kind: 'relation'
-  readonly target: string
-  readonly many: boolean
-  readonly direction: 'forward' | 'reverse'
-  readonly local: readonly string[]
-  readonly foreign: readonly string[]
-  /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
-  readonly notNull: boolean
-}
-
-export type RowField =
-  | { readonly kind: 'nodeId' }
-  | { readonly kind: 'column'; readonly column: ColumnSketch }
-  | RelationField
-  | { readonly kind: 'computed'; readonly function: FunctionSketch }
-  /** A text with what is found in it between marks. */
-  | { readonly kind: 'headline'; readonly column: ColumnSketch }
-
-export type RootField =
-  | { readonly kind: 'call'; readonly function: FunctionSketch }
-  | { readonly kind: 'node' }
-  | { readonly kind: 'lookup'; readonly table: ApiTable; readonly columns: ReadonlyMap<string, ColumnSketch> }
-  | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
-  | RowWrite
-
-/** A change of one row by a key, or of many by the primary one. */
-export interface RowWrite {
-  readonly kind: 'updateRow' | 'deleteRow' | 'updateRows'
-  readonly table: ApiTable
-  readonly key: ReadonlyMap<string, ColumnSketch>
-}
 
 /** The scalars that a schema has with their filters. */
 export const filteredScalars = [
@@ -439,17 +364,6 @@ function rowFields(
 const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[] =>
   [...functions].sort((a, b) => compareText(a.name, b.name))
 
-const isComputed = ({ body }: FunctionSketch): boolean =>
-  body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
-
-/**
- * Functions of one name are hidden (spec/graphql.md 9.1), unless comments rename them and that addition is on
- * (spec/graphql.md 17).
- */
-const isHiddenOverload = (world: World, fn: FunctionSketch): boolean =>
-  world.functions.some((other) => other !== fn && other.name === fn.name) &&
-  (world.functionShapes !== true || fn.field === null)
-
 /** Tables keep their names before functions, earlier functions before later ones (spec/graphql.md 2.4, 9.1). */
 function addCall(
   world: World,
@@ -525,92 +439,6 @@ const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>
   [{ columns: table.primaryKey, where: null }, ...table.uniques].some(
     (unique) => unique.where === null && unique.columns.every((column) => columns.includes(column)),
   )
-
-function addRootFields(query: Map<string, RootField>, mutation: Map<string, RootField>, table: ApiTable): void {
-  const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
-    if (!fields.has(name)) fields.set(name, field)
-  }
-  const base = lowerFirst(table.type)
-  const isRooted = table.sketch.unrooted !== true
-  if (isRooted) put(query, `${base}Collection`, { kind: 'collection', table })
-  if (isRooted && table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
-  if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
-  if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
-  if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
-}
-
-/**
- * Look-ups by unique keys other than the primary one (spec/graphql.md 17.3), in byte order of their columns; names of
- * functions, whoever may call these, stay theirs.
- */
-function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
-  const { sketch } = table
-  if (!hasAddition(world, sketch, 'uniqueKeys') || sketch.unrooted === true) return
-  const called = calledBy(world, false)
-  for (const columns of uniqueLookups(table)) {
-    const field = `${lowerFirst(table.type)}By${wordsOf(columns)}`
-    if (!called.has(field) && !query.has(field)) query.set(field, { kind: 'lookup', table, columns })
-  }
-}
-
-/** Names of functions, whoever may call them. */
-const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
-  const calls = world.functions.filter(
-    (fn) => fn.volatile === volatile && !isComputed(fn) && !isHiddenOverload(world, fn),
-  )
-  return new Set(calls.map((fn) => functionNameOf(fn.name, fn.field, world.inflects)))
-}
-
-/** Unique keys other than the primary one, by the fields of their columns. */
-function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSketch>[] {
-  const { sketch } = table
-  const isKey = (columns: readonly string[]): boolean =>
-    columns.length === sketch.primaryKey.length && columns.every((name) => sketch.primaryKey.includes(name))
-  return sketch.uniques
-    .filter(({ columns, where }) => where === null && !isKey(columns))
-    .map(({ columns }) => columns)
-    .sort((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)))
-    .flatMap((names) => argumentsOfKey(table, names) ?? [])
-}
-
-/** Null where the role cannot read a column, or not write it as an argument. */
-function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
-  const columns = new Map(
-    names.flatMap((name) => {
-      const found = [...table.columns].find(([, column]) => column.name === name)
-      const isNone = found === undefined || found[1].type.list
-      return isNone || ['composite', 'geometry'].includes(found[1].type.base) ? [] : [found]
-    }),
-  )
-  return columns.size === names.length ? columns : null
-}
-
-const wordsOf = (columns: ReadonlyMap<string, ColumnSketch>): string =>
-  [...columns.keys()].map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join('And')
-
-/** Changes by keys and of many rows (spec/graphql.md 17.4); names of functions stay theirs. */
-function addChanges(world: World, mutation: Map<string, RootField>, table: ApiTable): void {
-  if (!hasAddition(world, table.sketch, 'updates')) return
-  const called = calledBy(world, true)
-  const reserved: ReadonlySet<string> = new Set(['set', ...operatorNames])
-  const put = (name: string, field: RootField): void => {
-    if (!called.has(name) && !mutation.has(name)) mutation.set(name, field)
-  }
-  const primary = argumentsOfKey(
-    table,
-    table.key.map(({ name }) => name),
-  )
-  const keys = [
-    ...(primary === null ? [] : [['Pk', primary] as const]),
-    ...uniqueLookups(table).map((columns) => [wordsOf(columns), columns] as const),
-  ]
-  for (const [name, key] of keys) {
-    const isSettable = table.updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))
-    if (isSettable) put(`update${table.type}By${name}`, { kind: 'updateRow', table, key })
-    if (table.grants.delete) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
-    if (isSettable && key === primary) put(`update${table.type}Rows`, { kind: 'updateRows', table, key })
-  }
-}
 
 /**
  * Every column of the key has a name of its own among them (spec/graphql.md 7.3, decision 5); readable or not, the

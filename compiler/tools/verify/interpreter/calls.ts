@@ -21,6 +21,17 @@ export interface ArgumentSketch {
   readonly required: boolean
 }
 
+export const isComputed = ({ body }: FunctionSketch): boolean =>
+  body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
+
+/**
+ * Functions of one name are hidden (spec/graphql.md 9.1), unless comments rename them and that addition is on
+ * (spec/graphql.md 17).
+ */
+export const isHiddenOverload = (world: World, fn: FunctionSketch): boolean =>
+  world.functions.some((other) => other !== fn && other.name === fn.name) &&
+  (world.functionShapes !== true || fn.field === null)
+
 export const isExecutable = ({ execute }: FunctionSketch, role: Role): boolean => execute === null || execute === role
 
 const int: ColumnType = { base: 'int4', list: false, enum: null }

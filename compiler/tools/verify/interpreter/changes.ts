@@ -1,4 +1,4 @@
-import type { ApiTable } from './api.ts'
+import type { ApiTable } from './api-types.ts'
 import { readOperand } from './filter.ts'
 import { operatorNames, applied, steps, type OperatorName } from './operators.ts'
 import { Refused } from './refusal.ts'

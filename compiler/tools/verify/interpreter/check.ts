@@ -1,4 +1,5 @@
-import { apiTableOf, type ApiTable, type RowField } from './api.ts'
+import type { ApiTable, RowField } from './api-types.ts'
+import { apiTableOf } from './api.ts'
 import { readChanges } from './changes.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readFilter, readNode } from './filter.ts'

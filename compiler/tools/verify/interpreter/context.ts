@@ -1,5 +1,5 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
-import type { Api } from './api.ts'
+import type { Api } from './api-types.ts'
 import type { Surroundings } from './filter.ts'
 import type { Scope } from './selection.ts'
 import { Unknown } from './sample.ts'

@@ -1,4 +1,5 @@
-import { apiTableOf, type Api, type ApiTable, type RelationField } from './api.ts'
+import type { Api, ApiTable, RelationField } from './api-types.ts'
+import { apiTableOf } from './api.ts'
 import { isSame } from './constraints.ts'
 import { readSpatial } from './geometry.ts'
 import { jsonPart, jsonParts } from './json-filter.ts'

@@ -1,4 +1,5 @@
-import { apiTableOf, type ApiTable } from './api.ts'
+import type { ApiTable } from './api-types.ts'
+import { apiTableOf } from './api.ts'
 import { isSame } from './constraints.ts'
 import { beginOf, printDecimal, readDecimal, type Decimal } from './decimal.ts'
 import type { Surroundings } from './filter.ts'

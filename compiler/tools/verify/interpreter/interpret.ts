@@ -1,6 +1,7 @@
 import { Kind, parse, type OperationDefinitionNode } from 'graphql'
 import { callField, queryField, rowObject } from './answer.ts'
-import { apiOf, type RowWrite } from './api.ts'
+import type { RowWrite } from './api-types.ts'
+import { apiOf } from './api.ts'
 import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'

@@ -1,5 +1,6 @@
 import { Kind, type FieldNode, type OperationDefinitionNode, type SelectionSetNode } from 'graphql'
-import { apiTableOf, type Api, type ApiTable } from './api.ts'
+import type { Api, ApiTable } from './api-types.ts'
+import { apiTableOf } from './api.ts'
 import { linkOf } from './check.ts'
 import { responses, type Context } from './context.ts'
 import { argument } from './selection.ts'

@@ -1,4 +1,4 @@
-import type { ApiTable } from './api.ts'
+import type { ApiTable } from './api-types.ts'
 import { readValue } from './types.ts'
 import { columnNamed, type Json, type World } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { ApiTable, RowWrite } from './api.ts'
+import type { ApiTable, RowWrite } from './api-types.ts'
 import { readChanges, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { surroundingsOf, type Context } from './context.ts'

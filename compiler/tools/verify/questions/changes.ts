@@ -1,4 +1,4 @@
-import type { ApiTable } from '../interpreter/api.ts'
+import type { ApiTable } from '../interpreter/api-types.ts'
 import type { OperatorName } from '../interpreter/operators.ts'
 import type { BaseType, ColumnSketch } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'

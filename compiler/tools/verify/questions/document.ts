@@ -1,5 +1,6 @@
 import type fc from 'fast-check'
-import { apiOf, apiTableOf, type ApiTable, type RootField, type RowWrite } from '../interpreter/api.ts'
+import type { ApiTable, RootField, RowWrite } from '../interpreter/api-types.ts'
+import { apiOf, apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import {

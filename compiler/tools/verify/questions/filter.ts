@@ -1,4 +1,5 @@
-import { apiTableOf, type ApiTable, type RelationField } from '../interpreter/api.ts'
+import type { ApiTable, RelationField } from '../interpreter/api-types.ts'
+import { apiTableOf } from '../interpreter/api.ts'
 import { nodeIdOf } from '../interpreter/answer.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'

@@ -1,5 +1,6 @@
 import type { GroupFigure } from '../interpreter/aggregate.ts'
-import { apiTableOf, type Api, type ApiTable } from '../interpreter/api.ts'
+import type { Api, ApiTable } from '../interpreter/api-types.ts'
+import { apiTableOf } from '../interpreter/api.ts'
 import { readKeys, type GroupKey } from '../interpreter/group-keys.ts'
 import { readGroupOrder } from '../interpreter/groups.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'

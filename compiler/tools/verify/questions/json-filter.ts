@@ -1,4 +1,4 @@
-import type { ApiTable } from '../interpreter/api.ts'
+import type { ApiTable } from '../interpreter/api-types.ts'
 import { jsonOperators } from '../interpreter/json-filter.ts'
 import type { ColumnSketch } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'

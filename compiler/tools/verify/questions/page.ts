@@ -1,4 +1,5 @@
-import { apiTableOf, type Api, type ApiTable } from '../interpreter/api.ts'
+import type { Api, ApiTable } from '../interpreter/api-types.ts'
+import { apiTableOf } from '../interpreter/api.ts'
 import { readOrder, type Term } from '../interpreter/page.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'

@@ -1,4 +1,4 @@
-import type { Api, ApiTable } from '../interpreter/api.ts'
+import type { Api, ApiTable } from '../interpreter/api-types.ts'
 import { isName } from '../interpreter/names.ts'
 import { crsOf } from '../interpreter/geometry.ts'
 import { rulesOf } from '../interpreter/types.ts'

@@ -1,4 +1,4 @@
-import type { ApiTable, RowField } from '../interpreter/api.ts'
+import type { ApiTable, RowField } from '../interpreter/api-types.ts'
 import { apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'

@@ -1,0 +1,79 @@
+import type { GroupFigure } from './aggregate.ts'
+import type { OperatorName } from './operators.ts'
+import type { ColumnSketch, FunctionSketch, Grants, TableSketch, UniqueSketch } from './world.ts'
+
+/** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
+export interface Api {
+  readonly tables: readonly ApiTable[]
+  readonly query: ReadonlyMap<string, RootField>
+  readonly mutation: ReadonlyMap<string, RootField>
+}
+
+export interface ApiTable {
+  readonly sketch: TableSketch
+  readonly schema: string
+  readonly grants: Grants
+  readonly type: string
+  readonly maxRows: number
+  readonly key: readonly ColumnSketch[]
+  /** The arguments that look a row up by its key, in the key's order; null where a part of it cannot be an argument. */
+  readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
+  readonly fields: ReadonlyMap<string, RowField>
+  /** What the role may read, also where a relation has the field of the name. */
+  readonly columns: ReadonlyMap<string, ColumnSketch>
+  readonly filters: ReadonlyMap<string, ColumnSketch>
+  /** Relations that can be asked for in a filter (spec/graphql.md 17). */
+  readonly filterRelations: ReadonlyMap<string, RelationField>
+  readonly orders: ReadonlyMap<string, ColumnSketch>
+  /** Relations that rows can be sorted by (spec/graphql.md 17). */
+  readonly orderRelations: ReadonlyMap<string, RelationField>
+  /** Columns by the order of how well they fit a query (spec/graphql.md 17). */
+  readonly ranks: ReadonlyMap<string, ColumnSketch>
+  /** Columns that `distinctOn` can name (spec/graphql.md 17). */
+  readonly distinct: ReadonlyMap<string, ColumnSketch>
+  readonly inserts: ReadonlyMap<string, ColumnSketch>
+  readonly updates: ReadonlyMap<string, ColumnSketch>
+  /** By operator, the columns that it can change (spec/graphql.md 17.4). */
+  readonly operators: ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>>
+  /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
+  readonly conflicts: ReadonlyMap<string, UniqueSketch>
+  readonly takeovers: ReadonlyMap<string, ColumnSketch>
+  /** What of columns can be figured out, whether `aggregate` is on or not. */
+  readonly figures: ReadonlyMap<GroupFigure, ReadonlyMap<string, ColumnSketch>>
+  readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
+  /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
+  readonly groupRelations: ReadonlyMap<string, RelationField>
+}
+
+export interface RelationField {
+  readonly kind: 'relation'
+  readonly target: string
+  readonly many: boolean
+  readonly direction: 'forward' | 'reverse'
+  readonly local: readonly string[]
+  readonly foreign: readonly string[]
+  /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
+  readonly notNull: boolean
+}
+
+export type RowField =
+  | { readonly kind: 'nodeId' }
+  | { readonly kind: 'column'; readonly column: ColumnSketch }
+  | RelationField
+  | { readonly kind: 'computed'; readonly function: FunctionSketch }
+  /** A text with what is found in it between marks. */
+  | { readonly kind: 'headline'; readonly column: ColumnSketch }
+
+export type RootField =
+  | { readonly kind: 'call'; readonly function: FunctionSketch }
+  | { readonly kind: 'node' }
+  | { readonly kind: 'lookup'; readonly table: ApiTable; readonly columns: ReadonlyMap<string, ColumnSketch> }
+  | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
+  | RowWrite
+
+/** A change of one row by a key, or of many by the primary one. */
+export interface RowWrite {
+  readonly kind: 'updateRow' | 'deleteRow' | 'updateRows'
+  readonly table: ApiTable
+  readonly key: ReadonlyMap<string, ColumnSketch>
+}

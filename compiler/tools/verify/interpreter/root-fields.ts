@@ -1,0 +1,94 @@
+import type { ApiTable, RootField } from './api-types.ts'
+import { isComputed, isHiddenOverload } from './calls.ts'
+import { functionNameOf, lowerFirst } from './names.ts'
+import { operatorNames } from './operators.ts'
+import { compareText } from './types.ts'
+import { hasAddition, type ColumnSketch, type World } from './world.ts'
+
+/** The fields of the root types that stand for tables. */
+
+export function addRootFields(query: Map<string, RootField>, mutation: Map<string, RootField>, table: ApiTable): void {
+  const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
+    if (!fields.has(name)) fields.set(name, field)
+  }
+  const base = lowerFirst(table.type)
+  const isRooted = table.sketch.unrooted !== true
+  if (isRooted) put(query, `${base}Collection`, { kind: 'collection', table })
+  if (isRooted && table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
+  if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
+  if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
+  if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
+}
+
+/**
+ * Look-ups by unique keys other than the primary one (spec/graphql.md 17.3), in byte order of their columns; names of
+ * functions, whoever may call these, stay theirs.
+ */
+export function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
+  const { sketch } = table
+  if (!hasAddition(world, sketch, 'uniqueKeys') || sketch.unrooted === true) return
+  const called = calledBy(world, false)
+  for (const columns of uniqueLookups(table)) {
+    const field = `${lowerFirst(table.type)}By${wordsOf(columns)}`
+    if (!called.has(field) && !query.has(field)) query.set(field, { kind: 'lookup', table, columns })
+  }
+}
+
+/** Names of functions, whoever may call them. */
+const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
+  const calls = world.functions.filter(
+    (fn) => fn.volatile === volatile && !isComputed(fn) && !isHiddenOverload(world, fn),
+  )
+  return new Set(calls.map((fn) => functionNameOf(fn.name, fn.field, world.inflects)))
+}
+
+/** Unique keys other than the primary one, by the fields of their columns. */
+function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSketch>[] {
+  const { sketch } = table
+  const isKey = (columns: readonly string[]): boolean =>
+    columns.length === sketch.primaryKey.length && columns.every((name) => sketch.primaryKey.includes(name))
+  return sketch.uniques
+    .filter(({ columns, where }) => where === null && !isKey(columns))
+    .map(({ columns }) => columns)
+    .sort((a, b) => compareText(JSON.stringify(a), JSON.stringify(b)))
+    .flatMap((names) => argumentsOfKey(table, names) ?? [])
+}
+
+/** Null where the role cannot read a column, or not write it as an argument. */
+function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
+  const columns = new Map(
+    names.flatMap((name) => {
+      const found = [...table.columns].find(([, column]) => column.name === name)
+      const isNone = found === undefined || found[1].type.list
+      return isNone || ['composite', 'geometry'].includes(found[1].type.base) ? [] : [found]
+    }),
+  )
+  return columns.size === names.length ? columns : null
+}
+
+const wordsOf = (columns: ReadonlyMap<string, ColumnSketch>): string =>
+  [...columns.keys()].map((name) => name.charAt(0).toUpperCase() + name.slice(1)).join('And')
+
+/** Changes by keys and of many rows (spec/graphql.md 17.4); names of functions stay theirs. */
+export function addChanges(world: World, mutation: Map<string, RootField>, table: ApiTable): void {
+  if (!hasAddition(world, table.sketch, 'updates')) return
+  const called = calledBy(world, true)
+  const reserved: ReadonlySet<string> = new Set(['set', ...operatorNames])
+  const put = (name: string, field: RootField): void => {
+    if (!called.has(name) && !mutation.has(name)) mutation.set(name, field)
+  }
+  const primary = argumentsOfKey(
+    table,
+    table.key.map(({ name }) => name),
+  )
+  const keys = [
+    ...(primary === null ? [] : [['Pk', primary] as const]),
+    ...uniqueLookups(table).map((columns) => [wordsOf(columns), columns] as const),
+  ]
+  for (const [name, key] of keys) {
+    const isSettable = table.updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))
+    if (isSettable) put(`update${table.type}By${name}`, { kind: 'updateRow', table, key })
+    if (table.grants.delete) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
+    if (isSettable && key === primary) put(`update${table.type}Rows`, { kind: 'updateRows', table, key })
+  }
+}
