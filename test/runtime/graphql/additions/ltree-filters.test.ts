@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { rowsFound } from '../../../support/rows-found.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
@@ -24,13 +25,7 @@ describe('ltreeFilters: answers', () => {
   })
   afterAll(() => service.close())
 
-  const found = async (condition: string) => {
-    const filter = `{and: [{id: {lt: 100}}, ${condition}]}`
-    const { rows } = dataOf(
-      await service.graphql(`{ rows: placeCollection(filter: ${filter}) { edges { node { id } } } }`),
-    )
-    return rows.edges.map(({ node }: { readonly node: { readonly id: number } }) => node.id)
-  }
+  const found = rowsFound(() => service, 'placeCollection')
 
   it.each([
     ['{path: {descendantOf: "world.europe"}}', [2, 3]],

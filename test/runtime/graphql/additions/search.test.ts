@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { rowsFound } from '../../../support/rows-found.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
@@ -27,15 +28,7 @@ describe('search: answers', () => {
   })
   afterAll(() => service.close())
 
-  const found = async (condition: string, variables: Record<string, unknown> = {}, head = '') => {
-    const filter = `{and: [{id: {lt: 100}}, ${condition}]}`
-    const { rows } = dataOf(
-      await service.graphql(`query Q${head} { rows: docCollection(filter: ${filter}) { edges { node { id } } } }`, {
-        variables,
-      }),
-    )
-    return rows.edges.map(({ node }: { readonly node: { readonly id: number } }) => node.id)
-  }
+  const found = rowsFound(() => service, 'docCollection')
 
   it.each([
     ['{words: {search: {query: "fox quick", config: "english"}}}', [1, 2]],
