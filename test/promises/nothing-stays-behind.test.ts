@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { advisoryLocksOf } from '../support/advisory-locks.ts'
 import { majors } from '../support/database.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
@@ -57,13 +58,9 @@ describe.each(majors())('on PostgreSQL %i', (major) => {
   })
 
   it('a lock is held no longer than its request, failed or not', async () => {
-    const locks = async () =>
-      (await service.db.query(`select objid::int from pg_locks where locktype = 'advisory'`)).rows.map(
-        ({ objid }) => objid,
-      )
     expect((await ask('mutation { lock_seven }')).data).toEqual({ lock_seven: true })
     expect((await ask('mutation { lock_and_fail }')).errors).toHaveLength(1)
-    await expect.poll(locks).toEqual([])
+    await expect.poll(() => advisoryLocksOf(service.db)).toBe(0)
   })
 
   it('temporary tables are gone with their request', async () => {

@@ -12,6 +12,7 @@ import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { startAuthServer } from '../support/auth.ts'
+import { advisoryLocksOf } from '../support/advisory-locks.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { openText } from '../support/open-text.ts'
 import { pgbouncers, startPgbouncer, type Pgbouncer, type PgbouncerOptions } from '../support/pgbouncer.ts'
@@ -138,12 +139,11 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
   })
 
   it('no lock and no temporary table outlives its request, failed or not', async () => {
-    const locks = async () => (await db.query(`select from pg_locks where locktype = 'advisory'`)).rowCount
     for (const text of ['a', 'b', 'c'])
       expect(await ask(server, 'user1', `mutation { draft(t: "${text}") }`)).toEqual({ data: { draft: text } })
     expect(await ask(server, 'user1', 'mutation { lock_seven }')).toEqual({ data: { lock_seven: true } })
     expect(await ask(server, 'user1', 'mutation { lock_and_fail }')).toMatchObject({ errors: [{ message: 'no' }] })
-    await expect.poll(locks).toBe(0)
+    await expect.poll(() => advisoryLocksOf(db)).toBe(0)
   })
 
   it('what could not be prepared may be asked again on its connection', async () => {

@@ -96,7 +96,7 @@ describe('limits', () => {
       await server.db.query('begin')
       await put(30)
       const late = guest(address)
-      const waiting = 'select from pg_locks where not granted'
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       await expect.poll(async () => (await server.db.query(waiting)).rowCount, { interval: 10 }).toBeGreaterThan(0)
       await server.db.query('commit')
       const { status, headers } = await late
