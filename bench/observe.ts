@@ -15,10 +15,10 @@ import { printTable } from './support/table.ts'
  * What being watched costs: CPU per request of servers that differ in METRICS and TRACING alone and share one process, slice by
  * slice by turns, as ratios to one with both off. A second one with both off shows what the measurement itself can tell apart.
  * Several processes one after the other, in each of which another server begins. What the process pays once for all servers in it,
- * such as the collectors of prom-client, none of them pays more than another. Of the requests one in ten is traced, so
+ * such as the collectors of prom-client, none of them pays more than another. Of the requests one in fifty is traced, so
  * that V8 compiles that code late: the warm-up is long.
  *
- * npm run bench:observe -- --processes 4 --rounds 30 --seconds 0.25 --warm-up 25000 --scale 0.3 --only key,page --json FILE
+ * npm run bench:observe -- --processes 4 --rounds 30 --seconds 0.25 --warm-up 50000 --scale 0.3 --only key,page --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',') ?? ['key', 'page']
@@ -28,7 +28,7 @@ const processes = options.number('processes', 4)
 const effort = {
   ...effortOf(options),
   rounds: options.number('rounds', 30),
-  warmUp: options.number('warm-up', 25_000),
+  warmUp: options.number('warm-up', 50_000),
   perSecond: 0,
 }
 
@@ -36,8 +36,8 @@ const watched: readonly Watched[] = [
   { name: 'off', settings: {} },
   { name: 'off again', settings: {} },
   { name: 'metrics', settings: { METRICS: 'on' } },
-  { name: 'tracing', settings: { TRACING: '0.1' } },
-  { name: 'both', settings: { METRICS: 'on', TRACING: '0.1' } },
+  { name: 'tracing', settings: { TRACING: '0.02' } },
+  { name: 'both', settings: { METRICS: 'on', TRACING: '0.02' } },
 ]
 
 const beginningWith = (first: number): readonly Watched[] => [...watched.slice(first), ...watched.slice(0, first)]

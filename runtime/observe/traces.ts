@@ -12,8 +12,9 @@ export async function createTraces(share: number): Promise<TraceRequest> {
   const tracer = trace.getTracer('catalograph')
   // Milliseconds since 1970.
   const time = (at: number): number => performance.timeOrigin + at
-  return ({ arrived, operation, role, traceparent }) => {
+  return ({ arrived, operation: nameOf, role, traceparent }) => {
     if (share < 1 && !(sampledBy(traceparent) ?? Math.random() < share)) return null
+    const operation = nameOf()
     const parent = traceparent === undefined ? ROOT_CONTEXT : propagation.extract(ROOT_CONTEXT, { traceparent })
     const attributes = { 'graphql.operation.name': operation, 'catalograph.role': role }
     const options = { kind: SpanKind.SERVER, startTime: time(arrived), attributes }

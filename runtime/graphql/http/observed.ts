@@ -47,7 +47,8 @@ export type ObserveRequest = (request: ObservedRequest) => void
 export interface BegunRequest {
   /** On the monotonic clock, in milliseconds. */
   readonly arrived: number
-  readonly operation: string
+  /** What it is called; looked for when it is asked. */
+  readonly operation: () => string
   readonly role: string
   /** The header of W3C Trace Context, as it came; undefined: it did not. */
   readonly traceparent: string | undefined

@@ -135,7 +135,7 @@ function begin(
   { role }: Caller,
 ): TracedRequest | null {
   const parent = typeof traceparent === 'string' ? traceparent : undefined
-  return trace({ arrived: arrivedAt, operation: operationNameOf(asked), role, traceparent: parent })
+  return trace({ arrived: arrivedAt, operation: () => operationNameOf(asked), role, traceparent: parent })
 }
 
 function tell(observe: ObserveRequest, traced: TracedRequest | null, request: ObservedRequest): void {
