@@ -52,6 +52,27 @@ export const switchedOn = switchedElse(false)
 /** On, unless `{"enabled": false}`. */
 export const unlessDisabled = switchedElse(true)
 
+/** A text that says why; null where there is none. */
+export const reason: Decoder<string | null> = (value) => {
+  const isText = typeof value === 'string' && value.trim() !== ''
+  const remarks = isText || value === null ? [] : [`${shown(value)} is no text that says why`]
+  return { ok: true, value: isText ? value : null, remarks }
+}
+
+/** An object of such texts, as pairs. */
+export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) => {
+  if (value === null) return { ok: true, value: [] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  const read = Object.entries(value).map(([name, why]) => ({ name, ...reason(why) }))
+  return {
+    ok: true,
+    value: read.flatMap((one) => (one.ok && one.value !== null ? [[one.name, one.value] as const] : [])),
+    remarks: read.flatMap((one) =>
+      (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${shown(one.name)}, ${remark}`),
+    ),
+  }
+}
+
 /** The most that one document may select and cost; null where the owner set no limit. */
 export interface Limits {
   readonly fields: number | null

@@ -1,4 +1,4 @@
-import { allowlist, limits, liveReads, switched, switchedOn, unlessDisabled } from './additions.ts'
+import { allowlist, limits, liveReads, reason, reasons, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -78,6 +78,18 @@ export const keys = [
     on: ['function'],
     decode: scalarText,
     help: 'a string: the description in GraphQL.',
+  },
+  {
+    key: 'deprecated',
+    on: ['relation', 'column', 'function'],
+    decode: reason,
+    help: 'a string: why its fields are deprecated, and what to use instead.',
+  },
+  {
+    key: 'deprecated',
+    on: ['enum'],
+    decode: reasons,
+    help: 'an object from labels to strings: why their values are deprecated, and what to use instead.',
   },
   {
     key: 'totalCount',

@@ -18,6 +18,7 @@ import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
 import { crossingDiagnostics } from './crossing.ts'
 import { buildComposites } from './composites.ts'
+import { marksEnum, marksFunction, marksRelation } from './deprecation.ts'
 import { buildEntities, type Entity, type EntityScope } from './entities.ts'
 import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
@@ -70,9 +71,14 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
   const whole = withTenants(annotated, entities.value)
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const entityFacts = yield* memo.map(factsOf, placed)
+  const servedEnums = yield* memo.map(enumFacts, enums.value)
+  const isDeprecating =
+    (yield* memo.map(marksRelation, entityFacts)).includes(true) ||
+    facts.some(marksFunction) ||
+    servedEnums.some(marksEnum)
   const parts = {
     ...schemaPart(annotated),
-    enums: yield* memo.map(enumFacts, enums.value),
+    enums: servedEnums,
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
@@ -81,6 +87,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
+    ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
   }

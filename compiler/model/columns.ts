@@ -7,6 +7,7 @@ import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'
 import { attributesOf } from './composites.ts'
+import { deprecation } from './deprecation.ts'
 import { formSwitches } from './filter-forms.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
@@ -69,6 +70,7 @@ function columnFacts(
     ...(value === null ? noType : typeFacts(value)),
     notNull: isNotNull(named, column),
     description: column.description,
+    ...deprecation(column.settings.deprecated),
     maxLength: value?.limited === true ? maxLength(column) : null,
     filter: served?.filter ?? false,
     order: served?.order ?? false,

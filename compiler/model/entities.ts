@@ -7,6 +7,7 @@ import { relationWord } from '../report/object-name.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
+import { deprecation } from './deprecation.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
@@ -142,6 +143,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     kind: relationWord(relation.kind),
     name,
     description: relation.description,
+    ...deprecation(relation.settings.deprecated),
     // The table's setting goes before that of its schema (spec/graphql.md 5.3).
     maxRows: relation.settings.max_rows ?? schema.maxRows,
     totalCount: relation.settings.totalCount,

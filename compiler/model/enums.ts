@@ -5,6 +5,7 @@ import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameType } from '../report/object-name.ts'
+import { deprecation } from './deprecation.ts'
 import { isValidEnumValue, isValidName, typeNameOf } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type ServedSchema } from './scope.ts'
@@ -60,13 +61,18 @@ interface Labels {
 
 function readLabels(type: AnnotatedType, object: string): WithDiagnostics<Labels> {
   const names = new Map(type.settings.mappings ?? [])
-  const renamed = type.labels.map((label) => ({ label, name: names.get(label) ?? label }))
+  const reasons = new Map(type.settings.deprecated)
+  const renamed = type.labels.map((label) => ({
+    label,
+    name: names.get(label) ?? label,
+    ...deprecation(reasons.get(label)),
+  }))
   const problems = renamed.map((value, index) => labelProblem(value, renamed.slice(0, index)))
   const mappings = renamed
     .filter(({ label, name }) => name !== label && isValidEnumValue(name))
     .map(({ label, name }) => [label, name] as const)
   return withDiagnostics({ values: renamed.filter((_, index) => problems[index] === null), mappings }, [
-    ...[...names.keys()]
+    ...[...new Set([...names.keys(), ...reasons.keys()])]
       .filter((label) => !type.labels.includes(label))
       .map((label) => diagnose('label-unknown', object, { label, labels: type.labels })),
     ...renamed.flatMap((value, index) => labelDiagnostics(object, value, problems[index] ?? null)),

@@ -2,6 +2,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import type { ArgumentFacts, Diagnostic, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameFunction } from '../report/object-name.ts'
+import { deprecation } from './deprecation.ts'
 import { functionField, isValidName } from './names.ts'
 import { execution } from './privileges.ts'
 import { readResult, type Result, type ResultContext } from './results.ts'
@@ -40,6 +41,7 @@ export const functionFacts = (
   function: fn.name,
   field,
   description: fn.description,
+  ...deprecation(fn.settings.deprecated),
   volatile: fn.volatility === 'v',
   args,
   result: result.facts,

@@ -67,8 +67,8 @@ export const diagnosticKinds = {
   ),
   'label-unknown': kind<{ label: string; labels: readonly string[] }>(
     'warning',
-    ({ label }) => `The comment maps the label ${quote(label)}, which the type does not have.`,
-    ({ labels }) => `Map one of ${list(labels)}.`,
+    ({ label }) => `The comment speaks of the label ${quote(label)}, which the type does not have.`,
+    ({ labels }) => `Its labels are ${list(labels)}.`,
   ),
   'label-unusable': kind<{ label: string; name: string; why: string }>(
     'warning',

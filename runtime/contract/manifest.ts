@@ -62,6 +62,8 @@ export interface Manifest {
   readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
   /** Some relation has `updates` on, so that there are the types of its operators; absent: none has. */
   readonly updates?: true
+  /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
+  readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */
@@ -193,16 +195,26 @@ export interface RoleFacts {
   readonly effective: readonly Grantee[]
 }
 
+/** What its owner says of something that is to be used no more (spec/graphql.md 17.5); absent: it may be used. */
+export interface Deprecable {
+  readonly deprecated?: string
+}
+
 export interface EnumFacts {
   readonly id: ObjectId
   readonly schema: string
   /** GraphQL name. */
   readonly name: string
   /** In sort order; labels that give no valid GraphQL name are left out. */
-  readonly values: readonly { readonly label: string; readonly name: string }[]
+  readonly values: readonly EnumValueFacts[]
   /** True when some label is printed under another name. */
   readonly mapped: boolean
   readonly usage: Grantees
+}
+
+export interface EnumValueFacts extends Deprecable {
+  readonly label: string
+  readonly name: string
 }
 
 /** A composite type whose values are objects. */
@@ -241,7 +253,7 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly updates?: true
 }
 
-export interface EntityFacts extends EntityAdditions {
+export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly id: ObjectId
   readonly schema: string
   /** SQL name of the relation; stands in node ids. */
@@ -318,7 +330,7 @@ export interface TableGrants {
   readonly delete: Grantees
 }
 
-export interface ColumnFacts {
+export interface ColumnFacts extends Deprecable {
   /** SQL name. */
   readonly column: string
   /** GraphQL name; null when it gives no valid name (the column then serves as key only). */
@@ -374,7 +386,7 @@ export interface RelationFacts {
   readonly always?: true
 }
 
-export interface FunctionFacts {
+export interface FunctionFacts extends Deprecable {
   readonly id: ObjectId
   readonly schema: string
   /** SQL name. */

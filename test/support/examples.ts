@@ -13,6 +13,7 @@ export const additionPages: readonly string[] = [
   'docs/filters.md',
   'docs/groups.md',
   'docs/relations.md',
+  'docs/shapes.md',
   'docs/writes.md',
 ]
 

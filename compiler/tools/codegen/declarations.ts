@@ -122,7 +122,7 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): reado
   if (part !== undefined) return []
   if (layout.moduleOf(type.name)?.table?.row !== type) return [declareInterface(name, fields.map(text.field))]
   // What the owner said of a table and its columns.
-  const told = fields.map((field) => comment(field.description) + text.field(field))
+  const told = fields.map((field) => comment(field.description, field.deprecationReason) + text.field(field))
   return [comment(type.description) + declareInterface(name, told)]
 }
 
@@ -146,7 +146,7 @@ function declareMethod({ layout, text, mention }: Printing, method: ClientMethod
   const kind = rows ? 'List' : answered.startsWith('sdk.Of<') ? 'Ask' : 'Call'
   const value = rows && row !== undefined ? mention(row.name) : answered
   const live = operation === 'subscription' ? 'Live' : ''
-  return `${comment(help)}readonly ${name}: sdk.${live}${kind}<${value}, ${text.takes(field)}>`
+  return `${comment(help, field.deprecationReason)}readonly ${name}: sdk.${live}${kind}<${value}, ${text.takes(field)}>`
 }
 
 function declarePage({ mention }: Printing, module: Module): readonly string[] {

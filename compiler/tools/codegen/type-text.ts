@@ -120,6 +120,10 @@ function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => str
 
 const inBrackets = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
-/** A comment of one line, where there is something to say. */
-export const comment = (text: string | null | undefined): string =>
-  text === null || text === undefined || text === '' ? '' : `/** ${commentText(text)} */\n`
+/** A comment of one line, and of one more where what it is about is deprecated; nothing where there is nothing to say. */
+export function comment(text: string | null | undefined, deprecated?: string | null): string {
+  const told = text === null || text === undefined || text === '' ? [] : [commentText(text)]
+  if (deprecated === null || deprecated === undefined) return told.map((line) => `/** ${line} */\n`).join('')
+  const lines = [...told, `@deprecated ${commentText(deprecated)}`].map((line) => ` * ${line}\n`)
+  return `/**\n${lines.join('')} */\n`
+}

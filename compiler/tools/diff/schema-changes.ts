@@ -62,8 +62,30 @@ const addition = (kind: string, description: string): ApiChange => ({ severity: 
 function additions(before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] {
   return Object.values(after.getTypeMap()).flatMap((type) => {
     const known = before.getType(type.name)
-    return known === undefined ? [addition('TYPE_ADDED', `${type.name} was added.`)] : addedMembers(known, type)
+    return known === undefined
+      ? [addition('TYPE_ADDED', `${type.name} was added.`)]
+      : [...addedMembers(known, type), ...newDeprecations(known, type)]
   })
+}
+
+/** What documents may ask for as before, and had better not. */
+function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {
+  const known = deprecable(before)
+  return [...deprecable(after)].flatMap(([name, reason]) =>
+    reason === null || known.get(name) !== null
+      ? []
+      : [addition('DEPRECATED', `${after.name}.${name} is deprecated: ${reason}`)],
+  )
+}
+
+/** Fields and values, each with why it is deprecated. */
+function deprecable(type: GraphQLNamedType): ReadonlyMap<string, string | null> {
+  const members = isEnumType(type)
+    ? type.getValues()
+    : isObjectType(type) || isInterfaceType(type)
+      ? Object.values(type.getFields())
+      : []
+  return new Map(members.map(({ name, deprecationReason }) => [name, deprecationReason ?? null]))
 }
 
 function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {

@@ -1,4 +1,5 @@
 import {
+  GraphQLDeprecatedDirective,
   GraphQLIncludeDirective,
   GraphQLObjectType,
   GraphQLSchema,
@@ -56,7 +57,14 @@ export interface RoleView {
   readonly complete: () => GraphQLSchema
 }
 
-const config = { directives: [GraphQLIncludeDirective, GraphQLSkipDirective], assumeValid: true }
+const directivesOfAll = [GraphQLIncludeDirective, GraphQLSkipDirective]
+
+/** Additions bring their directives, in the order of their names (spec/graphql.md 12.2). */
+const configOf = ({ manifest }: RoleVisibility) => ({
+  directives: manifest.deprecated === true ? [GraphQLDeprecatedDirective, ...directivesOfAll] : directivesOfAll,
+  assumeValid: true,
+})
+
 type Shared = ReadonlyMap<string, GraphQLNamedType>
 
 const named = (types: readonly GraphQLNamedType[]): Shared => new Map(types.map((type) => [type.name, type]))
@@ -191,7 +199,7 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   const subscription = makeSubscription(visible, types)
   return sortTypes(
     new GraphQLSchema({
-      ...config,
+      ...configOf(visible),
       description: 'The API of a Postgres database as the role of the caller sees it.',
       query: makeQuery(visible, types),
       ...(mutation && { mutation }),
@@ -228,7 +236,7 @@ class LazySchema extends GraphQLSchema {
   readonly #subscription: () => GraphQLObjectType | undefined
 
   constructor(visible: RoleVisibility, types: SchemaTypes) {
-    super({ ...config, query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
+    super({ ...configOf(visible), query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types
     this.#shared = sharedTypes(visible)

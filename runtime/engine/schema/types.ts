@@ -11,7 +11,14 @@ import {
   type GraphQLNamedType,
   type GraphQLOutputType,
 } from 'graphql'
-import type { ColumnFacts, CompositeFacts, EntityFacts, EnumFacts, ValueType } from '../../contract/manifest.ts'
+import type {
+  ColumnFacts,
+  CompositeFacts,
+  Deprecable,
+  EntityFacts,
+  EnumFacts,
+  ValueType,
+} from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
@@ -44,7 +51,13 @@ export const field = (
   meaning: FieldMeaning,
   description: string | null,
   args: SchemaField['args'] = {},
-): SchemaField => ({ type, description, args, extensions: withMeaning(meaning) })
+): SchemaField => ({ type, description, args, ...deprecated(meaning), extensions: withMeaning(meaning) })
+
+/** Fields of a relation and of a function are deprecated with it (spec/graphql.md 17.5). */
+function deprecated(meaning: FieldMeaning): { readonly deprecationReason?: string } {
+  const owner: Deprecable = 'entity' in meaning ? meaning.entity : 'function' in meaning ? meaning.function : {}
+  return owner.deprecated === undefined ? {} : { deprecationReason: owner.deprecated }
+}
 
 /** The fields of a type that wraps rows: each is the member of its name. */
 export const wrapperFields = (
@@ -65,7 +78,12 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
   new GraphQLEnumType({
     name: item.name,
     description: `One of the values of the database type ${item.name}.`,
-    values: Object.fromEntries(item.values.map(({ name, label }) => [name, { value: label }])),
+    values: Object.fromEntries(
+      item.values.map(({ name, label, deprecated: reason }) => [
+        name,
+        { value: label, ...(reason !== undefined && { deprecationReason: reason }) },
+      ]),
+    ),
   })
 
 type CompositeMaker<T> = (item: CompositeFacts, types: SchemaTypes) => T

@@ -68,7 +68,15 @@ function withAsides(draw: Draw, world: World): World {
     ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
     tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
-  return draw.chance(20) ? { ...drawn, live: true } : drawn
+  return withDeprecated(draw, draw.chance(20) ? { ...drawn, live: true } : drawn)
+}
+
+/** Changes no answer either. */
+function withDeprecated(draw: Draw, world: World): World {
+  if (!draw.chance(10)) return world
+  const marked = (column: ColumnSketch): ColumnSketch =>
+    draw.chance(30) ? { ...column, deprecated: 'use another (or none) "one"' } : column
+  return { ...world, tables: world.tables.map((table) => ({ ...table, columns: table.columns.map(marked) })) }
 }
 
 /** Drawn last, so that what was drawn before stays what it was. */

@@ -127,7 +127,10 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     ...additions(table.additions),
   }),
   ...table.columns.flatMap((column) =>
-    setting(world, `column ${ident(table.name)}.${ident(column.name)}`, { name: column.field }),
+    setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {
+      name: column.field,
+      deprecated: column.deprecated,
+    }),
   ),
 ]
 

@@ -97,6 +97,8 @@ export interface ColumnSketch {
     { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'identity' }
   /** The `name` setting. */
   readonly field: string | null
+  /** The `deprecated` setting: it changes no answer. */
+  readonly deprecated?: string
 }
 
 export interface UniqueSketch {

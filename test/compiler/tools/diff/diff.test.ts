@@ -257,6 +257,20 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(missing).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('names no file') })
   })
 
+  it('lists what is newly deprecated, and nothing that stays so', async () => {
+    const deprecate = (reason: string): string =>
+      `comment on column posts.body is '@graphql({"deprecated": "${reason}"})';`
+    const ran = await migrate(deprecate('use title'))
+    expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('1 addition') })
+    expect(ran.stdout).toContain('Posts.body is deprecated: use title')
+    await db.query(deprecate('use title'))
+    try {
+      expect((await migrate(deprecate('use the title'))).stdout).toMatch(/^0 breaking, 0 dangerous, 0 additions/)
+    } finally {
+      await db.query('comment on column posts.body is null')
+    }
+  })
+
   it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
       `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
