@@ -1,3 +1,4 @@
+import { columnsByRole, presets } from './access.ts'
 import { allowlist, limits, liveReads, reason, reasons, switched, switchedOn, unlessDisabled } from './additions.ts'
 import {
   scalarText,
@@ -90,6 +91,26 @@ export const keys = [
     on: ['enum'],
     decode: reasons,
     help: 'an object from labels to strings: why their values are deprecated, and what to use instead.',
+  },
+  {
+    key: 'readOnly',
+    on: ['relation'],
+    decode: columnsByRole,
+    help: '{"role": ["column", ...]}: columns that the inputs of the role lack; "public" is everybody.',
+  },
+  {
+    key: 'writeOnly',
+    on: ['relation'],
+    decode: columnsByRole,
+    help: '{"role": ["column", ...]}: columns that the answers and filters of the role lack; "public" is everybody.',
+  },
+  {
+    key: 'preset',
+    on: ['relation'],
+    decode: presets,
+    help:
+      '{"role": {"column": "expression"}}, or {"insert": "...", "update": "..."} in its place: columns that the inputs ' +
+      'of the role lack and that are set to this, as the caller; "public" is everybody.',
   },
   {
     key: 'totalCount',

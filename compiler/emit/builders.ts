@@ -82,7 +82,7 @@ function freeName(wanted: string, taken: ReadonlySet<string>): string {
 }
 
 function entityMembers(entity: EntitySql, types: Types): readonly string[] {
-  const { schema, relation, columns, computed, tenant, arbiters } = entity
+  const { schema, relation, columns, computed, tenant, arbiters, presets } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
     record('columns', columns, (column) => [column.column, columnText(column, types.byColumn.get(column)?.name ?? '')]),
@@ -90,6 +90,7 @@ function entityMembers(entity: EntitySql, types: Types): readonly string[] {
     record('computed', computed, (field) => [field.id, computedText(field)]),
     ...(tenant === undefined ? [] : [`tenant: ${jsString(tenant)}`]),
     ...(arbiters === undefined ? [] : [record('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),
+    ...(presets === undefined ? [] : [`presets: [${presets.map(jsString).join(', ')}]`]),
   ]
 }
 

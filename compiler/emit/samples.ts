@@ -25,6 +25,7 @@ export const entitySamples = (builder: EntityBuilder): readonly SqlSample[] => [
     part: `its unique key ${key}`,
     sql: `insert into ${builder.relation} as t default values ${target} do nothing`,
   })),
+  ...(builder.presets ?? []).map((preset) => ({ part: 'a preset', sql: `select ${preset}` })),
   ...(builder.tenant === undefined ? [] : [{ part: 'its tenant', sql: `select ${builder.tenant}` }]),
   { part: 'its columns', sql: readSample(builder) },
   { part: 'an insert', sql: insertSample(builder) },

@@ -4,6 +4,7 @@ import { inTurns } from '../../runtime/lib/steps.ts'
 import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../catalog/read.ts'
 import type { Catalog } from '../catalog/types.ts'
 import { annotate, type Noted } from '../comments/annotate.ts'
+import { createAccessReader } from '../comments/read-access.ts'
 import { treeApart } from '../emit/parse-apart.ts'
 import type { Timed } from '../report/timing.ts'
 import { createLiveReader, isAnyLive, type LiveAnswer } from './live.ts'
@@ -44,9 +45,10 @@ export function createDatabaseReader(
   const read = createCatalogReader(query, readOptions)
   const told = triggers?.told ?? 'false'
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
+  const readAccess = createAccessReader(treeApart)
   const readOnce = async (timed: Timed): Promise<DatabaseRead> => {
     const catalog = await timed('catalog', read)
-    const noted = await timed('comments', () => inTurns(annotate(catalog, memo)))
+    const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, memo))))
     const { annotated } = noted
     const isLive = await inTurns(isAnyLive(memo, annotated))
     return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated)) : null }

@@ -5,6 +5,7 @@ import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/cont
 import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import { deprecation } from './deprecation.ts'
@@ -114,6 +115,7 @@ const entitySql = (
   key: named.key,
   computed: computed.value.map((item) => item.sql),
   ...(arbiters && { arbiters: arbiters.value.sql }),
+  ...(presetSql(named.relation).length > 0 && { presets: presetSql(named.relation) }),
 })
 
 /**
@@ -130,6 +132,7 @@ const neededColumns = (
     ...forward.flatMap((link) => link.columns),
     ...reverse.flatMap((link) => link.foreignColumns),
     ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
+    ...presetColumns(named.relation),
   ])
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>
@@ -151,6 +154,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     root: relation.settings.root,
     ...tableAdditions(relation, schema),
     ...lookupFacts(named),
+    ...accessFacts(relation),
     key,
     unique: isIdentified(relation, key),
     // Tables with the same privileges have the very same lists of roles.

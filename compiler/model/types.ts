@@ -102,6 +102,8 @@ export interface EntitySql {
   readonly tenant?: string
   /** What `onConflict` can name; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
+  /** Expressions that columns are set to. */
+  readonly presets?: readonly string[]
 }
 
 /** A unique index, as far as ON CONFLICT infers it. */

@@ -65,6 +65,17 @@ export const diagnosticKinds = {
     ({ name }) => `The unique key ${quote(name)} has no valid GraphQL name, so that "onConflict" cannot name it.`,
     () => 'Rename it: letters, digits and underscores, not a digit first, not two underscores first.',
   ),
+  'access-unknown': kind<{ key: string; what: string }>(
+    'warning',
+    ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,
+    () => 'Correct the name: roles and columns are called as in the database.',
+  ),
+  'preset-unreadable': kind<{ role: string; column: string; reason: string }>(
+    'error',
+    ({ role, column, reason }) =>
+      `The preset of ${quote(column)} for ${quote(role)} sets nothing: ${reason}. The column is in no input of the role.`,
+    () => 'Write one expression of SQL that needs no row, such as auth.uid().',
+  ),
   'label-unknown': kind<{ label: string; labels: readonly string[] }>(
     'warning',
     ({ label }) => `The comment speaks of the label ${quote(label)}, which the type does not have.`,

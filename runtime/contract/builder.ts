@@ -78,6 +78,8 @@ export interface EntityBuilder {
   readonly computed: Readonly<Record<string, ComputedBuilder>>
   /** By name of a unique key: `on conflict ("email")`; only with upsert. */
   readonly arbiters?: Readonly<Record<string, Expression>>
+  /** What columns are set to instead of by a client (spec/graphql.md 17.5): expressions without a row, by their place. */
+  readonly presets?: readonly Expression[]
   /** Of claims alone: the value of the tenant's column in every row that a caller sees, where policies say so. */
   readonly tenant?: Expression
 }

@@ -288,8 +288,27 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly rowKeys?: readonly LookupFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
+  /** What its comment says of columns for single roles, by role; absent: nothing. */
+  readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
+}
+
+/** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */
+export interface AccessFacts {
+  readonly role: Grantee
+  /** Inputs lack them. */
+  readonly withheld: readonly string[]
+  /** All but inputs lacks them. */
+  readonly writeOnly: readonly string[]
+  readonly presets: readonly PresetFacts[]
+}
+
+/** A column and the places of the builder's expressions that it is set to; null: it is not set. */
+export interface PresetFacts {
+  readonly column: string
+  readonly insert: number | null
+  readonly update: number | null
 }
 
 /** Rows with the same value in a column are one tenant's, and lie on one server. */

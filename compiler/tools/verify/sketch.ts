@@ -1,5 +1,6 @@
 import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../../report/object-name.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/types.ts'
+import { rolePrivileges } from '../../catalog/privileges.ts'
 import { isIdentified } from '../../model/rules/one-to-one.ts'
 import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
@@ -45,6 +46,7 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
     domains: schema.settings.domains,
     geo: schema.settings.geo,
   }
+  const held = namesHeld(annotated, role)
   const relations = annotated.relations.filter((relation) => relation.schema === schema.name)
   const tables = relations.flatMap((relation) => {
     const columns = new Map(
@@ -55,13 +57,19 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
       return []
     }
     tellRelations(relation, put)
-    return sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, put)
+    return sketchTable(types, relation, role, { ...found, columns: [...columns.values()] }, held, put)
   })
   for (const fn of annotated.functions) {
     if (fn.schema === schema.name && fn.kind === 'f') put(nameFunction(fn), 'what functions do is not known')
   }
   const linked = tables.map((one) => ({ ...one, table: withKeys(one.table, relations) }))
   return { world: worldOf(annotated, schema, linked), tables: linked, notJudged }
+}
+
+/** Names of roles whose settings hold for the role. */
+function namesHeld(annotated: Annotated, role: string): readonly string[] {
+  const facts = rolePrivileges(annotated)[role]
+  return [role, 'public', ...(facts === undefined || facts.superuser ? [] : facts.effective)]
 }
 
 /** Without what is not readable and without rows. */
@@ -119,6 +127,7 @@ function sketchTable(
   relation: AnnotatedRelation,
   role: string,
   { columns: looked, lockedEnums, lockedSchemas }: LookedUp,
+  held: readonly string[],
   put: Put,
 ): readonly Sketched[] {
   const primaryKey = relation.primaryKey ?? relation.settings.primary_key_columns ?? []
@@ -143,6 +152,7 @@ function sketchTable(
     put(nameRelation(relation), `its key (${lacking.join(', ')}) is not readable, or of a type that is not known`)
     return []
   }
+  const hidden = relation.settings.writeOnly.flatMap((one) => (held.includes(one.role) ? one.columns : []))
   const whole = looked.some((column) => column.whole)
   const select = whole ? ('all' as const) : columns.map(({ sketch }) => sketch.name)
   const table: TableSketch = {
@@ -153,6 +163,7 @@ function sketchTable(
     aggregate: relation.settings.aggregate,
     ...(!relation.settings.root && { unrooted: true as const }),
     maxRows: relation.settings.max_rows,
+    ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,
     uniques: relation.uniques.map((unique) => ({ columns: unique, where: null })),

@@ -1,4 +1,5 @@
 import type { ColumnFacts, EntityFacts, TypeFacts, UniqueKeyFacts } from '../../contract/manifest.ts'
+import { accessOf, type Access } from './access.ts'
 import type { Rights } from './rights.ts'
 import { namesType, type VisibleTypes } from './types.ts'
 
@@ -18,8 +19,16 @@ export interface VisibleColumns {
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Columns that the statement sets to an expression of the builder, by its place; the role may write them. */
+  readonly presets: (entity: EntityFacts, command: 'insert' | 'update') => readonly PresetPlace[]
   /** Unique keys that `onConflict` can name: Postgres reads what they consist of (spec/graphql.md 17). */
   readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
+}
+
+export interface PresetPlace {
+  /** SQL name. */
+  readonly column: string
+  readonly at: number
 }
 
 /** Columns by field; of two with one field the later one has it (spec/graphql.md 2.4). */
@@ -54,8 +63,20 @@ export const comparesAll = (rights: Rights, entity: EntityFacts, columns: readon
 /** @param role whose rights they are, for the message of a defect */
 export function columnsVisibleTo(role: string, rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
   const { can } = rights
+  const accesses = new Map<EntityFacts, Access>()
+  const access = (entity: EntityFacts): Access => {
+    const found = accesses.get(entity) ?? accessOf(rights.names, entity)
+    accesses.set(entity, found)
+    return found
+  }
+  const writes = (entity: EntityFacts, column: ColumnFacts, kind: 'insert' | 'update'): boolean =>
+    can(entity.grants[kind]) || can(column.grants[kind])
   const hasField = (entity: EntityFacts, column: ColumnFacts): boolean =>
-    column.field !== null && selects(rights, entity, column) && hasType(column) && seesType(column)
+    column.field !== null &&
+    !access(entity).writeOnly.has(column.column) &&
+    selects(rights, entity, column) &&
+    hasType(column) &&
+    seesType(column)
   const shown = new Map<EntityFacts, ReadonlySet<ColumnFacts>>()
   // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand
   // (spec/graphql.md 2.4).
@@ -72,9 +93,10 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
       (column) =>
         column.input &&
         column.field !== null &&
+        !access(entity).withheld.has(column.column) &&
         hasType(column) &&
         seesType(column) &&
-        (can(entity.grants[kind]) || can(column.grants[kind])),
+        writes(entity, column, kind),
     )
   return {
     seesColumn,
@@ -91,7 +113,18 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable: (entity) => inputs(entity, 'insert'),
     updatable: (entity) => inputs(entity, 'update'),
-    takeovers: (entity) => inputs(entity, 'update').filter((column) => selects(rights, entity, column)),
+    takeovers: (entity) =>
+      inputs(entity, 'update').filter(
+        (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),
+      ),
+    presets: (entity, command) =>
+      access(entity).presets.flatMap((preset): readonly PresetPlace[] => {
+        const at = preset[command]
+        const column = columnOf(entity, preset.column)
+        return at !== null && column !== undefined && writes(entity, column, command)
+          ? [{ column: preset.column, at }]
+          : []
+      }),
     nameableKeys: (entity) =>
       (entity.uniqueKeys ?? []).filter(({ columns, whole }) =>
         whole ? can(entity.grants.select) : selectsAll(rights, entity, columns),

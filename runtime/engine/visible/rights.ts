@@ -1,10 +1,12 @@
-import type { EntityFacts, Grantees, Manifest } from '../../contract/manifest.ts'
+import type { EntityFacts, Grantee, Grantees, Manifest } from '../../contract/manifest.ts'
 import { decidingFacts } from '../../contract/role-facts.ts'
 import type { Memo } from '../../lib/memo.ts'
 import { atOnce } from '../../lib/steps.ts'
 
 /** What a role has been granted in a manifest (spec/graphql.md 1.4). */
 export interface Rights {
+  /** The role, then those whose privileges it has, then `public`. */
+  readonly names: readonly Grantee[]
   readonly can: (grantees: Grantees) => boolean
   /** Names of the schemas that the role may use. */
   readonly usable: ReadonlySet<string>
@@ -41,5 +43,6 @@ export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
   const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective))
-  return { can, usable, closed, readable }
+  const others = roles.filter((name) => name !== role && name !== 'public')
+  return { names: [role, ...others, 'public'], can, usable, closed, readable }
 }

@@ -5,7 +5,7 @@ import { byField } from '../../engine/visible/columns.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/changes.ts'
 import { badArgument, Refusal } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
-import { columnNamed, encodingOf } from './inputs.ts'
+import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import type { ColumnChange, Encoding, RowChange, UpdateRows, Value } from './types.ts'
 import { planResponse } from './written.ts'
@@ -36,7 +36,7 @@ export function planChanges(planner: Planner, entity: EntityFacts, selected: Sel
     if (before !== undefined && before.by !== named.by) throw refusedAt(selected.key, changedTwice(before, named))
     first.set(named.change.column, named)
   }
-  return all.map(({ change }) => change)
+  return [...all.map(({ change }) => change), ...visible.presets(entity, 'update')]
 }
 
 const nothingSet = (): Refusal => badArgument('At least one mapping must be provided to set argument')
@@ -155,6 +155,7 @@ export function planUpdateRows(
       values: each(['set', name], column),
       given: partial ? { slot, encoding: { kind: 'each-given', path: ['set', name] } } : null,
     })),
+    ...presetsOf(planner, entity, 'update'),
     atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
   }
 }

@@ -1,10 +1,22 @@
-import type { ColumnFacts } from '../../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { Planner } from './planner.ts'
 import type { Encoding } from './types.ts'
 
 /** Columns of inputs, and how their values travel. */
 
 export const encodingOf = (column: ColumnFacts): Encoding =>
   column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }
+
+/** What the role's rows are set to beside what it gives; absent where that is nothing. */
+export function presetsOf(
+  { visible }: Pick<Planner, 'visible'>,
+  entity: EntityFacts,
+  command: 'insert' | 'update',
+): { readonly presets?: readonly PresetPlace[] } {
+  const presets = visible.presets(entity, command)
+  return presets.length === 0 ? {} : { presets }
+}
 
 export function columnNamed(inputs: ReadonlyMap<string, ColumnFacts>, field: string): ColumnFacts {
   const column = inputs.get(field)

@@ -1,3 +1,4 @@
+import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { LiveRelation } from '../../contract/live.ts'
 import type { GroupFigure } from '../../contract/figures.ts'
 import type { TimeUnit } from '../../contract/buckets.ts'
@@ -352,6 +353,7 @@ export interface Insert extends Change {
   readonly rows: InsertRows
   /** What to do with rows that are there already; without it they fail the request. */
   readonly onConflict?: OnConflict
+  readonly presets?: readonly PresetPlace[]
 }
 
 export interface OnConflict {
@@ -361,6 +363,8 @@ export interface OnConflict {
   readonly update: readonly string[]
   /** Which rows are changed. */
   readonly filter: Filter | null
+  /** What a row that is changed is set to beside. */
+  readonly presets?: readonly PresetPlace[]
 }
 
 export interface Update extends Change {
@@ -373,6 +377,7 @@ export interface Update extends Change {
 /** A column's new value: one that is given, or what an operator makes of the present one. */
 export type ColumnChange =
   | { readonly column: string; readonly value: Value }
+  | PresetPlace
   | {
       readonly column: string
       readonly operator: ChangeOperatorName
@@ -392,6 +397,7 @@ export interface UpdateRows extends Change {
     /** Which objects set it, where not all do. */
     readonly given: Value | null
   }[]
+  readonly presets?: readonly PresetPlace[]
   readonly atMost: Value
 }
 

@@ -4,7 +4,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
 import { planChanges } from './changes.ts'
-import { columnNamed, encodingOf } from './inputs.ts'
+import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import type { InsertRows, OnConflict, Root, Value } from './types.ts'
 import { planResponse } from './written.ts'
@@ -22,7 +22,7 @@ export function planWrite(
   if (kind === 'insert') {
     const rows = planRows(planner, entity, args('objects'))
     const onConflict = planConflict(planner, entity, args('onConflict'))
-    return { kind, ...change, rows, ...(onConflict && { onConflict }) }
+    return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
   }
   const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
@@ -71,5 +71,7 @@ function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnCo
   if (key?.kind !== 'leaf') throw badArgument('Invalid input for NonNull type')
   const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
   const isConditional = filter !== undefined && update.length > 0
-  return { key: String(key.value), update, filter: isConditional ? planFilter(planner, entity, filter) : null }
+  const condition = isConditional ? planFilter(planner, entity, filter) : null
+  const presets = update.length === 0 ? {} : presetsOf(planner, entity, 'update')
+  return { key: String(key.value), update, filter: condition, ...presets }
 }

@@ -16,7 +16,7 @@ import {
 import type { RowChange, UpdateRows } from '../plan/types.ts'
 import { keyEquals } from './filter.ts'
 import { valueParameter } from './parameters.ts'
-import { setSql } from './set.ts'
+import { presetValue, setSql } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { ofTenant, withKey } from './tenants.ts'
 import { answerJson, guarded, moreThan, refusing } from './writes.ts'
@@ -81,7 +81,7 @@ interface Given {
   readonly hasTwins: Sql
 }
 
-function givenRows(target: Scope, { by, set }: UpdateRows, row: Ident): Given {
+function givenRows(target: Scope, { by, set, presets = [] }: UpdateRows, row: Ident): Given {
   const record = bare('r')
   const cells = [...by, ...set].map(({ column, values }, index): Cell => {
     const as = bare('c', index)
@@ -116,7 +116,7 @@ function givenRows(target: Scope, { by, set }: UpdateRows, row: Ident): Given {
   })
   return {
     cte: { name: row, materialized: false, of },
-    set: joined(changes, ', '),
+    set: joined([...changes, ...presets.map((one) => sql`${ident(one.column)} = ${presetValue(target, one)}`)], ', '),
     isMeant: by.map(({ column }, index) => {
       const equals = trusted(columnOf(target.builder, column).order?.['='] ?? '=')
       return sql`${target.column(column)} ${equals} ${keys[index] ?? sql`null`}`

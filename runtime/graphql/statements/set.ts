@@ -1,6 +1,7 @@
 import { ident } from '../../sql/ident.ts'
 import { changeOperator, numberTypes, type ChangeFamily } from '../../sql/changes.ts'
 import { applied, joined, sql, trusted, written, type Sql } from '../../sql/tree.ts'
+import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { ColumnChange } from '../plan/types.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, type Scope } from './source.ts'
@@ -13,6 +14,7 @@ export const setSql = (scope: Scope, set: readonly ColumnChange[]): Sql =>
   )
 
 function newValue(scope: Scope, change: ColumnChange): Sql {
+  if ('at' in change) return presetValue(scope, change)
   const { operand } = columnOf(scope.builder, change.column)
   if ('value' in change) return applied(operand, valueParameter(change.value))
   const { render, steps } = changeOperator(change.operator)
@@ -27,6 +29,13 @@ function newValue(scope: Scope, change: ColumnChange): Sql {
     })
     return written(([before = '', ...others]) => write(before, ...others), [value, ...typed])
   }, present)
+}
+
+/** What the owner's comment has a column set to. */
+export function presetValue({ builder }: Scope, { column, at }: PresetPlace): Sql {
+  const expression = builder.presets?.[at]
+  if (expression === undefined) throw new Error(`the builder of ${builder.relation} has no preset of ${column}`)
+  return trusted(expression)
 }
 
 const stepTypes = { at: trusted('text[]'), value: trusted('jsonb') } as const

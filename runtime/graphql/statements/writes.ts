@@ -17,7 +17,7 @@ import type { Delete, Filter, Insert, InsertRows, Update, UpdateRows } from '../
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
-import { setSql } from './set.ts'
+import { presetValue, setSql } from './set.ts'
 import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 
@@ -111,9 +111,10 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
   const relation = relationOf(scope.builder)
   switch (root.kind) {
     case 'insert': {
-      const columns = joined(root.rows.columns.map(ident), ', ')
+      const { presets = [] } = root
+      const columns = joined([...root.rows.columns, ...presets.map(({ column }) => column)].map(ident), ', ')
       const conflict = conflictSql(writer, root, scope)
-      return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root.rows)}${conflict}`
+      return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root)}${conflict}`
     }
     case 'update': {
       const where = matching(writer, root, root.filter, scope)
@@ -131,7 +132,10 @@ function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
   const target = Object.hasOwn(arbiters, conflict.key) ? arbiters[conflict.key] : undefined
   if (target === undefined) throw new Error(`the builder of ${relation} has no unique key ${conflict.key}`)
   if (conflict.update.length === 0) return sql` ${trusted(target)} do nothing`
-  const set = conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`)
+  const set = [
+    ...conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
+    ...(conflict.presets ?? []).map((one) => sql`${ident(one.column)} = ${presetValue(scope, one)}`),
+  ]
   // Of a conflicting row that is not the tenant's a policy says that it is an error; a condition would keep silent.
   const where = matching(writer, root, conflict.filter, scope, [])
   return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
@@ -149,21 +153,22 @@ const matching = (
   return all.length === 0 ? sql`` : sql` where ${joined(all, ' and ')}`
 }
 
-function insertRows(scope: Scope, rows: InsertRows): Sql {
+function insertRows(scope: Scope, { rows, presets = [] }: Insert): Sql {
+  const preset = presets.map((one) => presetValue(scope, one))
   const columns = rows.columns.map((name) => columnOf(scope.builder, name))
   if (rows.kind === 'uniform') {
     const names = columns.map((_, index) => bare('c', index))
     const values = columns.map(({ fromRecord }, index) => trusted(fromRecord(`x.${names[index]}`)))
     const definitions = columns.map(({ recordType }, index) => trusted(`${names[index]} ${recordType}`))
     const records = sql`json_to_recordset(${valueParameter(rows.records)}::json)`
-    return sql`select ${joined(values, ', ')} from ${records} as x(${joined(definitions, ', ')})`
+    return sql`select ${joined([...values, ...preset], ', ')} from ${records} as x(${joined(definitions, ', ')})`
   }
   const tuples = rows.rows.map((row) => {
     const cells = row.map((value, index) => {
       const column = columns[index]
       return value === null || column === undefined ? sql`default` : applied(column.operand, valueParameter(value))
     })
-    return sql`(${joined(cells, ', ')})`
+    return sql`(${joined([...cells, ...preset], ', ')})`
   })
   return sql`values ${joined(tuples, ', ')}`
 }

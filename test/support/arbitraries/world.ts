@@ -4,6 +4,8 @@ import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
 import {
   columnNamed,
   additions,
+  type AccessSketch,
+  type PresetSketch,
   type Additions,
   type BaseType,
   type ColumnGrant,
@@ -68,7 +70,37 @@ function withAsides(draw: Draw, world: World): World {
     ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
     tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
-  return withDeprecated(draw, draw.chance(20) ? { ...drawn, live: true } : drawn)
+  return withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...drawn, live: true } : drawn))
+}
+
+/** Columns that are another thing for one role, or for everybody. */
+function withAccess(draw: Draw, world: World): World {
+  if (!draw.chance(20)) return world
+  const drawPreset = (column: ColumnSketch): PresetSketch | null => {
+    if (draw.chance(30)) return null
+    const isText = column.type.base === 'text' && !column.type.list && column.type.domain === undefined
+    return isText && draw.chance(50)
+      ? { kind: 'subject' }
+      : { kind: 'value', value: drawValue(draw, world, column.type) }
+  }
+  const drawAccess = (table: TableSketch, role: string): AccessSketch => {
+    const settable = table.columns.filter(({ fallback }) => fallback.kind !== 'identity')
+    return {
+      role,
+      readOnly: draw.some(table.columns, 15).map(({ name }) => name),
+      writeOnly: draw.some(table.columns, 15).map(({ name }) => name),
+      presets: draw.some(settable, 25).map((column) => ({
+        column: column.name,
+        insert: drawPreset(column),
+        update: drawPreset(column),
+      })),
+    }
+  }
+  const restricted = (table: TableSketch): TableSketch => {
+    const access = draw.some(['public', 'authenticated', 'anon'], 40).map((role) => drawAccess(table, role))
+    return access.length === 0 ? table : { ...table, access }
+  }
+  return { ...world, tables: world.tables.map(restricted) }
 }
 
 /** Changes no answer either. */

@@ -2,6 +2,7 @@ import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { firstIdentity } from '../../../compiler/tools/verify/interpreter/store.ts'
 import type {
+  AccessSketch,
   Additions,
   ColumnSketch,
   ColumnType,
@@ -12,6 +13,7 @@ import type {
   Grants,
   Json,
   PolicySketch,
+  PresetSketch,
   TableSketch,
   Value,
   World,
@@ -115,6 +117,33 @@ const foreignKeySql = (world: World, table: TableSketch): readonly string[] =>
     }),
   ])
 
+const presetSettings = (world: World, table: TableSketch, one: AccessSketch): Readonly<Record<string, Json>> => {
+  const sqlOf = (column: string, preset: PresetSketch): string =>
+    preset.kind === 'subject' ? claim : valueSql(world, columnNamed(table, column).type, preset.value)
+  return Object.fromEntries(
+    one.presets.map(({ column, insert, update }) => [
+      column,
+      insert !== null && update === null
+        ? sqlOf(column, insert)
+        : {
+            ...(insert !== null && { insert: sqlOf(column, insert) }),
+            ...(update !== null && { update: sqlOf(column, update) }),
+          },
+    ]),
+  )
+}
+
+const accessSettings = (world: World, table: TableSketch): Readonly<Record<string, Json>> => {
+  const { access } = table
+  if (access === undefined) return {}
+  const each = (of: (one: AccessSketch) => Json): Json => Object.fromEntries(access.map((one) => [one.role, of(one)]))
+  return {
+    readOnly: each(({ readOnly }) => readOnly),
+    writeOnly: each(({ writeOnly }) => writeOnly),
+    preset: each((one) => presetSettings(world, table, one)),
+  }
+}
+
 /** What a table's comment and those of its columns say. */
 export const commentSql = (world: World, table: TableSketch): readonly string[] => [
   ...setting(world, `table ${ident(table.name)}`, {
@@ -125,6 +154,7 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     max_rows: table.maxRows,
     live: table.live !== undefined && { enabled: table.live },
     ...additions(table.additions),
+    ...accessSettings(world, table),
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

@@ -68,6 +68,11 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
   for (const index of table.foreignKeys.keys()) yield { ...table, foreignKeys: without(table.foreignKeys, index) }
   for (const index of table.uniques.keys()) yield { ...table, uniques: without(table.uniques, index) }
   if (table.policies !== null) yield { ...table, policies: null }
+  if (table.access !== undefined) {
+    const { access, ...open } = table
+    yield open
+    if (access.length > 1) for (const index of access.keys()) yield { ...table, access: without(access, index) }
+  }
   for (const index of (table.policies ?? []).keys()) yield { ...table, policies: without(table.policies ?? [], index) }
   for (const [index, column] of table.columns.entries()) {
     if (!isNeeded(world, table, column.name)) yield withoutColumn(table, index)
@@ -128,8 +133,10 @@ function withoutColumn(table: TableSketch, index: number): TableSketch {
       { ...item, select: cut(item.select), insert: cut(item.insert), update: cut(item.update) },
     ]),
   ) as unknown as TableSketch['grants']
+  // Settings of its columns go first.
+  const { access: _, ...plain } = table
   return {
-    ...table,
+    ...plain,
     grants,
     columns: without(table.columns, index),
     rows: table.rows.map((row) => without(row, index)),

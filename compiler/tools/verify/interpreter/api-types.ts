@@ -1,6 +1,6 @@
 import type { GroupFigure } from './aggregate.ts'
 import type { OperatorName } from './operators.ts'
-import type { ColumnSketch, FunctionSketch, Grants, TableSketch, UniqueSketch } from './world.ts'
+import type { ColumnSketch, FunctionSketch, Grants, TableSketch, UniqueSketch, PresetSketch } from './world.ts'
 
 /** What one role's GraphQL schema offers (spec/graphql.md 1 and 2). */
 export interface Api {
@@ -31,6 +31,8 @@ export interface ApiTable {
   readonly ranks: ReadonlyMap<string, ColumnSketch>
   /** Columns that `distinctOn` can name (spec/graphql.md 17). */
   readonly distinct: ReadonlyMap<string, ColumnSketch>
+  /** By command, what columns are set to whatever the document says (spec/graphql.md 17.5). */
+  readonly presets: Readonly<Record<'insert' | 'update', ReadonlyMap<string, PresetSketch>>>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
   /** By operator, the columns that it can change (spec/graphql.md 17.4). */

@@ -2,6 +2,7 @@ import type { GroupFigure } from './aggregate.ts'
 import type { Api, ApiTable, RelationField, RowField, RootField } from './api-types.ts'
 import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
+import { accessOf } from './access.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
@@ -16,6 +17,7 @@ import {
   type ColumnGrant,
   type ColumnSketch,
   type ForeignKeySketch,
+  type PresetSketch,
   type FunctionSketch,
   type Grants,
   type Role,
@@ -141,10 +143,12 @@ function apiTable(
   const grants = grantsOf(sketch, role)
   const named = (columns: readonly ColumnSketch[]): ReadonlyMap<string, ColumnSketch> =>
     new Map(columns.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)))
-  const readable = sketch.columns.filter((column) => isGranted(grants.select, column.name))
+  const access = accessOf(sketch, role)
+  const readable = readableColumns(sketch, role)
   // Composites are no inputs (spec/graphql.md 17).
   const writable = sketch.columns.filter(
-    ({ fallback, type }) => fallback.kind !== 'identity' && type.base !== 'composite',
+    ({ name, fallback, type }) =>
+      fallback.kind !== 'identity' && type.base !== 'composite' && !access.withheld.includes(name),
   )
   const columns = named(readable)
   const pick = (wanted: (column: ColumnSketch) => boolean): ReadonlyMap<string, ColumnSketch> =>
@@ -191,6 +195,7 @@ function apiTable(
     distinct: hasAddition(world, sketch, 'distinctOn')
       ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
       : new Map(),
+    presets: { insert: presetsOf(access, grants, 'insert'), update: presetsOf(access, grants, 'update') },
     inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
     conflicts: hasAddition(world, sketch, 'upsert')
       ? new Map(
@@ -220,6 +225,25 @@ function apiTable(
     ),
   }
 }
+
+/** What a role is shown of columns: without those that it only writes. */
+const readableColumns = (sketch: TableSketch, role: Role): readonly ColumnSketch[] =>
+  sketch.columns.filter(
+    ({ name }) => isGranted(grantsOf(sketch, role).select, name) && !accessOf(sketch, role).hidden.includes(name),
+  )
+
+/** Those that the role may write: the statement names them. */
+const presetsOf = (
+  { presets }: ReturnType<typeof accessOf>,
+  grants: Grants,
+  command: 'insert' | 'update',
+): ReadonlyMap<string, PresetSketch> =>
+  new Map(
+    presets.flatMap((one) => {
+      const preset = one[command]
+      return preset !== null && isGranted(grants[command], one.column) ? [[one.column, preset] as const] : []
+    }),
+  )
 
 /** Texts and vectors of one value; lists are searched by nothing. */
 const isSearched = ({ type }: ColumnSketch): boolean =>
@@ -281,7 +305,7 @@ function addComputedFilters(
 }
 
 const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
-  const readable = sketch.columns.filter((column) => isGranted(grantsOf(sketch, role).select, column.name))
+  const readable = readableColumns(sketch, role)
   const shown = new Map(
     readable.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)),
   )

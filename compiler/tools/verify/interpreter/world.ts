@@ -163,8 +163,24 @@ export const additions = [
   'updates',
 ] as const
 
+/** What the owner has a column set to, whoever writes: a value of its type, or the caller's `sub`. */
+export type PresetSketch = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'subject' }
+
+/** The settings `readOnly`, `writeOnly` and `preset` for one role; `public` is everybody. */
+export interface AccessSketch {
+  readonly role: Role
+  readonly readOnly: readonly string[]
+  readonly writeOnly: readonly string[]
+  readonly presets: readonly {
+    readonly column: string
+    readonly insert: PresetSketch | null
+    readonly update: PresetSketch | null
+  }[]
+}
+
 export interface TableSketch {
   readonly name: string
+  readonly access?: readonly AccessSketch[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

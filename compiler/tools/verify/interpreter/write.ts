@@ -1,4 +1,5 @@
 import type { ApiTable, RowWrite } from './api-types.ts'
+import { presetValue } from './access.ts'
 import { readChanges, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { surroundingsOf, type Context } from './context.ts'
@@ -41,6 +42,21 @@ export function readObjects(world: World, table: ApiTable, arg: Argument): reado
   return objects.map((object) => readCells(world, table.inserts, object))
 }
 
+/** What the owner has columns set to (spec/graphql.md 17.5). */
+const presetCells = ({ claims }: Context, table: ApiTable, command: 'insert' | 'update'): Cells =>
+  new Map([...table.presets[command]].map(([name, preset]) => [name, presetValue(preset, claims)]))
+
+/** The changes that a document names, with those of the owner. */
+const withPresets = (
+  context: Context,
+  table: ApiTable,
+  changes: ReadonlyMap<string, Change>,
+): ReadonlyMap<string, Change> =>
+  new Map([
+    ...changes,
+    ...[...presetCells(context, table, 'update')].map(([name, value]) => [name, () => value] as const),
+  ])
+
 interface Conflict {
   readonly unique: UniqueSketch
   /** Columns that the row takes over; none: it is left alone. */
@@ -61,7 +77,9 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
 /** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const { world, claims } = context
-  const objects = readObjects(world, table, arg)
+  const objects = readObjects(world, table, arg).map(
+    (given) => new Map([...given, ...presetCells(context, table, 'insert')]),
+  )
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
   if (conflict !== null) return upsert(context, store, table, objects, conflict)
   let after = store
@@ -92,7 +110,7 @@ function upsert(
     const refused = [...refusedByPolicy(table, claims, 'insert', [row]), ...brokenAlone(world, table.sketch, row)]
     if (refused.length > 0) throw new Refused(...refused)
     const there = rowsOf(after, name).find((other) => conflictsWith(world, table.sketch, conflict.unique, row, other))
-    const step = there === undefined ? { row, gone: null } : takeOver(table, claims, conflict, row, there, records)
+    const step = there === undefined ? { row, gone: null } : takeOver(context, table, conflict, row, there, records)
     if (step === null) continue
     const others = rowsOf(after, name).filter((other) => other !== step.gone)
     after = withRows(after, name, [...others, step.row])
@@ -133,8 +151,8 @@ interface Step {
 
 /** Null: the row that is there stays as it is. */
 function takeOver(
+  context: Context,
   table: ApiTable,
-  claims: Claims,
   { update: columns, condition }: Conflict,
   row: Row,
   there: Row,
@@ -144,7 +162,12 @@ function takeOver(
   // A row that the same insert made or changed is not changed once more.
   if (touched.includes(there)) throw new Refused('21000')
   if (condition !== null && condition(there) !== true) return null
-  const changed = new Map([...there, ...columns.map((name) => [name, row.get(name) ?? null] as const)])
+  const { claims } = context
+  const changed = new Map([
+    ...there,
+    ...columns.map((name) => [name, row.get(name) ?? null] as const),
+    ...presetCells(context, table, 'update'),
+  ])
   const mayBeChanged = allows(table.sketch, claims, 'update', there) && allows(table.sketch, claims, 'select', there)
   const refused = mayBeChanged ? refusedByPolicy(table, claims, 'update', [changed]) : [policyViolated]
   if (refused.length > 0) throw new Refused(...refused)
@@ -199,7 +222,7 @@ const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argume
 
 /** spec/graphql.md 10.3, 17.4. */
 export function update(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const changes = readChanges(context.world, table, arg)
+  const changes = withPresets(context, table, readChanges(context.world, table, arg))
   const affected = affectedRows(context, store, table, arg, 'update')
   return change(context, store, table, new Map(affected.map((row) => [row, changes])), (changed) =>
     tooMany('update', changed, arg),
@@ -291,7 +314,7 @@ function reachable(
 export function writeRow(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
   if (field.kind === 'deleteRow')
     return removeAll(context, store, field.table, reachable(context, store, field, 'delete', arg))
-  const changes = readChanges(context.world, field.table, arg)
+  const changes = withPresets(context, field.table, readChanges(context.world, field.table, arg))
   const [row] = reachable(context, store, field, 'update', arg)
   return change(context, store, field.table, new Map(row === undefined ? [] : [[row, changes]]), () => [])
 }
@@ -340,7 +363,9 @@ export function writeRows(context: Context, store: Store, field: RowWrite, arg: 
       )
   if (keys.some((_, index) => isTwin(index))) throw new Refused('Two of the rows have the same key')
   const affected = rows.flatMap(({ given, changes }) =>
-    reachable(context, store, field, 'update', (name) => given[name]).map((row) => [row, changes] as const),
+    reachable(context, store, field, 'update', (name) => given[name]).map(
+      (row) => [row, withPresets(context, field.table, changes)] as const,
+    ),
   )
   return change(context, store, field.table, new Map(affected), (changed) => tooMany('update', changed, arg))
 }

@@ -1,3 +1,4 @@
+import { Refused } from '../interpreter/refusal.ts'
 import type { GroupFigure } from '../interpreter/aggregate.ts'
 import type { Api, ApiTable } from '../interpreter/api-types.ts'
 import { apiTableOf } from '../interpreter/api.ts'
@@ -72,6 +73,16 @@ function drawOrder(scene: Scene, table: ApiTable, keys: readonly Chosen[]): read
   })
 }
 
+/** A row may be in no group: where a multiple of a width is none of its type, all are refused. */
+function valueOrNull(key: GroupKey, row: Parameters<GroupKey['valueOf']>[0]): ReturnType<GroupKey['valueOf']> {
+  try {
+    return key.valueOf(row)
+  } catch (error) {
+    if (error instanceof Refused) return null
+    throw error
+  }
+}
+
 /** The cursor of some group, or of none. */
 function drawCursor(
   scene: Scene,
@@ -87,7 +98,7 @@ function drawCursor(
   const keys = readKeys(around, table, by, zone, widths)
   const rows = rowsOf(store, table.sketch.name)
   const row = rows.length > 0 && !draw.chance(10) ? draw.pick(rows) : undefined
-  const group = new Map(keys.map((key: GroupKey) => [key.id, row === undefined ? null : key.valueOf(row)]))
+  const group = new Map(keys.map((key: GroupKey) => [key.id, row === undefined ? null : valueOrNull(key, row)]))
   const terms = readGroupOrder(around, table, keys, order.map(elementJson), () => [])
   const known = new Map(
     terms.map((term) => {

@@ -271,6 +271,17 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells what a role can write and read no longer where comments say so', async () => {
+    const ran = await migrate(
+      `comment on table posts is '@graphql({"readOnly": {"authenticated": ["body"]}, "writeOnly": {"anon": ["title"]},
+         "preset": {"authenticated": {"author_id": "1"}}})'`,
+    )
+    expect(ran.exitCode).toBe(1)
+    expect(ran.stdout).toContain('PostsInsertInput.body was removed.  (authenticated)')
+    expect(ran.stdout).toContain('PostsInsertInput.authorId was removed.  (authenticated)')
+    expect(ran.stdout).toContain('Posts.title was removed.  (anon)')
+  })
+
   it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
       `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);

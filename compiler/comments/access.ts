@@ -1,0 +1,77 @@
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import type { Decoded, Decoder } from './decoders.ts'
+import { isJsonList, type JsonValue } from './json-value.ts'
+
+/** How `readOnly`, `writeOnly` and `preset` are read (spec/graphql.md 17.5); what is faulty is left out, and reported. */
+
+/** Columns, by SQL name, of one role; `public` is everybody. */
+export interface RoleColumns {
+  readonly role: string
+  readonly columns: readonly string[]
+}
+
+/** What a column is set to for a role: SQL of an expression. */
+export interface Preset {
+  readonly role: string
+  readonly column: string
+  /** Null: an insert does not set it. */
+  readonly insert: string | null
+  /** Null: an update does not change it. */
+  readonly update: string | null
+}
+
+const shown = (value: JsonValue): string => JSON.stringify(value)
+
+/** The members of an object, each read by itself, with what there is to say about them. */
+function eachMember<T>(
+  value: JsonValue,
+  read: (name: string, value: JsonValue) => { readonly found: readonly T[]; readonly remarks: readonly string[] },
+): Decoded<readonly T[]> {
+  if (value === null) return { ok: true, value: [] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  const all = Object.entries(value).map(([name, given]) => read(name, given))
+  return { ok: true, value: all.flatMap(({ found }) => found), remarks: all.flatMap(({ remarks }) => remarks) }
+}
+
+/** `{"authenticated": ["views"]}`. */
+export const columnsByRole: Decoder<readonly RoleColumns[]> = (value) =>
+  eachMember(value, (role, given) => {
+    const columns = isJsonList(given) ? given.filter((name) => typeof name === 'string') : []
+    const isRight = isJsonList(given) && columns.length === given.length
+    return {
+      found: [{ role, columns }],
+      remarks: isRight ? [] : [`for ${shown(role)}, ${shown(given)} is no list of columns`],
+    }
+  })
+
+/** `{"authenticated": {"author_id": "auth.uid()", "changed_by": {"insert": "auth.uid()", "update": "auth.uid()"}}}`. */
+export const presets: Decoder<readonly Preset[]> = (value) =>
+  eachMember(value, (role, given) => {
+    if (!isJsonObject(given))
+      return { found: [], remarks: [`for ${shown(role)}, ${shown(given)} is no object of columns`] }
+    const read = Object.entries(given).map(([column, told]) => readPreset(role, column, told))
+    return { found: read.map(({ preset }) => preset), remarks: read.flatMap(({ remarks }) => remarks) }
+  })
+
+const commands = ['insert', 'update']
+
+/** A column that is named is not for clients, whatever is said of it. */
+function readPreset(
+  role: string,
+  column: string,
+  told: JsonValue,
+): { readonly preset: Preset; readonly remarks: readonly string[] } {
+  const given = typeof told === 'string' ? { insert: told } : isJsonObject(told) ? told : {}
+  const isRight =
+    (typeof told === 'string' || isJsonObject(told)) &&
+    Object.entries(given).every(([name, text]) => commands.includes(name) && typeof text === 'string')
+  const textOf = (name: string): string | null => {
+    const text = Object.hasOwn(given, name) ? given[name as keyof typeof given] : null
+    return typeof text === 'string' ? text : null
+  }
+  const problem = `for ${shown(role)}, ${shown(column)} takes an expression, or "insert" and "update" with one each`
+  return {
+    preset: { role, column, insert: textOf('insert'), update: textOf('update') },
+    remarks: isRight ? [] : [problem],
+  }
+}

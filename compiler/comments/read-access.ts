@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util'
+import { createLru } from '../../runtime/lib/lru.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import type { Preset } from './access.ts'
+import type { Noted } from './annotate.ts'
+import { expressionProblem, type ParseTree } from './expressions.ts'
+import type { Annotated, AnnotatedRelation } from './types.ts'
+
+/** A relation as its comment can be obeyed, and what of the comment cannot. */
+interface Read {
+  readonly relation: AnnotatedRelation
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+const rememberedTexts = 1_000
+
+const saysAny = ({ settings }: AnnotatedRelation): boolean =>
+  settings.preset.length + settings.readOnly.length + settings.writeOnly.length > 0
+
+/**
+ * Makes what reads the expressions of `preset`, which only a parser can. One that is no expression sets nothing, and its column
+ * is not for clients all the same. A relation that stays as it was stays the same object.
+ */
+export function createAccessReader(parse: ParseTree): (noted: Noted) => Promise<Noted> {
+  const readable = createLru<string, true>(rememberedTexts)
+  const known = new WeakMap<AnnotatedRelation, AnnotatedRelation>()
+  const problemOf = async (text: string): Promise<string | null> => {
+    if (readable.get(text) === true) return null
+    const problem = await expressionProblem(parse, text)
+    // What is wrong today may be the parser, which gave up.
+    if (problem === null) readable.set(text, true)
+    return problem
+  }
+  const readRelation = async (relation: AnnotatedRelation, annotated: Annotated): Promise<Read> => {
+    const object = nameRelation(relation)
+    const faults: Diagnostic[] = []
+    const kept = async (preset: Preset, command: 'insert' | 'update'): Promise<string | null> => {
+      const text = preset[command]
+      const reason = text === null ? null : await problemOf(text)
+      if (reason === null) return text
+      faults.push(diagnose('preset-unreadable', object, { ...preset, reason }))
+      return null
+    }
+    const preset: Preset[] = []
+    for (const one of relation.settings.preset)
+      preset.push({ ...one, insert: await kept(one, 'insert'), update: await kept(one, 'update') })
+    const diagnostics = [...faults, ...strangers(relation, annotated)]
+    if (faults.length === 0) return { relation, diagnostics }
+    const before = known.get(relation)
+    if (before !== undefined && isDeepStrictEqual(before.settings.preset, preset))
+      return { relation: before, diagnostics }
+    const read = { ...relation, settings: { ...relation.settings, preset } }
+    known.set(relation, read)
+    return { relation: read, diagnostics }
+  }
+  return async (noted) => {
+    const { annotated } = noted
+    if (!annotated.relations.some(saysAny)) return noted
+    const found: Diagnostic[] = []
+    const relations: AnnotatedRelation[] = []
+    for (const relation of annotated.relations) {
+      if (!saysAny(relation)) {
+        relations.push(relation)
+        continue
+      }
+      const read = await readRelation(relation, annotated)
+      relations.push(read.relation)
+      found.push(...read.diagnostics)
+    }
+    const diagnostics = [...noted.diagnostics, ...found]
+    return { annotated: { ...annotated, relations, told: diagnostics }, diagnostics }
+  }
+}
+
+/** Names of roles and of columns that are not there: a word that holds for nobody protects nothing. */
+function strangers({ settings, columns, ...relation }: AnnotatedRelation, { roles }: Annotated): readonly Diagnostic[] {
+  const object = nameRelation(relation)
+  const lists = (['readOnly', 'writeOnly'] as const).flatMap((key) =>
+    settings[key].flatMap((item) => item.columns.map((column) => ({ key, role: item.role, column }))),
+  )
+  const presets = settings.preset.map(({ role, column }) => ({ key: 'preset', role, column }))
+  return [...lists, ...presets].flatMap(({ key, role, column }) => {
+    const found = columns.find(({ name }) => name === column)
+    const isFixed = key === 'preset' && (found?.generated === true || found?.identity === true)
+    return [
+      ...(role === 'public' || roles.some(({ name }) => name === role)
+        ? []
+        : [diagnose('access-unknown', object, { key, what: `the role ${JSON.stringify(role)}` })]),
+      ...(found === undefined || isFixed
+        ? [
+            diagnose('access-unknown', object, {
+              key,
+              what: `a column ${JSON.stringify(column)} that it could hold for`,
+            }),
+          ]
+        : []),
+    ]
+  })
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createApplication, type Application } from '../../../support/generated-client.ts'
+
+const sql = `
+  comment on schema public is '@graphql({"inflect_names": true})';
+  create table post (id int primary key, views int);
+  comment on table post is '@graphql({"deprecated": "read notes */ instead"})';
+  comment on column post.views is 'How often. @graphql({"deprecated": "count\\nthem"})';
+  create table note (id int primary key, body text, author text, pin text, votes int);
+  comment on table note is '@graphql({"readOnly": {"anon": ["votes"]}, "writeOnly": {"anon": ["pin"]},
+    "preset": {"anon": {"author": "current_user"}}})';
+  grant usage on schema public to anon;
+  grant all on post, note to anon;
+`
+
+let database: TestDatabase
+let app: Application
+
+beforeAll(async () => {
+  database = await createDatabase({ sql })
+  app = createApplication()
+  const args = ['--from', database.adminUrl, '--out', join(app.folder, 'db'), '--role', 'anon']
+  expect(await app.codegen(args)).toMatchObject({ exitCode: 0 })
+})
+afterAll(async () => {
+  app?.remove()
+  await database?.drop()
+})
+
+it('says in a generated client what is deprecated, where editors find it', () => {
+  const read = (path: string): string => readFileSync(join(app.folder, 'db', path), 'utf8')
+  expect(read('rows.d.ts')).toContain('  /**\n   * How often.\n   * @deprecated count\\nthem\n   */\n  readonly views:')
+  expect(read('tables/Post.d.ts')).toContain('   * @deprecated read notes *\\/ instead\n   */\n  readonly insert:')
+})
+
+const complaints = (call: string): string => {
+  const head = [
+    `import { createClient } from '@catalograph/client'`,
+    `import { createDb } from './db/db.js'`,
+    `const db = createDb(createClient('https://project.example.com', 'key'))`,
+  ]
+  app.write('use.ts', [...head, call].join('\n'))
+  return app.typeCheck(['use.ts'])
+}
+
+it('takes and answers in a generated client the columns that the role has for it', () => {
+  const use = `void db.note.insert({ objects: [{ id: 1, body: 'a', pin: '1' }], select: { records: { author: true, votes: true } } })`
+  expect(complaints(use)).toBe('')
+})
+
+it.each([
+  `void db.note.insert({ objects: [{ id: 1, author: 'eve' }], select: { affectedCount: true } })`,
+  `void db.note.update({ set: { votes: 9 }, select: { affectedCount: true } })`,
+  `void db.note.list({ select: { pin: true } })`,
+  `void db.note.list({ filter: { pin: { eq: '1' } }, select: { id: true } })`,
+])('does not take %s', (call) => {
+  expect(complaints(call)).toMatch(/error TS/)
+})
