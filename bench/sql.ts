@@ -6,6 +6,7 @@ import { additionOperations, type AdditionOperation } from './blog/additions.ts'
 import { groupOperations } from './blog/groups.ts'
 import { caller, operations } from './blog/operations.ts'
 import { addValues, blogSize, createBlog } from './blog/data.ts'
+import { nestedOperations } from './blog/nested.ts'
 import { valueOperations } from './blog/values.ts'
 import { writeOperations } from './blog/writes.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
@@ -131,12 +132,13 @@ await withCleanup(async (later) => {
     hand: HandWritten,
   ): Promise<void> => {
     const bound = () => translator.translate(document, variables(draw, size)).bound
-    const [statement] = bound()
+    const [statement, ...others] = bound()
     if (statement === undefined) throw new Error(`${name} has no statement`)
     const byHand = () => hand.values(variables(draw, size))
     const ours = onClient(ourClient, statement, () => bound()[0]?.values ?? [])
     const theirs = onClient(theirClient, hand, byHand)
-    report(name, 'statement', await compare(ours, theirs, postgres.pid))
+    // Several make sense within one transaction alone.
+    if (others.length === 0) report(name, 'statement', await compare(ours, theirs, postgres.pid))
     if (hand.alike !== undefined) {
       const alike = onClient(theirClient, { name: `${hand.name}-alike`, text: hand.alike }, byHand)
       report(name, 'statement, cursors alike', await compare(ours, alike, postgres.pid))
@@ -152,7 +154,7 @@ await withCleanup(async (later) => {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
-  const added = [...additionOperations, ...valueOperations, ...groupOperations, ...writeOperations]
+  const added = [...additionOperations, ...valueOperations, ...groupOperations, ...writeOperations, ...nestedOperations]
   for (const operation of added.filter(isChosen)) await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))

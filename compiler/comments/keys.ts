@@ -235,6 +235,12 @@ export const keys = [
       'operators such as increment; a table goes before its schema.',
   },
   {
+    key: 'nestedWrites',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} lets an insert of it take related rows, new or existing; a table goes before its schema.',
+  },
+  {
     key: 'primary_key_columns',
     on: ['relation'],
     decode: optionalStrings,

@@ -4,13 +4,14 @@ import { isIdentified } from './rules/one-to-one.ts'
 import { tableAdditions } from './table-additions.ts'
 
 /**
- * Unique keys besides the primary one that rows are looked up and changed by (spec/graphql.md 17.3, 17.4); absent where
- * the addition is off or there are none.
+ * Unique keys besides the primary one that rows are looked up, changed and connected by (spec/graphql.md 17.3, 17.4, 17.6);
+ * absent where the addition is off or there are none.
  */
 export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'lookups' | 'rowKeys'> {
   const { relation, schema } = named
   const isLookedUp = relation.settings.uniqueKeys ?? schema.settings.uniqueKeys ?? false
-  const isChanged = tableAdditions(relation, schema).updates === true
+  const { updates, nestedWrites } = tableAdditions(relation, schema)
+  const isChanged = updates === true || nestedWrites === true
   const keys = isLookedUp || isChanged ? keysOf(named) : []
   if (keys.length === 0) return {}
   return { ...(isLookedUp && { lookups: keys }), ...(isChanged && { rowKeys: keys }) }

@@ -12,6 +12,7 @@ const names = [
   'enumArrays',
   'groups',
   'updates',
+  'nestedWrites',
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 

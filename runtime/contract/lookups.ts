@@ -49,6 +49,15 @@ export function rowKeysOf(entity: EntityFacts): readonly RowKey[] {
   })
 }
 
+/** The keys by which a related row is named (spec/graphql.md 17.6), the primary one first. */
+export const connectKeysOf = (entity: EntityFacts): readonly (readonly LookupColumn[])[] =>
+  entity.key.length === 0
+    ? []
+    : [entity.key, ...(entity.rowKeys ?? []).map(({ columns }) => columns)].flatMap((columns) => {
+        const found = argumentsOfKey(entity, { columns })
+        return found === null ? [] : [found]
+      })
+
 /** The fields that `updates` adds to Mutation for a role that may do everything. */
 export const changeFields = (entity: EntityFacts): readonly string[] =>
   rowKeysOf(entity).flatMap((key) => [
@@ -58,7 +67,10 @@ export const changeFields = (entity: EntityFacts): readonly string[] =>
   ])
 
 /** Columns of one field cannot both be asked for. */
-function argumentsOfKey({ columns: all }: EntityFacts, { columns }: LookupFacts): readonly LookupColumn[] | null {
+function argumentsOfKey(
+  { columns: all }: EntityFacts,
+  { columns }: Pick<LookupFacts, 'columns'>,
+): readonly LookupColumn[] | null {
   const found = columns.flatMap((one) => all.find(({ column }) => column === one) ?? []).flatMap(asArgument)
   return new Set(found.map(({ field }) => field)).size === columns.length ? found : null
 }

@@ -251,6 +251,8 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly enumArrays?: true
   /** Rows are changed by their keys, many at once with values of their own, and by operators. */
   readonly updates?: true
+  /** Its insert takes related rows. */
+  readonly nestedWrites?: true
 }
 
 export interface EntityFacts extends EntityAdditions, Deprecable {
@@ -284,7 +286,7 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly live?: LiveFacts
   /** Keys besides the primary one that rows are looked up by; only with the addition `uniqueKeys`. */
   readonly lookups?: readonly LookupFacts[]
-  /** The same that rows are changed by; only with the addition `updates`. */
+  /** The same that rows are changed and connected by; only with the addition `updates` or `nestedWrites`. */
   readonly rowKeys?: readonly LookupFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]

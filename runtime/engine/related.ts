@@ -67,7 +67,7 @@ export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
  */
-function relationsBut(
+export function relationsBut(
   visible: RoleVisibility,
   entity: EntityFacts,
   taken: readonly string[],

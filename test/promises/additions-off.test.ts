@@ -28,6 +28,7 @@ const additions = {
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
   updates: { enabled: true },
+  nestedWrites: { enabled: true },
   live: { enabled: true },
   domains: { enabled: true },
   composites: { enabled: true },

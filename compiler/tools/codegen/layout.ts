@@ -100,6 +100,10 @@ const writes: readonly NamePart[] = [
   'constraint',
   'updateField',
   'rowInput',
+  'keyInput',
+  'parentInput',
+  'childInput',
+  'childrenInput',
   ...changeOperatorNames,
 ]
 

@@ -160,16 +160,18 @@ const openingOf = (
 
 /**
  * Between the statements of a writing exchange whose functions may leave settings behind: as `resetAll`, but that this
- * transaction changed the schema itself (version.ts) is still known.
+ * transaction changed the schema itself (version.ts) is still known, and so is what a statement hands to later ones.
  */
 const resetBetween = writeRun({
   name: 'catalograph.between',
   text: `do $$
 declare
   changed text := pg_catalog.current_setting('catalograph.changed', true);
+  written text := pg_catalog.current_setting('catalograph.written', true);
 begin
   reset all;
   perform pg_catalog.set_config('catalograph.changed', coalesce(changed, ''), true);
+  perform pg_catalog.set_config('catalograph.written', coalesce(written, ''), true);
 end $$`,
   values: [],
 })

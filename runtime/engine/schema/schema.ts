@@ -33,6 +33,7 @@ import { makeGrouped, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
+import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
@@ -102,6 +103,10 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   updateInput: makeUpdateInput(visible),
   rowInput: makeRowInput(visible),
   ...operatorMakers(visible),
+  keyInput: makeKeyInput(visible),
+  parentInput: makeParentInput(visible),
+  childInput: makeChildInput(visible, 'childInput'),
+  childrenInput: makeChildInput(visible, 'childrenInput'),
   insertResponse: makeResponse('insertResponse', 'added'),
   updateResponse: makeResponse('updateResponse', 'changed'),
   deleteResponse: makeResponse('deleteResponse', 'removed'),

@@ -4,6 +4,8 @@ import { rootField } from '../../contract/root-fields.ts'
 import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { RowKey } from '../../contract/lookups.ts'
+import { isLinked } from '../nested.ts'
+import { nestedInputs } from './nested.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, wrapperFields } from './types.ts'
 import type { SchemaField, MakePart, SchemaTypes } from './types.ts'
@@ -13,32 +15,37 @@ import { changeArguments, changeMakers, type Makers } from './updates.ts'
 
 const makeInput =
   (
+    visible: RoleVisibility,
     part: 'insertInput' | 'updateInput',
     columns: (entity: EntityFacts) => readonly ColumnFacts[],
     help: string,
   ): MakePart =>
   (entity, types) => {
+    const isInsert = part === 'insertInput'
+    const isRequired = (column: ColumnFacts): boolean =>
+      isInsert && column.required === true && !isLinked(visible, entity, column)
     const inputs = columns(entity)
     if (inputs.length === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, part),
       description: `${help} of ${entity.name}.`,
       fields: () =>
-        Object.fromEntries(
-          inputs.map((column) => {
+        Object.fromEntries([
+          ...inputs.map((column) => {
             const { name, type } = shown(column)
-            const extensions = part === 'insertInput' && column.required === true ? { extensions: requiredInput } : {}
+            const extensions = isRequired(column) ? { extensions: requiredInput } : {}
             const description = column.description ?? `The value of ${name}.`
-            return [name, { type: types.input(type), description, ...extensions }]
+            return [name, { type: types.input(type), description, ...extensions }] as const
           }),
-        ),
+          ...(isInsert ? nestedInputs(visible, entity, types) : []),
+        ]),
     })
   }
 
 export const makeInsertInput = (visible: RoleVisibility): MakePart =>
-  makeInput('insertInput', visible.insertable, 'Values for a new row')
+  makeInput(visible, 'insertInput', visible.insertable, 'Values for a new row')
 export const makeUpdateInput = (visible: RoleVisibility): MakePart =>
-  makeInput('updateInput', visible.updatable, 'New values for existing rows')
+  makeInput(visible, 'updateInput', visible.updatable, 'New values for existing rows')
 
 export const makeResponse =
   (part: 'insertResponse' | 'updateResponse' | 'deleteResponse', past: string): MakePart =>

@@ -2,7 +2,7 @@ import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../con
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import type { Collection, Plan, Row as PlannedRow, RowMember, Slot } from '../plan/types.ts'
 import type { Part } from '../statements/source.ts'
-import { toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
+import { fieldOf, toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
@@ -70,7 +70,7 @@ export function explain(
   engine: StatementEngine,
   role: string,
   plan: Plan,
-  { statements }: Statements,
+  { statements, pieces }: Statements,
   bound: readonly BoundStatement[],
   plans: readonly string[],
 ): readonly Explained[] {
@@ -82,8 +82,13 @@ export function explain(
     if (path !== undefined) aliases[statement]?.set(alias, path)
   })
   const roots = plan.roots.filter(({ kind }) => kind !== 'constant')
+  const keysOf = (statement: number): readonly string[] => {
+    if (!plan.writes) return roots.map(({ key }) => key)
+    const field = fieldOf(pieces, statement)
+    return field === null ? [] : [field.key]
+  }
   return statements.map(({ text, values }, index) => {
-    const paths = (plan.writes ? roots.slice(index, index + 1) : roots).map(({ key }) => [key])
+    const paths = keysOf(index).map((key) => [key])
     // A statement for one field reads everything for it.
     const whole = paths.length === 1 ? paths[0] : undefined
     return {
@@ -132,7 +137,7 @@ function placesOf({ roots }: Plan): Places {
     places.set(root, [root.key])
     if ('row' in root) addRow(places, root.row, [root.key])
     if (root.kind === 'collection' || root.kind === 'call-set') addCollection(places, root.collection, [root.key])
-    if (root.kind === 'insert' || root.kind === 'update' || root.kind === 'update-rows' || root.kind === 'delete') {
+    if ('members' in root) {
       for (const member of root.members) {
         if (member.kind === 'records') addRow(places, member.row, [root.key, member.key])
       }

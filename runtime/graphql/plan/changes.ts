@@ -3,7 +3,7 @@ import type { RowKey } from '../../contract/lookups.ts'
 import { changeable, usableOperators } from '../../engine/changes.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/changes.ts'
-import { badArgument, Refusal } from '../protocol/failures.ts'
+import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
@@ -46,9 +46,6 @@ const changedTwice = ({ field, by }: NamedChange, again: NamedChange): string =>
 
 const unreadable = (field: string): string =>
   `The column "${field}" cannot be read, so that every one of the rows has to set it.`
-
-const refusedAt = (key: string, message: string): Refusal =>
-  new Refusal('BAD_ARGUMENT', [{ message, path: [key], extensions: { code: 'BAD_ARGUMENT' } }])
 
 function planSet(updatable: readonly ColumnFacts[], input: Input): readonly NamedChange[] {
   const fields = input.kind === 'object' ? input.fields : []

@@ -56,6 +56,7 @@ function readRoot(found: Found, root: Root): void {
       return readRow(found, path, root.row, add(found, path, entity, demand, null))
     }
     case 'insert':
+    case 'insert-nested':
     case 'update-row':
     case 'delete-row':
     case 'update-rows':

@@ -29,6 +29,26 @@ export type Slot =
   | { readonly kind: 'tenant'; readonly expression: string }
   | { readonly kind: 'list'; readonly items: readonly Slot[] }
   | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }
+  /** Of a list of objects, those that lie within them on a path, in order. */
+  | { readonly kind: 'within'; readonly of: Slot; readonly path: readonly InputStep[] }
+  /** For each of these, from 1 on, which one of those it lies in that are a step above. */
+  | { readonly kind: 'outer-places'; readonly of: Slot; readonly path: readonly InputStep[] }
+  /** For each of these, which one of those a step further it holds; null: none. */
+  | {
+      readonly kind: 'inner-places'
+      readonly of: Slot
+      readonly path: readonly InputStep[]
+      readonly step: InputStep
+    }
+
+/** From an object of an insert to those of related rows (spec/graphql.md 17.6). */
+export interface InputStep {
+  /** The relation. */
+  readonly field: string
+  readonly member: 'insert' | 'connect'
+  /** Of those that connect only the ones that name these fields. */
+  readonly key?: readonly string[]
+}
 
 /** How a value becomes the text of a parameter. */
 export type Encoding =
@@ -60,6 +80,8 @@ export type Encoding =
       readonly list: boolean
       readonly maxLength: number | null
     }
+  /** How many items a list has. */
+  | { readonly kind: 'count' }
   /** Whether something stands there, as an array literal. */
   | { readonly kind: 'each-given'; readonly path: readonly string[] }
 
@@ -331,6 +353,7 @@ export type Root =
     }
   | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
   | Insert
+  | NestedInsert
   | Update
   | Delete
   | UpdateRows
@@ -354,6 +377,71 @@ export interface Insert extends Change {
   /** What to do with rows that are there already; without it they fail the request. */
   readonly onConflict?: OnConflict
   readonly presets?: readonly PresetPlace[]
+}
+
+/** Rows with related ones, each kind of them by a statement of its own (spec/graphql.md 17.6). */
+export interface NestedInsert extends Change {
+  readonly kind: 'insert-nested'
+  /** In order: each relies on those before it alone. */
+  readonly steps: readonly WriteStep[]
+  /** The step of the rows themselves. */
+  readonly own: number
+}
+
+export type WriteStep = (InsertStep | ConnectStep) & {
+  readonly id: number
+  readonly entity: EntityFacts
+  /** Where it stands in the field's arguments. */
+  readonly argument: readonly string[]
+  /** SQL names of columns whose values later steps need. */
+  readonly carried: readonly string[]
+}
+
+export interface InsertStep {
+  readonly kind: 'insert'
+  readonly rows: NestedRows
+  readonly presets?: readonly PresetPlace[]
+  /** How many there are. */
+  readonly given: Value | number
+  /** As of any change. */
+  readonly readable: string
+}
+
+/** Rows that are there, each of which is found by a key. */
+export interface ConnectStep {
+  readonly kind: 'connect'
+  /** SQL names of the key's columns; values are arrays with one of each row. */
+  readonly by: readonly { readonly column: string; readonly values: Value }[]
+}
+
+/** As `InsertRows`, with columns whose values rows of other steps have. */
+export type NestedRows =
+  | {
+      readonly kind: 'uniform'
+      readonly columns: readonly string[]
+      /** Null: there are none but links. */
+      readonly records: Value | null
+      readonly links: readonly { readonly column: string; readonly from: readonly LinkedFrom[] }[]
+    }
+  | {
+      readonly kind: 'separate'
+      readonly columns: readonly string[]
+      readonly rows: readonly (readonly (Value | LinkedValue | null)[])[]
+    }
+
+/** A column of the rows of a step. */
+export interface CarriedColumn {
+  readonly step: number
+  readonly column: string
+}
+
+/** `places`: for each row that of the other one among those of its step, from 1 on; null: it is none of them. */
+export interface LinkedFrom extends CarriedColumn {
+  readonly places: Value
+}
+
+export interface LinkedValue extends CarriedColumn {
+  readonly place: number
 }
 
 export interface OnConflict {

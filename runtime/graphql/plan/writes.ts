@@ -1,10 +1,11 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { badArgument } from '../protocol/failures.ts'
+import { badArgument, refusedAt } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
 import { slotOf, type Input } from './input.ts'
 import { planChanges } from './changes.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
+import { namesRelated, planNested } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import type { InsertRows, OnConflict, Root, Value } from './types.ts'
 import { planResponse } from './written.ts'
@@ -20,9 +21,14 @@ export function planWrite(
   const members = planResponse(planner, entity, selected)
   const change = { key: selected.key, entity, members, readable: planner.visible.readableColumn(entity) }
   if (kind === 'insert') {
-    const rows = planRows(planner, entity, args('objects'))
+    const objects = objectsOf(args('objects'))
     const onConflict = planConflict(planner, entity, args('onConflict'))
-    return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
+    if (!namesRelated(planner, entity, objects)) {
+      const rows = planRows(planner, entity, args('objects'), objects)
+      return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
+    }
+    if (onConflict !== null) throw refusedAt(selected.key, '"onConflict" cannot be given with related rows')
+    return { kind: 'insert-nested', ...change, ...planNested(planner, entity, selected.key, args('objects'), objects) }
   }
   const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
@@ -30,10 +36,16 @@ export function planWrite(
   return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }
 }
 
-function planRows(planner: Planner, entity: EntityFacts, input: Input): InsertRows {
+type ObjectInput = Extract<Input, { kind: 'object' }>
+
+function objectsOf(input: Input): readonly ObjectInput[] {
   const items = input.kind === 'list' ? input.items : []
   const objects = items.flatMap((item) => (item.kind === 'object' ? [item] : []))
   if (objects.length === 0) throw badArgument('At least one record must be provided to objects')
+  return objects
+}
+
+function planRows(planner: Planner, entity: EntityFacts, input: Input, objects: readonly ObjectInput[]): InsertRows {
   const names = [...new Set(objects.flatMap((object) => object.fields.map(([name]) => name)))]
   const insertable = planner.visible.insertable(entity)
   const inputs = byField(insertable)

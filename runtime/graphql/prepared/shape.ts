@@ -11,6 +11,7 @@ import {
   visit,
   visitWithTypeInfo,
   type GraphQLInputType,
+  type GraphQLNamedType,
   type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql'
@@ -27,7 +28,7 @@ import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
 /** What planning reads of a variable's value, beyond its form. */
-export type Planned = 'value' | 'sign'
+export type Planned = 'value' | 'sign' | 'count'
 
 /** @param planned the variables of which planning reads more than the form, by their names */
 export function shapeOf(
@@ -40,6 +41,7 @@ export function shapeOf(
     const type = typeFromAST(schema, definition.type)
     const reads = planned.get(name)
     if (!isInputType(type) || reads === 'value') return { name, read: textOf }
+    if (reads === 'count') return { name, read: (value: unknown) => formOf(type, value, true) }
     return { name, read: reads === 'sign' ? signOf : readerOf(type) }
   })
   return (variables) => {
@@ -91,16 +93,19 @@ function nodeShape(token: string): string {
   return JSON.stringify([schema, relation])
 }
 
-/** Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value. */
-function formOf(type: GraphQLInputType, value: unknown): string {
-  if (type instanceof GraphQLNonNull) return formOf(type.ofType, value)
+/**
+ * Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value.
+ * @param counted whether it counts how many rows a list holds
+ */
+function formOf(type: GraphQLInputType, value: unknown, counted = false): string {
+  if (type instanceof GraphQLNonNull) return formOf(type.ofType, value, counted)
   if (value === null || value === undefined) return 'n'
-  if (type instanceof GraphQLList) return listForm(type.ofType, value)
+  if (type instanceof GraphQLList) return listForm(type.ofType, value, counted)
   if (type instanceof GraphQLInputObjectType) {
     const fields = type.getFields()
     const members = Object.entries(value as Record<string, unknown>).map(([name, member]) => {
       const field = fields[name]
-      return field === undefined ? name : `${name}:${formOf(field.type, member)}`
+      return field === undefined ? name : `${name}:${formOf(field.type, member, counted)}`
     })
     return `{${members.join(',')}}`
   }
@@ -109,21 +114,25 @@ function formOf(type: GraphQLInputType, value: unknown): string {
 
 /**
  * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
- * are. Rows that name no column are written one by one.
+ * are. Rows that name no column are written one by one, and so are those within which some are.
  */
-function listForm(type: GraphQLInputType, value: unknown): string {
+function listForm(type: GraphQLInputType, value: unknown, counted: boolean): string {
   const item = getNamedType(type)
   if (item instanceof GraphQLEnumType && isWritten(item)) return textOf(value)
   if (!(item instanceof GraphQLInputObjectType)) return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const forms = items.map((item) => formOf(type, item))
-  const areRows = item.name.endsWith(parts.insertInput) || item.name.endsWith(parts.rowInput)
-  if (areRows && forms.length > 0 && forms[0] !== '{}') {
-    const named = forms.map((form) => form.replaceAll(':n', ':v'))
-    if (named.every((form) => form === named[0])) return `${forms.length === 1 ? '' : '*'}${named[0]}`
+  const areRows = isRow(item) || item.name.endsWith(parts.rowInput)
+  if (areRows && !counted && items.length > 0) {
+    const [first = '', ...others] = items.map((one) => formOf(type, one).replaceAll(':n', ':v'))
+    const isOne = others.every((form) => form === first)
+    if (isOne && first !== '{}' && (others.length === 0 || !first.includes('['))) {
+      return `${others.length === 0 ? '' : '*'}${first}`
+    }
   }
-  return `[${forms.join(',')}]`
+  return `[${items.map((one) => formOf(type, one, areRows || counted)).join(',')}]`
 }
+
+const isRow = ({ name }: GraphQLNamedType): boolean => name.endsWith(parts.insertInput)
 
 /** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([
@@ -148,6 +157,13 @@ export function plannedVariables(schema: GraphQLSchema, operation: Operation): R
   visit(
     operation.document,
     visitWithTypeInfo(info, {
+      // Rows that are part of others: how many there are decides which of all have a form of their own.
+      Variable: ({ name }, _key, parent) => {
+        const isPart = parent !== undefined && 'kind' in parent && parent.kind !== Kind.ARGUMENT
+        const type = getNamedType(info.getInputType())
+        if (isPart && parent.kind !== Kind.VARIABLE_DEFINITION && type !== undefined && isRow(type))
+          planned.set(name.value, planned.get(name.value) ?? 'count')
+      },
       Argument: ({ name, value }) => {
         if (value.kind !== Kind.VARIABLE) return
         const reads = readsOf(name.value)

@@ -47,7 +47,12 @@ export interface ErrorEntry {
   readonly message: string
   readonly locations?: readonly { readonly line: number; readonly column: number }[]
   readonly path?: readonly (string | number)[]
-  readonly extensions: { readonly code: FailureCode; readonly sqlstate?: string }
+  readonly extensions: {
+    readonly code: FailureCode
+    readonly sqlstate?: string
+    /** What of the field's arguments it is about. */
+    readonly argument?: readonly string[]
+  }
 }
 
 /** A refused request; nothing it did was kept. */
@@ -84,3 +89,7 @@ export const failureResponse = (code: FailureCode, message: string): GraphqlResp
 
 /** An argument or value that cannot be used (spec/graphql.md 14.1, the texts marked K). */
 export const badArgument = (message: string): Refusal => refuse('BAD_ARGUMENT', message)
+
+/** The same with the field's path. */
+export const refusedAt = (key: string, message: string): Refusal =>
+  new Refusal('BAD_ARGUMENT', [{ message, path: [key], extensions: { code: 'BAD_ARGUMENT' } }])

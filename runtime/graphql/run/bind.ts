@@ -4,6 +4,7 @@ import type { Prepared } from '../prepared/document.ts'
 import { badArgument } from '../protocol/failures.ts'
 import type { Encoding, Slot, Value } from '../plan/types.ts'
 import type { Statement } from '../statements/statements.ts'
+import { innerPlaces, itemsOf, objectsWithin, outerPlaces, valueAt } from './objects.ts'
 import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node-ids.ts'
 
 export type BoundVariables = Readonly<Record<string, unknown>>
@@ -46,6 +47,12 @@ function resolve(slot: Slot, variables: BoundVariables): unknown {
       return slot.items.map((item) => resolve(item, variables))
     case 'object':
       return Object.fromEntries(slot.fields.map(([name, field]) => [name, resolve(field, variables)]))
+    case 'within':
+      return objectsWithin(itemsOf(resolve(slot.of, variables)), slot.path)
+    case 'outer-places':
+      return outerPlaces(itemsOf(resolve(slot.of, variables)), slot.path)
+    case 'inner-places':
+      return innerPlaces(objectsWithin(itemsOf(resolve(slot.of, variables)), slot.path), slot.step)
   }
 }
 
@@ -76,6 +83,8 @@ function encode(encoding: Encoding, value: unknown): string | null {
       return records(value, encoding.members)
     case 'each':
       return each(value, encoding)
+    case 'count':
+      return String(itemsOf(value).length)
     case 'each-given':
       return arrayText(itemsOf(value).map((item) => String(valueAt(item, encoding.path) !== undefined)))
   }
@@ -116,16 +125,6 @@ function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>
     }),
   )
 }
-
-const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
-
-/** Names that every object has, such as "toString", are fields only where they are given. */
-const valueAt = (item: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>(
-    (value, name) =>
-      Object.hasOwn(Object(value), name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined,
-    item,
-  )
 
 function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kind: 'each' }>): string {
   const texts = itemsOf(value).map((item) => {

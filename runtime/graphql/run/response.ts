@@ -4,7 +4,8 @@ import { longBytes, LongBody } from '../../http/long-body.ts'
 import type { Extensions } from '../extensions/extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
 import { sameKeyTwice } from '../statements/changes.ts'
-import type { Outline, Piece } from '../statements/statements.ts'
+import { noSuchRow, skippedRow } from '../statements/nested.ts'
+import { fieldOf, type Outline, type Piece } from '../statements/statements.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
 /** The JSON that Postgres made goes into the answer as it is. */
@@ -87,27 +88,27 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
 /** Raised by catalograph.refuse: a limit of the request's own. */
 const refusedByUs = 'CG002'
 
+const ofArguments: ReadonlySet<string> = new Set([sameKeyTwice, noSuchRow, skippedRow])
+
 const codeOfOurs = ({ message }: DatabaseFailure): FailureCode =>
-  message === sameKeyTwice ? 'BAD_ARGUMENT' : 'AT_MOST_EXCEEDED'
+  ofArguments.has(message) ? 'BAD_ARGUMENT' : 'AT_MOST_EXCEEDED'
 
 function databaseFailure(failure: DatabaseFailure, outline: Outline | null): GraphqlResponse {
   const code = failure.sqlstate === refusedByUs ? codeOfOurs(failure) : codes[failure.kind]
-  const path = pathOf(failure, outline)
+  const place = placeOf(failure, outline)
   return failed(failures[code], [
     {
       message: sentences[failure.kind] ?? failure.message,
-      ...(path && { path }),
+      ...(place && { path: [place.key] }),
       extensions: {
         code,
         ...(code.startsWith('DATABASE_') && failure.sqlstate !== null && { sqlstate: failure.sqlstate }),
+        ...(place?.argument && { argument: place.argument }),
       },
     },
   ])
 }
 
-/** In a mutation every field is a statement, so a statement's failure has a place. */
-function pathOf(failure: DatabaseFailure, outline: Outline | null): readonly string[] | null {
-  if (outline === null || !outline.writes || failure.statement === null) return null
-  const piece = outline.pieces.find((item) => item.kind === 'column' && item.statement === failure.statement)
-  return piece?.kind === 'column' ? [piece.key] : null
-}
+/** In a mutation every statement is one field's, so a statement's failure has a place. */
+const placeOf = ({ statement }: DatabaseFailure, outline: Outline | null): ReturnType<typeof fieldOf> =>
+  outline === null || !outline.writes || statement === null ? null : fieldOf(outline.pieces, statement)

@@ -5,11 +5,12 @@ import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { print, printOpen, type Printed } from '../../sql/print.ts'
 import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { Plan, Root, Value, WatchedRead } from '../plan/types.ts'
+import type { NestedInsert, Plan, Root, Value, WatchedRead } from '../plan/types.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
+import { answerStatement, stepStatement } from './nested.ts'
 import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
@@ -33,7 +34,14 @@ export type Piece =
   /** Several of these, as members of an object without its brackets. */
   | { readonly kind: 'constants'; readonly json: string }
   /** The member's value is a column of a statement's row; null is JSON null. */
-  | { readonly kind: 'column'; readonly key: string; readonly statement: number; readonly column: number }
+  | {
+      readonly kind: 'column'
+      readonly key: string
+      readonly statement: number
+      readonly column: number
+      /** Of the statements right before that one which are the field's, too: what of its arguments each is about. */
+      readonly before?: readonly (readonly string[])[]
+    }
   /** The column holds an object whose members belong here. */
   | { readonly kind: 'members'; readonly statement: number; readonly column: number }
 
@@ -96,15 +104,40 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
-    const writer = createWriter(engine, role, rowObject, notes(statements.length))
-    const statement = printed(engine, role, rootStatement(writer, root))
-    statements.push({ ...statement, ...unchangedBy(engine, root) })
-    return { kind: 'column', key: root.key, statement: statements.length - 1, column: 0 }
+    const add = (write: (writer: Writer) => SelectList): void => {
+      const writer = createWriter(engine, role, rowObject, notes(statements.length))
+      statements.push({ ...printed(engine, role, write(writer)), ...unchangedBy(engine, root) })
+    }
+    const column = (): Piece & { kind: 'column' } => ({
+      kind: 'column',
+      key: root.key,
+      statement: statements.length - 1,
+      column: 0,
+    })
+    if (root.kind !== 'insert-nested') {
+      add((writer) => rootStatement(writer, root))
+      return column()
+    }
+    root.steps.forEach((step, place) => add((writer) => stepStatement(writer, root, place, step)))
+    add((writer) => answerStatement(writer, root))
+    return { ...column(), before: root.steps.map(({ argument }) => argument) }
   })
   return { writes: true, statements, pieces }
 }
 
-function rootStatement(writer: Writer, root: SqlRoot): SelectList {
+/** The field of a mutation that a statement is for, and what of its arguments it is about. */
+export function fieldOf(
+  pieces: readonly Piece[],
+  statement: number,
+): { readonly key: string; readonly argument: readonly string[] | undefined } | null {
+  const found = pieces.find((piece) => piece.kind === 'column' && statement <= piece.statement)
+  if (found?.kind !== 'column') return null
+  const { key, before = [] } = found
+  const place = statement - (found.statement - before.length)
+  return place < 0 ? null : { key, argument: before[place] }
+}
+
+function rootStatement(writer: Writer, root: Exclude<SqlRoot, NestedInsert>): SelectList {
   switch (root.kind) {
     case 'insert':
     case 'update':
@@ -205,6 +238,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
       return resultValue(writer, root, builder, sql`${trusted(builder.name)}(${joined(passed, ', ')})`)
     }
     case 'insert':
+    case 'insert-nested':
     case 'update':
     case 'delete':
     case 'update-row':

@@ -13,7 +13,7 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { Delete, Filter, Insert, InsertRows, Update, UpdateRows } from '../plan/types.ts'
+import type { Delete, Filter, Insert, InsertRows, NestedInsert, Update, UpdateRows } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
@@ -38,21 +38,25 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: false, of: change }])
 }
 
-/** @param rows where the changed rows are read */
+/**
+ * @param rows where the changed rows are read
+ * @param changed how many there are, where that is not how many are read
+ */
 export function answerJson(
   writer: Writer,
-  root: Write | UpdateRows,
+  root: Write | UpdateRows | NestedInsert,
   scope: Scope,
   rows: From = { of: scope.alias },
+  changed: Sql | null = null,
 ): Sql {
   const makeObject = asItems(() => writer.alias('o'))
   const records = root.members.filter((member) => member.kind === 'records')
   const objects = records.map((member) => writer.row(writer, member.row, scope, makeObject))
   if (root.kind === 'insert' && isSingle(root.rows)) return singleJson(root, objects, rows)
-  const counted = root.members.some(({ kind }) => kind === 'affectedCount')
+  const counted = changed === null && root.members.some(({ kind }) => kind === 'affectedCount')
   const made = objects.map((value): Made => ({ value, condition: null }))
   const { from, arrays, count } = gather(writer.alias('w'), made, counted, rows)
-  const pairs = answerPairs(root, count, arrays)
+  const pairs = answerPairs(root, changed ?? count, arrays)
   return toJson(from === null ? object(pairs) : objectFrom(pairs, { from: [from] }))
 }
 
@@ -77,7 +81,7 @@ export const noneChanged = ({ members }: Write | UpdateRows): string =>
   )
 
 /** @param arrays by position among the members that select records */
-function answerPairs({ members }: Write | UpdateRows, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
+function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
     switch (member.kind) {

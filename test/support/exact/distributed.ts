@@ -28,6 +28,8 @@ const readsNothing = ({ body: { kind } }: World['functions'][number]): boolean =
 function distributedWorld(world: World): World {
   return {
     ...world,
+    // No table has it there.
+    additions: { ...world.additions, nestedWrites: false },
     functions: world.functions.filter(readsNothing),
     tables: world.tables.map((table) =>
       isReference(world, table) ? referenceTable(world, table) : distributedTable(world, table),
@@ -43,12 +45,14 @@ const withoutIdentities = ({ columns }: TableSketch): TableSketch['columns'] =>
 /** To explain an insert, Citus draws a value for it. */
 const referenceTable = ({ explain }: World, table: TableSketch): TableSketch => ({
   ...table,
+  additions: { ...table.additions, nestedWrites: false },
   policies: null,
   columns: explain === true ? withoutIdentities(table) : table.columns,
 })
 
 const distributedTable = (world: World, table: TableSketch): TableSketch => ({
   ...table,
+  additions: { ...table.additions, nestedWrites: false },
   columns: [
     // Citus takes identities of bigint alone.
     ...withoutIdentities(table),

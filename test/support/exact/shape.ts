@@ -3,6 +3,7 @@ import { introspect, namesOf } from '../api-schema.ts'
 import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.ts'
 import type { Api, ApiTable } from '../../../compiler/tools/verify/interpreter/api-types.ts'
 import { apiOf } from '../../../compiler/tools/verify/interpreter/api.ts'
+import { nestedFields } from '../../../compiler/tools/verify/interpreter/nested-api.ts'
 import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
@@ -50,7 +51,7 @@ function shapeOf(stage: Stage, role: Role): Shape {
     ['Query', [...api.query.keys()]],
     ['Mutation', [...api.mutation.keys()]],
     ...(stage.world.live === true ? [['Subscription', watchable(api)] as const] : []),
-    ...api.tables.flatMap((table) => tableShape(stage.world, table)),
+    ...api.tables.flatMap((table) => tableShape(stage.world, api, table)),
   ])
 }
 
@@ -79,14 +80,15 @@ function groupShape(table: ApiTable): readonly (readonly [string, readonly strin
   ]
 }
 
-function tableShape(world: World, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const hasKeys = table.orders.size > 0 || table.groupRelations.size > 0
   const isGrouped = hasKeys && hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
+  const nested = nestedFields(world, api, table).map(({ name }) => name)
   const inputs = [
     [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys(), ...table.ranks.keys()]] as const,
     [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
-    [`${table.type}InsertInput`, [...table.inserts.keys()]] as const,
+    [`${table.type}InsertInput`, [...table.inserts.keys(), ...nested]] as const,
     [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,
     [`${table.type}Constraint`, [...table.conflicts.keys()]] as const,
     [`${table.type}UpdateField`, [...table.takeovers.keys()]] as const,

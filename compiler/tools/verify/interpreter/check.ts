@@ -4,6 +4,7 @@ import { readChanges } from './changes.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readFilter, readNode } from './filter.ts'
 import { checksOfGroups } from './groups.ts'
+import { checkNested, namesRelated } from './nested.ts'
 import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
 import { argument, collectFields } from './selection.ts'
@@ -80,12 +81,20 @@ function checkWrite(
   return [
     ...(kind === 'insert'
       ? [
-          ...reasonsOf(() => readObjects(context.world, table, arg)),
+          ...checkObjects(context, table, arg),
           ...reasonsOf(() => readConflict(surroundingsOf(context, null), table, arg)),
         ]
       : reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter')))),
     ...(kind === 'update' ? checkChanges(context, table, nodes) : []),
   ]
+}
+
+function checkObjects(context: Context, table: ApiTable, arg: (name: string) => Json | undefined): readonly string[] {
+  const objects = arg('objects')
+  if (!namesRelated(context, table, objects)) return reasonsOf(() => readObjects(context.world, table, arg))
+  const conflict = arg('onConflict') ?? null
+  const beside = conflict === null ? [] : ['"onConflict" cannot be given with related rows']
+  return [...beside, ...checkNested(context, table, objects)]
 }
 
 const checkChanges = (context: Context, table: ApiTable, nodes: Nodes): readonly string[] =>

@@ -1,10 +1,11 @@
 import { Kind, parse, type OperationDefinitionNode } from 'graphql'
 import { callField, queryField, rowObject } from './answer.ts'
-import type { RowWrite } from './api-types.ts'
+import type { ApiTable, RowWrite } from './api-types.ts'
 import { apiOf } from './api.ts'
 import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'
+import { insertNested, namesRelated, objectsOf } from './nested.ts'
 import { object } from './objects.ts'
 import { Refused } from './refusal.ts'
 import { mayRun } from './allowlist.ts'
@@ -93,6 +94,8 @@ function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
   }
   const { kind, table } = field
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  if (kind === 'insert' && namesRelated(context, table, arg('objects')))
+    return nestedField(context, store, table, nodes, objectsOf(arg('objects')))
   const written: Written = writes[kind](context, store, table, arg)
   const answer = object(context, `${table.type}${responses[kind]}`, nodes, (name, inner) => {
     if (name === 'affectedCount') return written.records.length
@@ -101,6 +104,23 @@ function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
     if (kind !== 'insert') context.unordered.add(records)
     return records
   })
+  return { store: written.store, answer }
+}
+
+/** What is answered is read once all is written (spec/graphql.md 17.6). */
+function nestedField(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  nodes: Nodes,
+  objects: ReturnType<typeof objectsOf>,
+): Answered {
+  const written = insertNested(context, store, table, objects)
+  const answer = object(context, `${table.type}${responses.insert}`, nodes, (name, inner) =>
+    name === 'affectedCount'
+      ? written.count
+      : written.records.map((row) => rowObject(context, written.store, table, row, inner)),
+  )
   return { store: written.store, answer }
 }
 

@@ -43,7 +43,7 @@ const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
 }
 
 /** Unique keys other than the primary one, by the fields of their columns. */
-function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSketch>[] {
+export function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSketch>[] {
   const { sketch } = table
   const isKey = (columns: readonly string[]): boolean =>
     columns.length === sketch.primaryKey.length && columns.every((name) => sketch.primaryKey.includes(name))
@@ -55,7 +55,7 @@ function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, ColumnSket
 }
 
 /** Null where the role cannot read a column, or not write it as an argument. */
-function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
+export function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
   const columns = new Map(
     names.flatMap((name) => {
       const found = [...table.columns].find(([, column]) => column.name === name)

@@ -161,6 +161,7 @@ export const additions = [
   'rangeFilters',
   'networkFilters',
   'updates',
+  'nestedWrites',
 ] as const
 
 /** What the owner has a column set to, whoever writes: a value of its type, or the caller's `sub`. */

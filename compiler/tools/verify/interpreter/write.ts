@@ -26,7 +26,7 @@ const policyViolated = '42501'
 
 const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
-function readCells(world: World, inputs: ReadonlyMap<string, ColumnSketch>, input: Json): Cells {
+export function readCells(world: World, inputs: ReadonlyMap<string, ColumnSketch>, input: Json): Cells {
   return new Map(
     Object.entries(input as Record<string, Json>).map(([field, value]) => {
       const column = inputs.get(field)
@@ -76,14 +76,22 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
 
 /** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const { world, claims } = context
-  const objects = readObjects(world, table, arg).map(
-    (given) => new Map([...given, ...presetCells(context, table, 'insert')]),
-  )
+  const objects = readObjects(context.world, table, arg)
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
-  if (conflict !== null) return upsert(context, store, table, objects, conflict)
+  return conflict === null
+    ? addRows(context, store, table, objects)
+    : upsert(context, store, table, withOwners(context, table, objects), conflict)
+}
+
+/** Rows with what the owner has their columns set to. */
+const withOwners = (context: Context, table: ApiTable, objects: readonly Cells[]): readonly Cells[] =>
+  objects.map((given) => new Map([...given, ...presetCells(context, table, 'insert')]))
+
+/** New rows, in one statement. */
+export function addRows(context: Context, store: Store, table: ApiTable, objects: readonly Cells[]): Written {
+  const { world, claims } = context
   let after = store
-  const records = objects.map((given) => {
+  const records = withOwners(context, table, objects).map((given) => {
     const { row, next } = newRow(table, after, given)
     after = { ...withRows(after, table.sketch.name, [...rowsOf(after, table.sketch.name), row]), next }
     return row

@@ -16,7 +16,8 @@ import {
 import { drawChanges } from './changes.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
-import { absent, place, printTree, type Tree } from './input.ts'
+import { absent, place, printTree, type Branch, type Tree } from './input.ts'
+import { drawNested } from './nested.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { asSubscription } from './subscription.ts'
@@ -299,7 +300,11 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
     scene.tell('refusal: nothing to insert')
     return []
   }
-  const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () => drawObject(scene, table, meeting))
+  const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () =>
+    meeting
+      ? drawObject(scene, table, true)
+      : drawNested(scene, table, (inner, given) => drawObject(scene, inner, false, given)),
+  )
   const [only] = objects
   if (objects.length > 1) scene.tell('insert: several objects')
   const tree: Tree = objects.length === 1 && only !== undefined && draw.chance(30) ? only : objects
@@ -307,10 +312,11 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
 }
 
 /** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
-function drawObject(scene: Scene, table: ApiTable, meeting: boolean): Tree {
+function drawObject(scene: Scene, table: ApiTable, meeting: boolean, given: ReadonlySet<string> = new Set()): Branch {
   const { draw } = scene
   const parents = new Map([...drawParents(scene, table), ...(meeting ? drawTwin(scene, table) : [])])
   const entries = [...table.inserts].flatMap(([name, column]): [string, Tree][] => {
+    if (given.has(column.name) && !(draw.chance(3) && scene.spoil())) return []
     const isNeeded =
       (column.notNull && column.fallback.kind === 'none') || table.sketch.primaryKey.includes(column.name)
     if (!isNeeded && draw.chance(40)) return []

@@ -1,0 +1,180 @@
+import type { ApiTable } from './api-types.ts'
+import type { Context } from './context.ts'
+import { nestedFields, type NestedField } from './nested-api.ts'
+import { Refused } from './refusal.ts'
+import { visibleRows, type Row, type Store } from './store.ts'
+import { compareValues, readValue } from './types.ts'
+import type { Json, Value } from './world.ts'
+import { addRows, readCells, type Written } from './write.ts'
+
+/** Inserts with related rows (spec/graphql.md 17.6). */
+
+type Fields = Readonly<Record<string, Json>>
+type Links = ReadonlyMap<string, Value>
+
+const isObject = (json: Json | undefined): json is Fields =>
+  typeof json === 'object' && json !== null && !Array.isArray(json)
+
+const asList = (json: Json | undefined): readonly Json[] =>
+  json === null || json === undefined ? [] : Array.isArray(json) ? json : [json]
+
+const memberOf = (json: Json | undefined, name: string): Json | undefined => (isObject(json) ? json[name] : undefined)
+
+/** Whether some object names a relation. */
+export const namesRelated = ({ world, api }: Context, table: ApiTable, objects: Json | undefined): boolean => {
+  const fields = nestedFields(world, api, table)
+  return asList(objects).some((object) => isObject(object) && fields.some(({ name }) => Object.hasOwn(object, name)))
+}
+
+/** Everything that is refused before anything runs. */
+export const checkNested = (context: Context, table: ApiTable, objects: Json | undefined): readonly string[] =>
+  asList(objects).flatMap((object) => (isObject(object) ? checkObject(context, table, object, null) : []))
+
+function checkObject(
+  context: Context,
+  table: ApiTable,
+  object: Fields,
+  outer: { readonly name: string; readonly columns: readonly string[] } | null,
+): readonly string[] {
+  const fields = nestedFields(context.world, context.api, table)
+  const forward = fields.filter(({ name, relation }) => relation.direction === 'forward' && parentOf(object[name]))
+  const given = [...table.inserts].filter(([name]) => Object.hasOwn(object, name))
+  const sources = [
+    ...given.map(([name, column]) => ({ name, columns: [column.name] })),
+    ...(outer === null ? [] : [outer]),
+    ...forward.map(({ name, relation }) => ({ name, columns: relation.local })),
+  ]
+  return [
+    ...reasonsOf(() => cellsOf(context, table, object)),
+    ...fields.flatMap((field) => checkRelation(context, field, object[field.name])),
+    ...table.sketch.columns.flatMap(({ name }) => {
+      const all = sources.filter(({ columns }) => columns.includes(name))
+      return all
+        .slice(1)
+        .map((source, index) => `The column "${name}" is given by "${all[index]?.name}" and by "${source.name}"`)
+    }),
+  ]
+}
+
+function checkRelation(context: Context, field: NestedField, given: Json | undefined): readonly string[] {
+  const { relation, target, keys } = field
+  const outer = relation.direction === 'forward' ? null : { name: field.name, columns: relation.foreign }
+  const inner = asList(memberOf(given, 'insert')).flatMap((object) =>
+    isObject(object) ? checkObject(context, target, object, outer) : [],
+  )
+  const connect = memberOf(given, 'connect')
+  if (!isObject(connect)) return inner
+  const texts = keys.map((key) => `{${[...key.keys()].join(', ')}}`).join(', ')
+  return [
+    ...inner,
+    ...(isObject(memberOf(given, 'insert')) ? ['Only one of "insert" and "connect" can be given'] : []),
+    ...(keyOf(field, connect) === undefined ? [`"connect" takes the columns of one key: ${texts}`] : []),
+  ]
+}
+
+function reasonsOf(read: () => unknown): readonly string[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (error instanceof Refused) return error.reasons
+    throw error
+  }
+}
+
+const parentOf = (given: Json | undefined): boolean =>
+  isObject(memberOf(given, 'insert')) || isObject(memberOf(given, 'connect'))
+
+const keyOf = ({ keys }: NestedField, connect: Fields): NestedField['keys'][number] | undefined =>
+  keys.find((key) => key.size === Object.keys(connect).length && [...key.keys()].every((name) => name in connect))
+
+function cellsOf({ world }: Context, table: ApiTable, object: Fields): ReadonlyMap<string, Value> {
+  const own = Object.fromEntries(Object.entries(object).filter(([name]) => table.inserts.has(name)))
+  return readCells(world, table.inserts, own)
+}
+
+/** What was written: the rows of the objects, and how many there are in all. */
+export interface NestedWritten extends Written {
+  readonly count: number
+}
+
+/** Place by place: the rows that others belong to, these, and those that belong to them; each step sees the ones before. */
+export function insertNested(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  objects: readonly Fields[],
+  around: readonly Links[] = objects.map(() => new Map<string, Value>()),
+): NestedWritten {
+  const { world, api } = context
+  const fields = nestedFields(world, api, table)
+  const links = around.map((one) => new Map(one))
+  let [after, count] = [store, 0]
+  const link = (place: number, { relation }: NestedField, parent: Row): void =>
+    relation.local.forEach((name, index) => {
+      links[place]?.set(name, parent.get(relation.foreign[index] ?? '') ?? null)
+    })
+  for (const field of fields.filter(({ relation }) => relation.direction === 'forward')) {
+    const given = objects.map((object) => object[field.name])
+    const fresh = given.flatMap((one, place) => {
+      const object = memberOf(one, 'insert')
+      return isObject(object) ? [{ place, object }] : []
+    })
+    if (fresh.length > 0) {
+      const made = insertNested(
+        context,
+        after,
+        field.target,
+        fresh.map(({ object }) => object),
+      )
+      after = made.store
+      count += made.count
+      fresh.forEach(({ place }, index) => link(place, field, made.records[index] ?? new Map()))
+    }
+    given.forEach((one, place) => {
+      const connect = memberOf(one, 'connect')
+      if (isObject(connect)) link(place, field, found(context, after, field, connect))
+    })
+  }
+  const cells = objects.map((object, place) => new Map([...cellsOf(context, table, object), ...(links[place] ?? [])]))
+  const { records, store: added } = addRows(context, after, table, cells)
+  after = added
+  count += records.length
+  for (const field of fields.filter(({ relation }) => relation.direction === 'reverse')) {
+    const children = objects.flatMap((object, place) =>
+      asList(memberOf(object[field.name], 'insert')).flatMap((child) => (isObject(child) ? [{ child, place }] : [])),
+    )
+    if (children.length === 0) continue
+    const { local, foreign } = field.relation
+    const made = insertNested(
+      context,
+      after,
+      field.target,
+      children.map(({ child }) => child),
+      children.map(
+        ({ place }) => new Map(foreign.map((name, index) => [name, records[place]?.get(local[index] ?? '') ?? null])),
+      ),
+    )
+    after = made.store
+    count += made.count
+  }
+  return { store: after, records, count }
+}
+
+function found({ world, claims }: Context, store: Store, field: NestedField, connect: Fields): Row {
+  const key = keyOf(field, connect) ?? new Map()
+  const wanted = [...key].map(
+    ([name, column]) => [column.name, column.type, readValue(world, column.type, connect[name] ?? null)] as const,
+  )
+  const row = visibleRows(store, field.target.sketch, claims).find((one) =>
+    wanted.every(([name, type, value]) => {
+      const present = one.get(name) ?? null
+      return present !== null && value !== null && compareValues(world, type, present, value) === 0
+    }),
+  )
+  if (row === undefined) throw new Refused('There is no such row to connect')
+  return row
+}
+
+/** The objects of `objects`. */
+export const objectsOf = (objects: Json | undefined): readonly Fields[] => asList(objects).filter(isObject)

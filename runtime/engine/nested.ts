@@ -1,0 +1,66 @@
+import { connectKeysOf, type LookupColumn } from '../contract/lookups.ts'
+import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
+import { relationsBut, type Related } from './related.ts'
+import { isGeo, type RoleVisibility } from './view.ts'
+import { byField, hasType } from './visible/columns.ts'
+
+/** What `nestedWrites` adds for a role (spec/graphql.md 17.6). */
+
+/** The relations that an insert takes rows of, by field. */
+export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> {
+  if (!nests(visible, entity)) return new Map()
+  const related = relationsBut(visible, entity, [...byField(visible.insertable(entity)).keys()])
+  return new Map(
+    [...related].filter(([, { relation, target }]) => {
+      const isPlain = carries(visible, entity, relation.local) && carries(visible, target, relation.foreign)
+      if (!isPlain) return false
+      return relation.direction === 'forward'
+        ? writes(visible, entity, relation.local) &&
+            (inserts(visible, target) || connectKeys(visible, target).length > 0)
+        : writes(visible, target, relation.foreign) && inserts(visible, target)
+    }),
+  )
+}
+
+/** What is written is answered by its key, once all of it is there. */
+const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
+  entity.nestedWrites === true &&
+  entity.kind === 'table' &&
+  entity.unique &&
+  visible.manifest.distributed === undefined &&
+  carries(visible, entity, entity.key) &&
+  columnsOf(entity, entity.key).every((column) => visible.readsColumn(entity, column))
+
+export const inserts = (visible: RoleVisibility, entity: EntityFacts): boolean => visible.insertable(entity).length > 0
+
+/** The keys that the role can name a row by, the primary one first. */
+export const connectKeys = (visible: RoleVisibility, entity: EntityFacts): readonly (readonly LookupColumn[])[] =>
+  connectKeysOf(entity).filter((columns) => columns.every(({ column }) => visible.findsBy(entity, column)))
+
+/** Whether a row may be inserted without the column, since a related row may give its value. */
+export const isLinked = (visible: RoleVisibility, entity: EntityFacts, { column }: ColumnFacts): boolean =>
+  entity.relations.some(
+    ({ direction, local, target }) =>
+      direction === 'forward' &&
+      local.includes(column) &&
+      (entity.nestedWrites === true || visible.entity(target)?.nestedWrites === true),
+  )
+
+const columnsOf = (entity: EntityFacts, names: readonly string[]): readonly ColumnFacts[] =>
+  names.flatMap((name) => entity.columns.find(({ column }) => column === name) ?? [])
+
+/** Whether values of all of them travel as texts. */
+const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly string[]): boolean =>
+  columnsOf(entity, names).filter(
+    (column) =>
+      hasType(column) &&
+      column.type.kind !== 'composite' &&
+      !column.type.list &&
+      !isGeo(column.type) &&
+      visible.seesType(column),
+  ).length === names.length
+
+const writes = (visible: RoleVisibility, entity: EntityFacts, names: readonly string[]): boolean => {
+  const inputs = new Set([...byField(visible.insertable(entity)).values()].map(({ column }) => column))
+  return names.every((name) => inputs.has(name))
+}

@@ -1,0 +1,341 @@
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { LookupColumn } from '../../contract/lookups.ts'
+import { connectKeys, nestedRelations } from '../../engine/nested.ts'
+import type { Related } from '../../engine/related.ts'
+import { byField } from '../../engine/visible/columns.ts'
+import { refuse, refusedAt } from '../protocol/failures.ts'
+import { isGiven, slotOf, type Input } from './input.ts'
+import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
+import type { Planner } from './planner.ts'
+import type {
+  CarriedColumn,
+  InputStep,
+  LinkedValue,
+  NestedInsert,
+  NestedRows,
+  Slot,
+  Value,
+  WriteStep,
+} from './types.ts'
+
+/** Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6). */
+
+type ObjectInput = Extract<Input, { kind: 'object' }>
+
+/** Each is a statement. Nothing but a document made for the purpose has as many. */
+const maxSteps = 100
+
+/** Whether some of the objects name related rows. */
+export const namesRelated = (planner: Planner, entity: EntityFacts, objects: readonly ObjectInput[]): boolean => {
+  const related = nestedRelations(planner.visible, entity)
+  return objects.some(({ fields }) => fields.some(([name]) => related.has(name)))
+}
+
+/** What all steps of a field are planned with. */
+interface Nest {
+  readonly planner: Planner
+  /** Response key of the field. */
+  readonly key: string
+  /** The objects that the field is given. */
+  readonly objects: Slot
+  /** The number of the next step. @throws Refusal when there are too many */
+  readonly number: () => number
+}
+
+/** The rows of one step. */
+interface Rows {
+  readonly entity: EntityFacts
+  readonly path: readonly InputStep[]
+  readonly objects: readonly ObjectInput[]
+  /** What others need of them. */
+  readonly carried: readonly string[]
+  /** Values that rows around them give. */
+  readonly links: readonly Link[]
+}
+
+/** Values of a column that rows of another step have. */
+interface Link {
+  readonly column: string
+  /** The relation. */
+  readonly field: string
+  readonly from: readonly LinkSource[]
+}
+
+interface LinkSource extends CarriedColumn {
+  readonly slot: Slot
+  /** By place of the row. */
+  readonly places: readonly (number | null)[]
+}
+
+export function planNested(
+  planner: Planner,
+  entity: EntityFacts,
+  key: string,
+  input: Input,
+  objects: readonly ObjectInput[],
+): Pick<NestedInsert, 'steps' | 'own'> {
+  let count = 0
+  const number = (): number => {
+    count += 1
+    if (count > maxSteps)
+      throw refuse('DOCUMENT_TOO_LARGE', `An insert takes related rows in more than ${maxSteps} statements.`)
+    return count
+  }
+  const rows: Rows = { entity, path: [], objects, carried: entity.key, links: [] }
+  const { id, steps } = planRows({ planner, key, objects: slotOf(input), number }, rows)
+  return { steps, own: id }
+}
+
+interface PlannedRows {
+  readonly id: number
+  readonly steps: readonly WriteStep[]
+}
+
+/** The rows that these belong to come first, then they themselves, then those that belong to them. */
+function planRows(nest: Nest, rows: Rows): PlannedRows {
+  const { entity, objects, path } = rows
+  const related = [...nestedRelations(nest.planner.visible, entity)]
+  const given = objects.map(({ fields }) => new Map(fields))
+  const named = (direction: 'forward' | 'reverse') =>
+    related.filter(
+      ([field, { relation }]) =>
+        relation.direction === direction && given.some((one) => isGiven(one.get(field) ?? { kind: 'absent' })),
+    )
+  const parents = named('forward').map(([field, one]) => planParents(nest, path, field, one, given))
+  const links = [...rows.links, ...parents.flatMap((parent) => parent.links)]
+  const id = nest.number()
+  const children = named('reverse').flatMap(([field, { relation, target }]): readonly Rows[] => {
+    const found = given.flatMap((one, place) =>
+      childrenOf(one.get(field)).map((object) => ({ object, place: place + 1 })),
+    )
+    if (found.length === 0) return []
+    const inner = [...path, { field, member: 'insert' } as const]
+    const places = found.map(({ place }) => place)
+    const slot: Slot = { kind: 'outer-places', of: nest.objects, path: inner }
+    return [
+      {
+        entity: target,
+        path: inner,
+        objects: found.map(({ object }) => object),
+        carried: [],
+        links: relation.foreign.map((column, index) => ({
+          column,
+          field,
+          from: [{ step: id, column: relation.local[index] ?? '', slot, places }],
+        })),
+      },
+    ]
+  })
+  const carried = new Set([
+    ...rows.carried,
+    ...children.flatMap((child) => child.links.flatMap(({ from }) => from.map(({ column }) => column))),
+  ])
+  const own: WriteStep = {
+    id,
+    kind: 'insert',
+    entity,
+    argument: argumentOf(path),
+    carried: [...carried],
+    readable: nest.planner.visible.readableColumn(entity),
+    ...presetsOf(nest.planner, entity, 'insert'),
+    ...planValues(nest, { ...rows, links }),
+  }
+  const after = children.map((child) => planRows(nest, child))
+  return {
+    id,
+    steps: [...parents.flatMap(({ steps }) => steps), own, ...after.flatMap(({ steps }) => steps)],
+  }
+}
+
+const argumentOf = (path: readonly InputStep[]): readonly string[] => [
+  'objects',
+  ...path.flatMap(({ field, member }) => [field, member]),
+]
+
+const memberOf = (input: Input | undefined, name: string): Input =>
+  (input?.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'absent' }
+
+function childrenOf(input: Input | undefined): readonly ObjectInput[] {
+  const given = memberOf(input, 'insert')
+  const items = given.kind === 'list' ? given.items : [given]
+  return items.flatMap((item) => (item.kind === 'object' ? [item] : []))
+}
+
+interface Parents {
+  readonly links: readonly Link[]
+  readonly steps: readonly WriteStep[]
+}
+
+/** The rows that others belong to: new ones, and for each key those that are found by it. */
+function planParents(
+  nest: Nest,
+  path: readonly InputStep[],
+  field: string,
+  { relation, target }: Related,
+  given: readonly ReadonlyMap<string, Input>[],
+): Parents {
+  const keys = connectKeys(nest.planner.visible, target)
+  const picked = given.map((one) => pickParent(nest, one.get(field), keys))
+  const planned = [null, ...keys].flatMap((key) => {
+    const objects = picked.flatMap((pick) => (pick !== null && pick.key === key ? [pick.object] : []))
+    if (objects.length === 0) return []
+    const step: InputStep =
+      key === null ? { field, member: 'insert' } : { field, member: 'connect', key: key.map((column) => column.field) }
+    const rows = { entity: target, path: [...path, step], objects, carried: relation.foreign, links: [] }
+    let place = 0
+    const places = picked.map((pick) => (pick !== null && pick.key === key ? (place += 1) : null))
+    const slot: Slot = { kind: 'inner-places', of: nest.objects, path, step }
+    return [{ ...(key === null ? planRows(nest, rows) : planConnect(nest, rows, key)), places, slot }]
+  })
+  return {
+    links: relation.local.map((column, index) => ({
+      column,
+      field,
+      from: planned.map(({ id, places, slot }) => ({
+        step: id,
+        column: relation.foreign[index] ?? '',
+        places,
+        slot,
+      })),
+    })),
+    steps: planned.flatMap(({ steps }) => steps),
+  }
+}
+
+interface ParentPick {
+  /** Null: it is inserted. */
+  readonly key: readonly LookupColumn[] | null
+  readonly object: ObjectInput
+}
+
+function pickParent(
+  nest: Nest,
+  input: Input | undefined,
+  keys: readonly (readonly LookupColumn[])[],
+): ParentPick | null {
+  const [insert, connect] = [memberOf(input, 'insert'), memberOf(input, 'connect')]
+  if (insert.kind === 'object' && connect.kind === 'object')
+    throw refusedAt(nest.key, 'Only one of "insert" and "connect" can be given')
+  if (insert.kind === 'object') return { key: null, object: insert }
+  if (connect.kind !== 'object') return null
+  const names = connect.fields.map(([name]) => name)
+  const key = keys.find(
+    (columns) => columns.length === names.length && columns.every(({ field }) => names.includes(field)),
+  )
+  if (key === undefined)
+    throw refusedAt(nest.key, `"connect" takes the columns of one key: ${keys.map(keyText).join(', ')}`)
+  return { key, object: connect }
+}
+
+const keyText = (columns: readonly LookupColumn[]): string => `{${columns.map(({ field }) => field).join(', ')}}`
+
+function planConnect(nest: Nest, { entity, path, carried }: Rows, key: readonly LookupColumn[]): PlannedRows {
+  const id = nest.number()
+  const slot: Slot = { kind: 'within', of: nest.objects, path }
+  const by = key.map(({ column, field }) => ({
+    column,
+    values: { slot, encoding: { kind: 'each', path: [field], list: false, maxLength: null } } as const,
+  }))
+  return { id, steps: [{ id, kind: 'connect', entity, argument: argumentOf(path), carried, by }] }
+}
+
+interface OwnValues {
+  readonly rows: NestedRows
+  readonly given: Value | number
+}
+
+/** Objects that name the same columns, and whose others come from the same relations, are one parameter for all. */
+function planValues(nest: Nest, { entity, path, objects, links }: Rows): OwnValues {
+  const insertable = nest.planner.visible.insertable(entity)
+  const inputs = byField(insertable)
+  const own = objects.map(({ fields }) => new Map(fields.filter(([name]) => inputs.has(name))))
+  const names = [...new Set(own.flatMap((one) => [...one.keys()]))]
+  const columns = names.map((name) => columnNamed(inputs, name))
+  checkTwice(nest, columns, own, links)
+  const isWhole =
+    own.every((one) => one.size === names.length) && links.every(({ from }) => coversAll(from, own.length))
+  if (own.length > 1 && isWhole && names.length + links.length > 0) {
+    const slot: Slot = path.length === 0 ? nest.objects : { kind: 'within', of: nest.objects, path }
+    const members = columns.map(({ maxLength }, index) => ({ name: names[index] ?? '', maxLength }))
+    return {
+      rows: {
+        kind: 'uniform',
+        columns: columns.map(({ column }) => column),
+        records: members.length === 0 ? null : { slot, encoding: { kind: 'records', members } },
+        links: uniformLinks(links),
+      },
+      given: { slot, encoding: { kind: 'count' } },
+    }
+  }
+  return { rows: separateRows(insertable, columns, own, links), given: own.length }
+}
+
+const coversAll = (from: readonly LinkSource[], count: number): boolean =>
+  Array.from({ length: count }, (_, place) => place).every((place) =>
+    from.some(({ places }) => (places[place] ?? null) !== null),
+  )
+
+/** Columns that come from the same rows share the parameter of their places. */
+function uniformLinks(links: readonly Link[]): Extract<NestedRows, { kind: 'uniform' }>['links'] {
+  const known = new Map<Slot, Value>()
+  const placesIn = (slot: Slot): Value => {
+    const value = known.get(slot) ?? { slot, encoding: { kind: 'array', maxLength: null } }
+    known.set(slot, value)
+    return value
+  }
+  return links.map(({ column, from }) => ({
+    column,
+    from: from.map(({ step, column: there, slot }) => ({ step, column: there, places: placesIn(slot) })),
+  }))
+}
+
+function separateRows(
+  insertable: readonly ColumnFacts[],
+  own: readonly ColumnFacts[],
+  objects: readonly ReadonlyMap<string, Input>[],
+  links: readonly Link[],
+): NestedRows {
+  const linked = links.map(({ column }) => column)
+  const named = [...new Set([...own.map(({ column }) => column), ...linked])]
+  // Nothing named: any column that may be written, so that all of them take their defaults.
+  const columns = named.length > 0 ? named : insertable.slice(0, 1).map(({ column }) => column)
+  return {
+    kind: 'separate',
+    columns,
+    rows: objects.map((fields, place) =>
+      columns.map((name): Value | LinkedValue | null => {
+        const column = own.find((one) => one.column === name)
+        const value = column === undefined ? undefined : fields.get(column.field ?? '')
+        if (column !== undefined && value !== undefined) return { slot: slotOf(value), encoding: encodingOf(column) }
+        return links.flatMap((link) => (link.column === name ? linkedAt(link, place) : [])).at(0) ?? null
+      }),
+    ),
+  }
+}
+
+const linkedAt = ({ from }: Link, row: number): readonly LinkedValue[] =>
+  from.flatMap(({ step, column, places }) => {
+    const place = places[row] ?? null
+    return place === null ? [] : [{ step, column, place }]
+  })
+
+/** @throws Refusal where two things give a row the same column */
+function checkTwice(
+  nest: Nest,
+  columns: readonly ColumnFacts[],
+  objects: readonly ReadonlyMap<string, Input>[],
+  links: readonly Link[],
+): void {
+  objects.forEach((fields, place) => {
+    const given = new Map(
+      columns.flatMap(({ column, field }) => (fields.has(field ?? '') ? [[column, field ?? '']] : [])),
+    )
+    for (const link of links) {
+      if (linkedAt(link, place).length === 0) continue
+      const before = given.get(link.column)
+      if (before !== undefined)
+        throw refusedAt(nest.key, `The column "${link.column}" is given by "${before}" and by "${link.field}"`)
+      given.set(link.column, link.field)
+    }
+  })
+}

@@ -1,0 +1,237 @@
+import { bare, ident } from '../../sql/ident.ts'
+import { literal } from '../../sql/literal.ts'
+import {
+  applied,
+  joined,
+  select,
+  selectList,
+  sql,
+  trusted,
+  type Column,
+  type Cte,
+  type Ident,
+  type SelectList,
+  type Sql,
+} from '../../sql/tree.ts'
+import type {
+  CarriedColumn,
+  ConnectStep,
+  InsertStep,
+  LinkedFrom,
+  NestedInsert,
+  Value,
+  WriteStep,
+} from '../plan/types.ts'
+import { valueParameter } from './parameters.ts'
+import { presetValue } from './set.ts'
+import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { answerJson, refusing } from './writes.ts'
+
+/**
+ * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
+ * the rows of those before it, and one that answers. What later ones need of a row, generated keys most of all, travels in a
+ * setting of the transaction, so that no statement waits for the client.
+ */
+
+/** A JSON object: by step and column the values of all rows in order, as the text of an array; under `n` how many there are. */
+const settingName = literal('catalograph.written')
+const written = sql`nullif(pg_catalog.current_setting(${settingName}, true), '')::jsonb`
+const counter = literal('n')
+
+const memberOf = ({ step, column }: CarriedColumn): Sql => literal(`${step} ${column}`)
+
+/** The values of a step's column as an array of the type of a column here. It is read once for the whole statement. */
+const valuesOf = (scope: Scope, here: string, of: CarriedColumn): Sql =>
+  sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${written} ->> ${memberOf(of)})`)})`
+
+/** What the statements of a field are refused with. */
+export const skippedRow = 'A row that others depend on was not inserted'
+export const noSuchRow = 'There is no such row to connect'
+
+/** The statement of a step; what it answers is of no account. */
+export const stepStatement = (writer: Writer, root: NestedInsert, place: number, step: WriteStep): SelectList => {
+  const isFirst = place === 0
+  const counts = root.members.some(({ kind }) => kind === 'affectedCount')
+  return step.kind === 'insert'
+    ? insertStatement(writer, root, step, isFirst, counts)
+    : connectStatement(writer, root, step, isFirst)
+}
+
+function insertStatement(
+  writer: Writer,
+  root: NestedInsert,
+  step: InsertStep & WriteStep,
+  isFirst: boolean,
+  counts: boolean,
+): SelectList {
+  const target = writer.alias('t')
+  writer.note(target, root)
+  const inner = directScope(writer, step.entity, target)
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
+  const relation = relationOf(inner.builder)
+  const names = joined(columnsOf(step).map(ident), ', ')
+  const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}`
+  const count = sql`(select count(*) from ${scope.alias})`
+  const kept = keeping(isFirst, [
+    ...carriedPairs(step, scope.alias, (name) => scope.column(name)),
+    ...(counts
+      ? [[counter, isFirst ? count : sql`coalesce((${written} ->> ${counter})::int8, 0) + ${count}`] as const]
+      : []),
+  ])
+  const given = typeof step.given === 'number' ? sql`${step.given}` : sql`${valueParameter(step.given)}::int8`
+  const checked = step.carried.length === 0 ? kept : refusing(sql`${count} < ${given}`, skippedRow, kept)
+  const cte: Cte = { name: scope.alias, materialized: false, of: sql`(${change} returning ${outlet})` }
+  return selectList([{ value: checked, as: bare('r') }], [cte])
+}
+
+const columnsOf = ({ rows, presets = [] }: InsertStep): readonly string[] => [
+  ...rows.columns,
+  ...(rows.kind === 'uniform' ? rows.links.map(({ column }) => column) : []),
+  ...presets.map(({ column }) => column),
+]
+
+/** Values of rows in the order in which they were inserted, as the text of an array. */
+const carriedPairs = (
+  { id, carried }: WriteStep,
+  from: Ident,
+  column: (name: string) => Sql,
+): readonly (readonly [name: Sql, value: Sql])[] =>
+  carried.map((name) => [
+    memberOf({ step: id, column: name }),
+    sql`(select coalesce(array_agg((${column(name)})::text), '{}')::text from ${from})`,
+  ])
+
+/** Adds members to the setting; the first step of a field begins anew. Its answer is JSON. */
+function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, value: Sql])[]): Sql {
+  if (pairs.length === 0) return sql`'null'::json`
+  const made = sql`jsonb_build_object(${joined(pairs.flat(), ', ')})`
+  const whole = isFirst ? made : sql`coalesce(${written}, '{}') || ${made}`
+  return sql`to_json(pg_catalog.set_config(${settingName}, (${whole})::text, true) is null)`
+}
+
+function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep): Sql {
+  const preset = presets.map((one) => presetValue(scope, one))
+  if (rows.kind === 'separate') {
+    const tuples = rows.rows.map((row) => {
+      const cells = row.map((cell, index) => cellSql(scope, rows.columns[index] ?? '', cell))
+      return sql`(${joined([...cells, ...preset], ', ')})`
+    })
+    return sql`values ${joined(tuples, ', ')}`
+  }
+  const row = bare('x')
+  const own = rows.columns.map((name, index) => ({ as: bare('c', index), ...columnOf(scope.builder, name) }))
+  const places = [...new Set(rows.links.flatMap(({ from }) => from.map(({ places }) => places)))]
+  const placeOf = ({ places: value }: LinkedFrom): Sql => sql`${row}.${bare('p', places.indexOf(value))}`
+  const values = [
+    ...own.map(({ as, fromRecord }) => trusted(fromRecord(`${row}.${as}`))),
+    ...rows.links.map(({ column, from }) => {
+      const found = from.map((one) => sql`${valuesOf(scope, column, one)}[${placeOf(one)}]`)
+      return found.length === 1 ? joined(found, ', ') : sql`coalesce(${joined(found, ', ')})`
+    }),
+    ...preset,
+  ]
+  const definitions = own.map(({ as, recordType }) => trusted(`${as} ${recordType}`))
+  const sources = [
+    ...(rows.records === null
+      ? []
+      : [sql`json_to_recordset(${valueParameter(rows.records)}::json) as (${joined(definitions, ', ')})`]),
+    ...places.map((value) => sql`unnest(${valueParameter(value)}::int4[])`),
+  ]
+  const names = [...own.map(({ as }) => as), ...places.map((_, index) => bare('p', index))]
+  return sql`select ${joined(values, ', ')} from rows from (${joined(sources, ', ')}) as ${row}(${joined(names, ', ')})`
+}
+
+function cellSql(scope: Scope, column: string, cell: Value | (CarriedColumn & { readonly place: number }) | null): Sql {
+  if (cell === null) return sql`default`
+  if ('place' in cell) return sql`${valuesOf(scope, column, cell)}[${cell.place}]`
+  return applied(columnOf(scope.builder, column).operand, valueParameter(cell))
+}
+
+const place = bare('n')
+
+/** Finds a row for each key, and refuses the field where there is none that the caller sees. */
+function connectStatement(
+  writer: Writer,
+  root: NestedInsert,
+  step: ConnectStep & WriteStep,
+  isFirst: boolean,
+): SelectList {
+  const target = writer.alias('t')
+  writer.note(target, root)
+  const scope = directScope(writer, step.entity, target)
+  const [given, row, found] = [writer.alias('x'), writer.alias('s'), writer.alias('i')]
+  const keys = step.by.map((_, index) => bare('k', index))
+  const names = step.carried.map((_, index) => bare('c', index))
+  const isThere = bare('f')
+  const columns: readonly Column[] = [
+    ...step.carried.map((name, index) => ({ value: scope.column(name), as: bare('c', index) })),
+    { value: sql`true`, as: isThere },
+  ]
+  const one = select(columns, {
+    from: [{ of: relationOf(scope.builder), alias: target }],
+    where: step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
+    limit: 1,
+  })
+  const rows = select(
+    [...names, isThere].map((name) => ({ value: sql`${row}.${name}` })),
+    {
+      from: [
+        {
+          of: givenRows(
+            scope,
+            step.by.map(({ column, values }) => ({ column, array: valueParameter(values) })),
+            given,
+            keys,
+          ),
+          joins: [{ kind: 'left join lateral', of: one, alias: row, on: sql`true` }],
+        },
+      ],
+      orderBy: [sql`${given}.${place}`],
+    },
+  )
+  const isMissing = sql`exists (select from ${found} where ${isThere} is null)`
+  const kept = keeping(
+    isFirst,
+    carriedPairs(step, found, (name) => bare('c', step.carried.indexOf(name))),
+  )
+  const checked = refusing(isMissing, noSuchRow, kept)
+  return selectList([{ value: checked, as: bare('r') }], [{ name: found, materialized: true, of: rows }])
+}
+
+const equal = (scope: Scope, column: string, value: Sql): Sql =>
+  sql`${scope.column(column)} ${trusted(columnOf(scope.builder, column).order?.['='] ?? '=')} ${value}`
+
+/** Keys as rows of their columns' types, each with its place. */
+function givenRows(
+  scope: Scope,
+  by: readonly { readonly column: string; readonly array: Sql }[],
+  alias: Ident,
+  names: readonly Ident[],
+): Sql {
+  const arrays = by.map(({ column, array }) => applied(columnOf(scope.builder, column).operands, array))
+  return sql`unnest(${joined(arrays, ', ')}) with ordinality as ${alias}(${joined([...names, place], ', ')})`
+}
+
+/** The statement that answers, once all is written: the rows by their keys, in the order of the objects. */
+export function answerStatement(writer: Writer, root: NestedInsert): SelectList {
+  const target = writer.alias('t')
+  writer.note(target, root)
+  const inner = directScope(writer, root.entity, target)
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const given = writer.alias('x')
+  const keys = root.entity.key.map((_, index) => bare('k', index))
+  const arrays = root.entity.key.map((column) => ({
+    column,
+    array: sql`(${written} ->> ${memberOf({ step: root.own, column })})`,
+  }))
+  const isMeant = root.entity.key.map((column, index) => equal(inner, column, sql`${given}.${keys[index] ?? place}`))
+  const source = sql`${givenRows(inner, arrays, given, keys)} join ${relationOf(inner.builder)} ${target} on ${joined(isMeant, ' and ')}`
+  const of = sql`(select ${outlet}, ${given}.${place} from ${source})`
+  const ordered = {
+    of: select([{ value: sql`*` }], { from: [{ of: scope.alias }], orderBy: [place] }),
+    alias: scope.alias,
+  }
+  const count = sql`(${written} ->> ${counter})::int8`
+  const answer = answerJson(writer, root, scope, ordered, count)
+  return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: true, of }])
+}
