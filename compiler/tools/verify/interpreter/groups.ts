@@ -118,6 +118,8 @@ export function groupsField(
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
   const keys = readKeys(around, table, arg('by'), arg('timeZone'), arg('widths'))
+  // Of no groups at all Postgres computes no key, which might be refused.
+  if (Number(arg('first') ?? 1) === 0) return []
   const groups = new Map<Row, Row[]>()
   for (const row of matching) {
     const group: Row = new Map(keys.map((key) => [key.id, key.valueOf(row)]))
