@@ -62,6 +62,9 @@ const shareOfRuns = 1 / 4
 /** From the beginning of a run of a watch to that of its next one: twenty a second. */
 const pauseOfRunsMs = 50
 
+/** Locks of owners may hold up the feed, for whose relations runs wait; it takes some milliseconds otherwise. */
+const longestWatchMs = 5_000
+
 export function openLive(parts: LiveParts): Live {
   const { settings, servers, watching } = parts
   const hub = createHub({
@@ -74,6 +77,7 @@ export function openLive(parts: LiveParts): Live {
       runs: Math.max(1, Math.floor(settings.poolSize * shareOfRuns)),
       pauseMs: pauseOfRunsMs,
       runMs: settings.requestTimeoutMs,
+      watchMs: longestWatchMs,
     },
   })
   const sessions = createSessions(parts.authenticate, Date.now)

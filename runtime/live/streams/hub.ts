@@ -94,6 +94,7 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       lag(ms)
     },
     runMs: limits.runMs,
+    watchMs: limits.watchMs,
   })
 
   const wakeThoseOf = (changes: readonly Change[]): void => {

@@ -6,6 +6,7 @@ import type { GraphqlResponse } from '../../graphql/protocol/types.ts'
 import { bodyBytes } from '../../http/long-body.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
+import { within } from '../../lib/within.ts'
 import { jsonPatch } from './patch.ts'
 import { createRelations, type HeldRelations } from './relations.ts'
 import type { AnswerRequest, SharedAnswer, ReadInterests } from './types.ts'
@@ -25,6 +26,8 @@ export interface RunParts {
   readonly lag: (ms: number) => void
   /** What a run may take, in milliseconds; 0: any time. */
   readonly runMs: number
+  /** What the feed may take to watch what a document reads, in milliseconds. */
+  readonly watchMs: number
 }
 
 /** How a run ended. */
@@ -87,7 +90,7 @@ const contextFor = ({ owner: { party, kind } }: StreamState, runMs: number): Req
 
 /** Changes wake the watch before the feed is asked, so that none is missed between both. Null: the document may be asked. */
 async function readAgain(
-  { read, listen }: RunParts,
+  { read, listen, watchMs }: RunParts,
   hold: (interests: readonly Interest[]) => HeldRelations,
   watch: LiveWatch,
   { owner: { caller } }: StreamState,
@@ -104,25 +107,30 @@ async function readAgain(
   const held = hold(found.interests)
   const leaveIndex = listen(watch, found.interests)
   const leaveBefore = watch.leave
+  const leaveNew = (): void => {
+    leaveIndex()
+    held.release()
+  }
   watch.leave = () => {
     leaveBefore()
-    leaveIndex()
-    held.release()
+    leaveNew()
   }
-  try {
-    await held.watched
-  } catch (error) {
-    watch.isUnread = true
-    return failureOf(error)
-  }
+  // A run that waited for ever would keep its place from others.
+  const refusal = await within(watchMs, held.watched).then((isInTime) => (isInTime ? null : tooLate), failureOf)
   if (watch.isClosed) return null
-  leaveBefore()
-  watch.leave = () => {
-    leaveIndex()
-    held.release()
+  if (refusal === null) {
+    leaveBefore()
+    watch.leave = leaveNew
+    return null
   }
-  return null
+  // The next run reads it again.
+  watch.isUnread = true
+  leaveNew()
+  watch.leave = leaveBefore
+  return refusal
 }
+
+const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not told in time.')
 
 const failureOf = (error: unknown): GraphqlResponse =>
   error instanceof DatabaseFailure

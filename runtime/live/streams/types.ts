@@ -50,6 +50,8 @@ export interface StreamLimits {
   readonly pauseMs: number
   /** What a run may take, in milliseconds; 0: any time. */
   readonly runMs: number
+  /** What the feed may take to watch what a document reads, in milliseconds. */
+  readonly watchMs: number
 }
 
 /** What a document reads, with the values of its request; or the refusal that a query would get. */

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ChangeListener } from '../../../runtime/contract/live.ts'
+import type { ChangeFeed, ChangeListener } from '../../../runtime/contract/live.ts'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import { failureResponse } from '../../../runtime/graphql/protocol/failures.ts'
 import type { GraphqlResponse } from '../../../runtime/graphql/protocol/types.ts'
@@ -40,7 +40,13 @@ const hear = (isWritable: () => boolean = () => true): Heard => {
   return { sink, answers, ends }
 }
 
-const create = (parts: Partial<HubParts>): { readonly hub: Hub; readonly listener: ChangeListener } => {
+const create = ({
+  feed,
+  ...parts
+}: Partial<HubParts> & { readonly feed?: Partial<ChangeFeed> }): {
+  readonly hub: Hub
+  readonly listener: ChangeListener
+} => {
   let listener: ChangeListener | null = null
   const hub = createHub({
     follow: (to) => {
@@ -50,13 +56,14 @@ const create = (parts: Partial<HubParts>): { readonly hub: Hub; readonly listene
         unwatch: () => undefined,
         fault: () => null,
         close: () => Promise.resolve(),
+        ...feed,
       }
     },
     read: async () => ({ interests: [{ relation: posts, pins: [] }], revision: undefined }),
     answer: async () => ({ outcome: 'ok', body: '{"data":1}' }),
     lag: () => undefined,
     ...parts,
-    limits: { streams: 100, streamsOfParty: 50, runs: 2, pauseMs: 0, runMs: 0, ...parts.limits },
+    limits: { streams: 100, streamsOfParty: 50, runs: 2, pauseMs: 0, runMs: 0, watchMs: 5_000, ...parts.limits },
   })
   if (listener === null) throw new Error('nobody follows')
   return { hub, listener }
@@ -180,7 +187,7 @@ describe('a hub', () => {
   )
 
   it('refuses what is too many, and forgets who left', async () => {
-    const { hub } = create({ limits: { streams: 3, streamsOfParty: 2, runs: 1, pauseMs: 0, runMs: 0 } })
+    const { hub } = create({ limits: { streams: 3, streamsOfParty: 2, runs: 1, pauseMs: 0, runMs: 0, watchMs: 5_000 } })
     const streams = [open(hub, hear()), open(hub, hear())]
     expect(() => open(hub, hear())).toThrow('OVERLOADED')
     streams.push(open(hub, hear(), 'bob'))
@@ -206,11 +213,44 @@ describe('a hub', () => {
     expect((gone as (() => boolean) | null)?.()).toBe(true)
   })
 
+  it('waits for a silent feed no longer than is said, and lets others run', async () => {
+    const watched: string[] = []
+    let isSilent = true
+    let readings = 0
+    const { hub } = create({
+      feed: {
+        watch: async ({ name }) => {
+          watched.push(name)
+          if (isSilent && name === 'slow') await new Promise(() => undefined)
+        },
+        unwatch: ({ name }) => void watched.splice(watched.indexOf(name), 1),
+      },
+      read: async (_request, { role }) => {
+        readings += 1
+        return { interests: [{ relation: { schema: 'public', name: role }, pins: [] }], revision: undefined }
+      },
+      limits: { streams: 9, streamsOfParty: 9, runs: 1, pauseMs: 0, runMs: 0, watchMs: 20 },
+    })
+    const openAs = (role: string, heard: Heard) =>
+      hub.open(request, { ...owner(role), caller: { role, claims: '{}' } }, { lastId: null }, heard.sink)
+    const [slow, fast, later] = [hear(), hear(), hear()]
+    openAs('slow', slow)
+    openAs('fast', fast)
+    while (slow.ends.length === 0 || fast.answers.length === 0) await turn()
+    expect([slow.ends, slow.answers, fast.ends, watched]).toEqual([['DATABASE_UNAVAILABLE'], [], [], ['fast']])
+    isSilent = false
+    openAs('slow', later)
+    while (later.answers.length === 0) await turn()
+    expect([later.ends, readings]).toEqual([[], 3])
+    hub.stop()
+    expect(watched).toEqual([])
+  })
+
   it('runs a watch twenty times a second at most', async () => {
     let runs = 0
     const { hub, listener } = create({
       answer: async () => ({ outcome: 'ok', body: String((runs += 1)) }),
-      limits: { streams: 9, streamsOfParty: 9, runs: 1, pauseMs: 10_000, runMs: 0 },
+      limits: { streams: 9, streamsOfParty: 9, runs: 1, pauseMs: 10_000, runMs: 0, watchMs: 5_000 },
     })
     open(hub, hear())
     await settled()
