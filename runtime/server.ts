@@ -447,9 +447,15 @@ async function stop(
 
 const sweepMs = 20
 
-/** A connection whose last request ended after the closing began would be kept alive for the next one: sweep it up. */
+/**
+ * A connection whose last request ended after the closing began would be kept alive for the next one, and one that has sent
+ * nothing would be waited for: sweep them up.
+ */
 async function closeApp(app: FastifyInstance, servers: Servers): Promise<void> {
-  const sweeping = setInterval(servers.closeIdle, sweepMs)
+  const sweeping = setInterval(() => {
+    servers.closeIdle()
+    servers.closeUnused()
+  }, sweepMs)
   try {
     await app.close()
   } finally {

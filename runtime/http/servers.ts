@@ -23,6 +23,8 @@ export interface Servers {
   readonly drain: () => Promise<void>
   /** Ends connections on which nothing is under way. */
   readonly closeIdle: () => void
+  /** Ends connections that have sent nothing yet, which Node takes for busy ones. */
+  readonly closeUnused: () => void
   /** Answers every open request in a few words. */
   readonly giveUp: (code: HttpFailureCode) => void
   /** Ends every connection. */
@@ -101,6 +103,9 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   const closeIdle = (): void => {
     for (const server of servers) server.closeIdleConnections()
   }
+  const closeUnused = (): void => {
+    for (const { socket } of open.values()) if (socket.bytesRead === 0) socket.destroy()
+  }
   /** While clients are sent away, every answer is the last one of its connection. */
   const ending =
     (handler: RequestListener): RequestListener =>
@@ -157,6 +162,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
         if (open.size === 0) resolve()
       }),
     closeIdle,
+    closeUnused,
     giveUp: (code) => {
       const { status, headers, body } = bareAnswer(code, renderPlainBare)
       // Those behind another answer end with their connection.

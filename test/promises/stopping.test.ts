@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -28,4 +30,17 @@ it('a process that is asked to stop answers what outlives its grace and is gone 
   expect(await slow).toMatchObject([503, { data: null, errors: [{ extensions: { code: 'SERVER_STOPPING' } }] }])
   expect(ms).toBeGreaterThan(1_400)
   expect(ms).toBeLessThan(2_500)
+})
+
+it('a process that is asked to stop waits for no connection that has sent nothing', async () => {
+  const served = await serveBuilt(db, { SHUTDOWN_GRACE_MS: '20000' })
+  const { hostname, port } = new URL(served.url)
+  const socket = connect(Number(port), hostname)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  // It is accepted by the time that a later one is answered.
+  await fetch(`${served.url}/livez`).then((response) => response.text())
+  const ended = once(socket.resume(), 'close')
+  expect(await served.stop()).toBeLessThan(10_000)
+  await ended
 })
