@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { DatabaseFailure, isAway } from '../../runtime/db/failures/failures.ts'
 import type { Query } from '../../runtime/db/connect/session.ts'
-import { retries, retry } from '../../runtime/lib/retry.ts'
+import { pauseMs, retries } from '../../runtime/lib/retry.ts'
 import { liveInstalled } from './live-installed.ts'
 
 /** Why the changes of a relation cannot be told. */
@@ -26,6 +27,9 @@ export interface NotInstalled {
 /** How long writers of a table may wait behind us, in milliseconds: who waits for a lock makes others wait. */
 const lockTimeoutMs = 200
 
+/** How long those are tried again that others hold locks on, in milliseconds, however many there are. */
+const longestMs = 3_000
+
 const lockNotAvailable = '55P03'
 const cannotBeLive = 'CG004'
 const hindrances: ReadonlySet<string> = new Set<LiveHindrance>(['kind', 'replicated', 'distributed'])
@@ -46,16 +50,25 @@ const hindranceOf = (error: unknown): LiveHindrance => {
   return 'refused'
 }
 
-const isBusy = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === lockNotAvailable
-
 /** One statement, so that its locks end with it. */
 const install = async (query: Query, oid: string): Promise<LiveHindrance | null> => {
   const work = `select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true), catalograph.live_install($1)`
-  try {
-    await retry(retries.liveInstall, () => query(work, [oid]), isBusy)
-    return null
-  } catch (error) {
-    return hindranceOf(error)
+  return query(work, [oid]).then(() => null, hindranceOf)
+}
+
+/** What keeps each from being installed; null: nothing. Who is busy is tried again, after all others. */
+const installAll = async (
+  query: Query,
+  oids: readonly string[],
+): Promise<ReadonlyMap<string, LiveHindrance | null>> => {
+  const found = new Map<string, LiveHindrance | null>()
+  const end = performance.now() + longestMs
+  let pending = oids
+  for (let attempt = 1; ; attempt += 1) {
+    for (const oid of pending) if (attempt === 1 || performance.now() < end) found.set(oid, await install(query, oid))
+    pending = pending.filter((oid) => found.get(oid) === 'busy')
+    if (pending.length === 0 || attempt >= retries.liveInstall.attempts || performance.now() >= end) return found
+    await pause(pauseMs(retries.liveInstall, attempt))
   }
 }
 
@@ -96,13 +109,15 @@ export const installLive = async (
 ): Promise<readonly NotInstalled[]> => {
   const wanted = JSON.stringify(relations)
   const { rows } = await query<Seen>(look, [wanted])
-  const missing: NotInstalled[] = []
-  for (const relation of relations) {
+  const found = await installAll(
+    query,
+    rows.flatMap(({ oid, installed }) => (installed ? [] : [oid])),
+  )
+  const missing = relations.flatMap((relation): readonly NotInstalled[] => {
     const seen = rows.find(({ schema, name }) => schema === relation.schema && name === relation.name)
-    if (seen?.installed === true) continue
-    const why = seen === undefined ? 'absent' : await install(query, seen.oid)
-    if (why !== null) missing.push({ relation, why })
-  }
+    const why = seen === undefined ? 'absent' : (found.get(seen.oid) ?? null)
+    return why === null ? [] : [{ relation, why }]
+  })
   await removeUnwanted(query, wanted).catch((error: unknown) => hindranceOf(error))
   return missing
 }

@@ -4,6 +4,7 @@ import { installLive } from '../../compiler/prepare/install-live.ts'
 import { liveInstalled } from '../../compiler/prepare/live-installed.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { leaderLock } from '../../runtime/db/check/live-locks.ts'
+import { until } from '../support/until.ts'
 import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
 
 const tables = `
@@ -103,6 +104,15 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect(await install('posts')).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'busy' }])
     await other.end()
     expect(await install('posts')).toEqual([])
+  })
+
+  test('a table that others hold does not hold up the others, and gets its triggers in the end', async () => {
+    const other = await connect()
+    await other.query('begin; insert into posts values (1)')
+    const installing = install('posts', 'authors', 'plain')
+    await until(async () => (await installed('plain')) === true, 20_000)
+    await other.end()
+    expect(await installing).toEqual([])
   })
 
   test('a role that may not install is refused', async () => {
