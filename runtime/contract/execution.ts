@@ -69,11 +69,14 @@ export interface Caller {
 
 /** What a role counts as. */
 export interface RolePrivileges {
+  readonly role: string
   readonly superuser: boolean
   /** Whether no policy holds for it (BYPASSRLS); left out where statements do not depend on it. */
   readonly bypassRls?: boolean
-  /** The other roles that hold anything that is served, and whether the role has their privileges. */
-  readonly grantHolders: readonly { readonly role: string; readonly held: boolean }[]
+  /** All roles that hold anything that is served; the same list for each role of a schema. */
+  readonly holders: readonly string[]
+  /** Those of them whose privileges the role has, itself among them if it is one; of a superuser all. */
+  readonly held: ReadonlySet<string>
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */

@@ -25,21 +25,24 @@ export interface Engine {
 
 function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
   const { superuser, effective } = factsOf(manifest, role)
-  const { distributed } = manifest
-  const others = manifest.holders.filter((holder) => holder !== role)
-  const holders = others.map((holder) => ({ role: holder, held: superuser || effective.includes(holder) }))
+  const { distributed, holders } = manifest
   return {
+    role,
     superuser,
     ...(distributed !== undefined && { bypassRls: distributed.bypassing.includes(role) }),
-    grantHolders: holders,
+    holders,
+    held: new Set(superuser ? holders : holders.filter((holder) => effective.includes(holder))),
   }
 }
+
+/** Some hundred bytes each, and known by their identity to what proves them (db/check/memberships.ts). */
+const keptPrivileges = 10_000
 
 const idOf = ({ id }: EntityModule): ObjectId => id
 
 export function createEngine(revision: Revision, memories: Memories = createMemories()): Engine {
   const views = createLru<string, RoleView>(maxRoles)
-  const privilegesByRole = createLru<string, RolePrivileges>(maxRoles)
+  const privilegesByRole = createLru<string, RolePrivileges>(keptPrivileges)
   const modules = memories.shared.table(idOf, revision.entities)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined

@@ -233,7 +233,7 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
       await other.query(`select setval('catalograph.schema_mark', $1)`, [mark])
       const statement = { name: 'test.one', text: openText('select 1'), values: [], carriesCheck: true } as const
       const caller = { role: 'anon', claims: '{"role":"anon"}' }
-      const privileges = { superuser: false, grantHolders: [] }
+      const privileges = { role: 'anon', superuser: false, holders: [], held: new Set<string>() }
       const run = () => database.run({ caller, version, privileges, readOnly: true, statements: [statement] })
       for (const end = performance.now() + 1_500; performance.now() < end; await pause(20)) await run()
       const before = await run()

@@ -83,16 +83,12 @@ describe('a role sees what Postgres would let it do', () => {
     'authenticator',
   ])('%s counts for Postgres as what it counts for here', async (role) => {
     const revision = await service.revision()
-    const { superuser, grantHolders: holders } = createEngine(revision).privileges(role)
-    const held = (superuser ? 'on' : 'off') + holders.map((holder) => Number(holder.held)).join('')
+    const { superuser, holders, held: those } = createEngine(revision).privileges(role)
+    const held = (superuser ? 'on' : 'off') + holders.map((holder) => Number(those.has(holder))).join('')
     const ask = async (expected: string): Promise<unknown> => {
       await service.db.query(`set role ${role}`)
       const check = 'select catalograph.current($1, $2, $3) as right'
-      const asked = service.db.query(check, [
-        counterOf(revision.version ?? ''),
-        holders.map((holder) => holder.role),
-        expected,
-      ])
+      const asked = service.db.query(check, [counterOf(revision.version ?? ''), holders, expected])
       return asked.then(({ rows: [row] }) => row.right).finally(() => service.db.query('reset role'))
     }
     expect(await ask(held)).toBe(true)

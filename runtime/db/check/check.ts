@@ -10,6 +10,7 @@ import { literal } from '../../sql/literal.ts'
 import { extended } from '../../sql/print.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
+import { hasRole, isSuperuser, type MembershipProof } from './memberships.ts'
 import { currentCall, markExpression } from './version.ts'
 
 /** What a statement is compared with. */
@@ -19,6 +20,8 @@ export interface Expected {
   /** The value of the mark under which the counter holds; null: the check has to look. */
   readonly mark: string | null
   readonly privileges: RolePrivileges | undefined
+  /** What proves them where their holders are many; null: none is known. */
+  readonly proof: MembershipProof | null
   readonly condition: LastingCondition | undefined
   /** Under which a lasting condition was last seen to hold. */
   readonly snapshot: string
@@ -30,46 +33,77 @@ const snapshotText = 'pg_catalog.pg_current_snapshot()::text'
 
 /** The privileges of a role as the check compares them. */
 interface PrivilegeCheck {
-  /** Distinguishes the names of statements with different `sql`. */
-  readonly nameSuffix: string
-  /** SQL of type boolean, evaluated after the mark: half a microsecond for each holder. */
-  readonly sql: string
+  /** SQL of conditions that are evaluated after the mark; null: there are none to rely on, and the holders have to be asked. */
+  readonly conditions: Conditions | null
   /** For catalograph.current. */
   readonly holders: string
   readonly held: string
 }
 
-const hasRole = (role: string, held: boolean): string =>
-  `${held ? '' : 'not '}pg_catalog.pg_has_role(${literal(role)}::name, 'USAGE')`
+/** As many holders are asked for one by one, for a third of a microsecond each; a proof costs as much as twenty of them. */
+const mostAsked = 24
 
 const bypasses = `(select r.rolbypassrls from pg_catalog.pg_roles r where r.rolname = current_user)`
 
-const checkOf = ({ superuser, bypassRls, grantHolders: holders }: RolePrivileges): PrivilegeCheck => {
-  const is = superuser ? 'on' : 'off'
-  // A superuser has every role, so a role that it does not have shows that it is no superuser.
-  const isNoSuperuser = holders.some(({ held }) => !held)
-  const superuserSql = isNoSuperuser ? [] : [`pg_catalog.current_setting('is_superuser') = '${is}'`]
-  const bypassSql = bypassRls === undefined ? [] : [`${bypasses} = ${bypassRls}`]
-  const sql = [...superuserSql, ...holders.map(({ role, held }) => hasRole(role, held)), ...bypassSql]
-    .map((text) => ` and ${text}`)
-    .join('')
+/** A superuser has every role. */
+const asked = ({ role, superuser, holders, held }: RolePrivileges): readonly string[] => {
+  if (superuser) return [isSuperuser(true)]
+  const others = holders.filter((holder) => holder !== role)
+  const has = others.map((other) => hasRole(`${literal(other)}::name`, held.has(other)))
+  // A role that it does not have shows that it is no superuser.
+  return others.some((other) => !held.has(other)) ? has : [isSuperuser(false), ...has]
+}
+
+/** Of a superuser nothing has to be proved: it has every role. */
+export const needsProof = ({ superuser, holders }: RolePrivileges): boolean => !superuser && holders.length > mostAsked
+
+const conditionsOf = (privileges: RolePrivileges, proof: MembershipProof | null): Conditions | null => {
+  const memberships = needsProof(privileges) ? proof?.conditions : asked(privileges)
+  if (memberships === undefined) return null
+  const { bypassRls } = privileges
+  return conditions(bypassRls === undefined ? memberships : [...memberships, `${bypasses} = ${bypassRls}`])
+}
+
+/** SQL that goes on after another condition, and what tells the names of statements with it apart. */
+interface Conditions {
+  readonly nameSuffix: string
+  readonly sql: string
+}
+
+const conditions = (all: readonly string[]): Conditions => {
+  const sql = all.map((text) => ` and ${text}`).join('')
+  return { nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`, sql }
+}
+
+const checkOf = (privileges: RolePrivileges, proof: MembershipProof | null): PrivilegeCheck => {
+  const { superuser, bypassRls, holders, held } = privileges
+  const each = holders.map((holder) => (held.has(holder) ? '1' : '0')).join('')
   return {
-    nameSuffix: `.${sha256Hex(sql).slice(0, 8)}`,
-    sql,
-    holders: arrayText(holders.map(({ role }) => role)),
-    held: `${is}${holders.map(({ held }) => (held ? '1' : '0')).join('')}${bypassRls === undefined ? '' : ` ${bypassRls}`}`,
+    conditions: conditionsOf(privileges, proof),
+    holders: holdersText(holders),
+    held: `${superuser ? 'on' : 'off'}${each}${bypassRls === undefined ? '' : ` ${bypassRls}`}`,
   }
 }
 
-const noCheck: PrivilegeCheck = { nameSuffix: '', sql: '', holders: '', held: '' }
-const checks = new WeakMap<RolePrivileges, PrivilegeCheck>()
+const textsOfHolders = new WeakMap<readonly string[], string>()
 
-const privilegeCheck = (privileges: RolePrivileges | undefined): PrivilegeCheck => {
+/** All roles of a schema share it. */
+const holdersText = (holders: readonly string[]): string => {
+  const text = textsOfHolders.get(holders) ?? arrayText(holders)
+  textsOfHolders.set(holders, text)
+  return text
+}
+
+const noConditions: Conditions = { nameSuffix: '', sql: '' }
+const noCheck: PrivilegeCheck = { conditions: noConditions, holders: '', held: '' }
+const checks = new WeakMap<RolePrivileges, { readonly proof: MembershipProof | null; readonly check: PrivilegeCheck }>()
+
+const privilegeCheck = (privileges: RolePrivileges | undefined, proof: MembershipProof | null): PrivilegeCheck => {
   if (privileges === undefined) return noCheck
   const known = checks.get(privileges)
-  if (known !== undefined) return known
-  const check = checkOf(privileges)
-  checks.set(privileges, check)
+  if (known?.proof === proof) return known.check
+  const check = checkOf(privileges, proof)
+  checks.set(privileges, { proof, check })
   return check
 }
 
@@ -120,7 +154,7 @@ const formOf = ({ mark, condition, steady }: Expected, readOnly: boolean): Form 
  */
 const checkedText = (
   { text, values }: OpenStatement,
-  { sql }: PrivilegeCheck,
+  { sql }: Conditions,
   condition: LastingCondition | undefined,
   form: Form,
 ): string => {
@@ -148,7 +182,7 @@ type Carriers = Lru<string, PreparedText>
 const carrierOf = (
   carriers: Carriers,
   statement: OpenStatement,
-  privileges: PrivilegeCheck,
+  privileges: Conditions,
   condition: LastingCondition | undefined,
   form: Form,
 ): PreparedText => {
@@ -175,10 +209,11 @@ export const createAddCheck = (): AddCheck => {
 }
 
 const withCheck = (carriers: Carriers, statement: OpenStatement, expected: Expected, readOnly: boolean): Carrier => {
-  const { version, mark, privileges, condition, snapshot } = expected
-  const check = privilegeCheck(privileges)
-  const form = formOf(expected, readOnly)
-  const { name, text } = carrierOf(carriers, statement, check, condition, form)
+  const { version, privileges, condition, snapshot } = expected
+  const check = privilegeCheck(privileges, expected.proof)
+  const mark = check.conditions === null ? null : expected.mark
+  const form = formOf({ ...expected, mark }, readOnly)
+  const { name, text } = carrierOf(carriers, statement, check.conditions ?? noConditions, condition, form)
   const { returnsSnapshot } = form
   if (form.relies === 'on the snapshot')
     return { name, text, values: statement.values.concat(snapshot), returnsSnapshot }

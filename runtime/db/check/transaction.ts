@@ -14,6 +14,7 @@ import {
   type Pooled,
   type Settle,
 } from '../wire/exchange.ts'
+import type { MembershipProof } from './memberships.ts'
 import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
@@ -219,6 +220,13 @@ const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
   return (subject === null ? undefined : knownFacts(connection)?.lasting.get(subject)) ?? never
 }
 
+/** What is known of the database as an exchange is sent; it may be outdated. */
+export interface Evidence {
+  readonly mark: SchemaMark | null
+  /** Of the exchange's privileges. */
+  readonly proof: MembershipProof | null
+}
+
 /** What a request may compare instead of the counter. Each time that it has changed, the request runs again and relies on less. */
 export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
@@ -236,7 +244,7 @@ const checked = (
   addCheck: AddCheck,
   connection: Connection,
   exchange: Exchange,
-  newest: SchemaMark | null,
+  { mark: newest, proof }: Evidence,
   reliance: Reliance,
 ): readonly Carrier[] => {
   const { version, privileges, condition, readOnly, statements } = exchange
@@ -244,16 +252,19 @@ const checked = (
   const counter = counterOf(version)
   const { snapshot, steady } = mayRely(connection, exchange) ? lastingFor(connection, exchange) : never
   const onSnapshot = steady && reliance === 'on the snapshot'
-  const whole: Expected = { version, mark: null, privileges: undefined, condition, snapshot, steady: false }
+  const unproven = { privileges: undefined, proof: null }
+  const whole: Expected = { version, mark: null, ...unproven, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
   const mark =
     reliance === 'on nothing' || !mayRely(connection, exchange) ? null : schemaMarkFor(connection, newest, counter)
-  let expected =
-    privileges === undefined ? whole : { version: counter, mark, privileges, condition, snapshot, steady: onSnapshot }
+  let expected: Expected =
+    privileges === undefined
+      ? whole
+      : { version: counter, mark, privileges, proof, condition, snapshot, steady: onSnapshot }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrier = addCheck(statement, expected, readOnly)
-    expected = { version: counter, mark, privileges: undefined, condition: undefined, ...never }
+    expected = { version: counter, mark, ...unproven, condition: undefined, ...never }
     return carrier
   })
 }
@@ -312,13 +323,12 @@ const remember = (
 /**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
  * @param settings of the caller's role
- * @param newest the mark that was known when it was sent (schema-marks.ts)
  */
 export type RunOnConnection = (
   connection: Connection,
   exchange: Exchange,
   settings: RoleSettings,
-  newest: SchemaMark | null,
+  evidence: Evidence,
   reliance: Reliance,
   settle: Settle,
   grow?: Grow | null,
@@ -351,13 +361,13 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
   const addCheck = createAddCheck()
   const pooledSettings = createPooledSettings()
-  return (connection, exchange, settings, newest, reliance, settle, grow = null) => {
+  return (connection, exchange, settings, evidence, reliance, settle, grow = null) => {
     const { pooled } = connection
-    const statements = checked(addCheck, connection, exchange, newest, reliance)
+    const statements = checked(addCheck, connection, exchange, evidence, reliance)
     const relied = knownFacts(connection)?.server ?? null
     const remembering: Settle = (given) => {
       const result = pooled === null ? given : onServer(connection, exchange, relied, given)
-      remember(connection, exchange, newest, statements, result)
+      remember(connection, exchange, evidence.mark, statements, result)
       settle(result)
     }
     const opening = openingOf(

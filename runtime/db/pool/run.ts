@@ -6,6 +6,7 @@ import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
 import { noRoom, type ExchangeResult, type Grow, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import type { ConnectionPool } from './connections.ts'
+import type { Memberships } from '../check/memberships.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
@@ -36,6 +37,7 @@ export interface Runner {
 export interface RunnerParts {
   readonly connections: ConnectionPool
   readonly marks: SchemaMarks
+  readonly memberships: Memberships
   readonly endings: Endings
   readonly settings: RoleSettingsReader
   readonly runOnConnection: RunOnConnection
@@ -77,6 +79,7 @@ const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult
 export const createRunner = ({
   connections,
   marks,
+  memberships,
   endings,
   settings,
   runOnConnection,
@@ -131,7 +134,8 @@ export const createRunner = ({
       if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
       running.add(end)
       try {
-        runOnConnection(connection, exchange, roleSettings, marks.newest(), reliance, settle, grow)
+        const evidence = { mark: marks.newest(), proof: memberships.proofOf(exchange.privileges) }
+        runOnConnection(connection, exchange, roleSettings, evidence, reliance, settle, grow)
       } catch (error) {
         stop()
         giveBack(true)
@@ -230,12 +234,12 @@ const check = async (
 }
 
 export const runWith =
-  (once: RunOnce, forget: SchemaMarks['forget']): RunExchange =>
+  (once: RunOnce, forget: (exchange: Exchange) => void): RunExchange =>
   async (exchange, context) => {
     let result = await once(exchange, 'on the snapshot', context)
     if (exchange.condition && isOutdated(exchange, result)) result = await once(exchange, 'on the mark', context)
     if (isOutdated(exchange, result)) {
-      forget()
+      forget(exchange)
       result = await once(exchange, 'on nothing', context)
     }
     for (let n = 1; n < retries.exchange.attempts && deservesAnother(exchange, result); n += 1)

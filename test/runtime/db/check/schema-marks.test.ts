@@ -19,6 +19,8 @@ const sql = `
   grant all on notes to anon;
 `
 
+const plain = { role: 'anon', superuser: false, held: new Set<string>() } as const
+
 /** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/schema-marks.ts). */
 describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => {
   let database: TestDatabase
@@ -50,10 +52,7 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   const request = async (more: Partial<Exchange> = {}): Promise<Exchange> => ({
     caller: { role: 'anon', claims: '{"role":"anon"}' },
     version: await one(versionExpression),
-    privileges: {
-      superuser: false,
-      grantHolders: [{ role: 'service_role', held: false }],
-    },
+    privileges: { ...plain, holders: ['service_role'] },
     readOnly: true,
     statements: [{ name: 'test one', text: openText('select 1 as r'), values: [], carriesCheck: true }],
     ...more,
@@ -88,8 +87,8 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   })
 
   test('a warm request is sent once, however many roles hold something', async () => {
-    const grantHolders = Array.from({ length: 20 }, () => ({ role: 'service_role', held: false }))
-    const exchange = await request({ privileges: { superuser: false, grantHolders } })
+    const holders = Array.from({ length: 20 }, () => 'service_role')
+    const exchange = await request({ privileges: { ...plain, holders } })
     await relying(exchange)
     expect(await relies(exchange)).toBe(true)
     expect(proxy.chunks().filter((bytes) => bytes.includes(exchange.caller.claims))).toHaveLength(1)
@@ -156,8 +155,9 @@ describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => 
   ])('roles have no mark, so what a role counts as is asked every time: %s', async (change, restore, more) => {
     const superuser = 'superuser' in more
     if (superuser) await database.query(restore)
-    const holders = [{ role: 'service_role', held: superuser }]
-    const exchange = await request({ privileges: { superuser, grantHolders: holders, ...more } })
+    const holders = ['service_role']
+    const held = new Set(superuser ? holders : [])
+    const exchange = await request({ privileges: { ...plain, superuser, holders, held, ...more } })
     await relying(exchange)
     await database.query(change)
     expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
