@@ -1,3 +1,4 @@
+import { orderDirections, type DefaultOrderFacts } from '../../runtime/contract/manifest.ts'
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
@@ -71,6 +72,25 @@ export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) 
       (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${shown(one.name)}, ${remark}`),
     ),
   }
+}
+
+/** `[{"created_at": "DescNullsLast"}]`: one column in each object; what is otherwise is left out. */
+export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
+  if (value === null) return { ok: true, value: [] }
+  if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no list`] }
+  const read = value.map((item) => ({ item, term: orderTerm(item) }))
+  return {
+    ok: true,
+    value: read.flatMap(({ term }) => term ?? []),
+    remarks: read.flatMap(({ item, term }) => (term === null ? [`${shown(item)} is no column with a direction`] : [])),
+  }
+}
+
+function orderTerm(value: JsonValue): DefaultOrderFacts | null {
+  if (!isJsonObject(value)) return null
+  const [[column, told] = ['', null], ...others] = Object.entries(value)
+  const direction = orderDirections.find((name) => name === told)
+  return direction === undefined || others.length > 0 ? null : { column, direction }
 }
 
 /** The most that one document may select and cost; null where the owner set no limit. */

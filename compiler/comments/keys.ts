@@ -1,5 +1,15 @@
 import { columnsByRole, presets } from './access.ts'
-import { allowlist, limits, liveReads, reason, reasons, switched, switchedOn, unlessDisabled } from './additions.ts'
+import {
+  allowlist,
+  limits,
+  liveReads,
+  orderOfColumns,
+  reason,
+  reasons,
+  switched,
+  switchedOn,
+  unlessDisabled,
+} from './additions.ts'
 import {
   scalarText,
   type Decoder,
@@ -111,6 +121,14 @@ export const keys = [
     help:
       '{"role": {"column": "expression"}}, or {"insert": "...", "update": "..."} in its place: columns that the inputs ' +
       'of the role lack and that are set to this, as the caller; "public" is everybody.',
+  },
+  {
+    key: 'defaultOrder',
+    on: ['relation'],
+    decode: orderOfColumns,
+    help:
+      'a list of {"column": "AscNullsFirst" | "AscNullsLast" | "DescNullsFirst" | "DescNullsLast"}: the order of its ' +
+      'collections where none is asked for.',
   },
   {
     key: 'totalCount',

@@ -8,6 +8,7 @@ import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../repor
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
+import { defaultOrder } from './default-order.ts'
 import { deprecation } from './deprecation.ts'
 import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
@@ -87,16 +88,19 @@ function assemble(
   arbiters: WithDiagnostics<Arbiters> | null,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
+  const order = defaultOrder(named.relation, columns.facts.value)
   const fields = {
     columns: columns.facts.value,
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
+    ...order.value,
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
   return withDiagnostics({ facts: { ...namedFacts(named, memo), ...fields }, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
     ...computed.diagnostics,
+    ...order.diagnostics,
     ...(arbiters?.diagnostics ?? []),
   ])
 }

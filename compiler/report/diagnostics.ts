@@ -65,6 +65,11 @@ export const diagnosticKinds = {
     ({ name }) => `The unique key ${quote(name)} has no valid GraphQL name, so that "onConflict" cannot name it.`,
     () => 'Rename it: letters, digits and underscores, not a digit first, not two underscores first.',
   ),
+  'default-order-unusable': kind<{ column: string }>(
+    'warning',
+    ({ column }) => `The setting "defaultOrder" names ${quote(column)}, which its rows cannot be sorted by.`,
+    () => 'Name a column as the database does: arrays, JSON and composites have no order.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

@@ -290,10 +290,22 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly rowKeys?: readonly LookupFacts[]
   /** What `onConflict` can name; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
+  /** What its collections are sorted by where nothing is asked for; absent: by the key alone. */
+  readonly defaultOrder?: readonly DefaultOrderFacts[]
   /** What its comment says of columns for single roles, by role; absent: nothing. */
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
+}
+
+export const orderDirections = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
+
+export type OrderDirection = (typeof orderDirections)[number]
+
+export interface DefaultOrderFacts {
+  /** SQL name of a column that can be sorted by. */
+  readonly column: string
+  readonly direction: OrderDirection
 }
 
 /** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */

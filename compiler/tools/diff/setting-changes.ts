@@ -1,5 +1,6 @@
 import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
 
@@ -62,6 +63,17 @@ const rules: readonly Rule[] = [
         ),
       ),
     ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) => {
+      const wasSorted = defaultOrderOf(before.visible, old).length > 0
+      const isSorted = defaultOrderOf(after.visible, now).length > 0
+      return changeIf(
+        wasSorted !== isSorted,
+        'dangerous',
+        'DEFAULT_ORDER_CHANGED',
+        `Collections of ${now.name} have ${isSorted ? 'a' : 'no'} default order now: rows come in another one, and kept cursors lead elsewhere.`,
+      )
+    }),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
       changeIf(

@@ -163,6 +163,7 @@ function sketchTable(
     aggregate: relation.settings.aggregate,
     ...(!relation.settings.root && { unrooted: true as const }),
     maxRows: relation.settings.max_rows,
+    defaultOrder: relation.settings.defaultOrder,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

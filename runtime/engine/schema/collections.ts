@@ -26,6 +26,7 @@ import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, 
 export function collectionArguments(entity: EntityFacts, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
+  const defaultOrder = types.defaultOrder(entity)
   const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
   return {
     first: {
@@ -43,6 +44,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
     ...(orderBy && {
       orderBy: {
         type: new GraphQLList(nonNull(orderBy)),
+        ...(defaultOrder && { defaultValue: defaultOrder }),
         description: 'What to sort by, the most important first. Rows that tie are sorted by their key.',
       },
     }),

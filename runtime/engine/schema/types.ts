@@ -22,6 +22,7 @@ import type {
 import { enumOperators } from '../../sql/operators.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
+import { defaultOrderOf } from '../default-order.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
@@ -38,6 +39,8 @@ export interface SchemaTypes {
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
+  /** The value of `orderBy` where none is given; undefined: it has none. */
+  readonly defaultOrder: (entity: EntityFacts) => readonly Readonly<Record<string, string>>[] | undefined
   readonly node: GraphQLInterfaceType
   readonly pageInfo: GraphQLObjectType
 }
@@ -171,6 +174,13 @@ export function createTypes(
   const types: SchemaTypes = {
     row: (entity) => part(entity, 'row') as GraphQLObjectType,
     connection: (entity) => part(entity, 'connection') as GraphQLObjectType,
+    defaultOrder: (entity) => {
+      const order = defaultOrderOf(visible, entity)
+      // Without a prototype: graphql-js asks for every field of the type, one called "constructor" among them.
+      return order.length === 0
+        ? undefined
+        : order.map(([name, direction]) => Object.assign(Object.create(null), { [name]: direction }))
+    },
     part,
     enum: (item) => typesOf(item).type,
     enumFilter: (item) => typesOf(item).filter,

@@ -1,4 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
+import { defaultOrderOf } from '../../engine/default-order.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
@@ -16,13 +17,26 @@ const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
 }
 
 /**
- * What the caller asked for, then always the key (spec/graphql.md 5.4): cursors hold the key's values even where it was
+ * What the caller asked for, where nothing is given what the relation's comment says (spec/graphql.md 17.5), then always the key (spec/graphql.md 5.4): cursors hold the key's values even where it was
  * named before.
  */
 export function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
-  const asked = objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))
+  const asked =
+    input.kind === 'absent'
+      ? planDefault(planner, entity)
+      : objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))
   return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+}
+
+function planDefault({ visible }: Planner, entity: EntityFacts): readonly OrderTerm[] {
+  const order = defaultOrderOf(visible, entity)
+  if (order.length === 0) return []
+  const columns = byField(visible.orderable(entity))
+  return order.flatMap(([field, direction]): readonly OrderTerm[] => {
+    const [column, term] = [columns.get(field)?.column, directions[direction]]
+    return column === undefined || term === undefined ? [] : [{ column, ...term }]
+  })
 }
 
 /** @param from makes a key of the collection's rows of one of this relation */

@@ -68,6 +68,6 @@ it('leaves every statement that it is a part of one statement', async () => {
         await parseApart(`insert into t (a, b) values (${enclosed(text)}, ${enclosed(text)}) returning a`),
       ).toBeNull()
     }),
-    { numRuns: 300 },
+    { numRuns: 60 },
   )
 })

@@ -22,6 +22,7 @@ import {
   type World,
 } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { postgisMajor } from '../clusters.ts'
+import { directions } from '../../../compiler/tools/verify/questions/page.ts'
 import { choices, drawFrom, fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
@@ -70,7 +71,18 @@ function withAsides(draw: Draw, world: World): World {
     ...(draw.chance(15) && { allowlist: { roles: draw.pick([null, ['anon'], ['authenticated']]), digits } }),
     tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
-  return withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...drawn, live: true } : drawn))
+  const ordered = withDefaultOrders(draw, drawn)
+  return withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
+}
+
+/** Tables that have an order of their own; what cannot be sorted by is left out of it. */
+function withDefaultOrders(draw: Draw, world: World): World {
+  const drawOrder = (table: TableSketch): TableSketch['defaultOrder'] =>
+    draw.some(table.columns, 30).map(({ name }) => ({ column: name, direction: draw.pick(directions) }))
+  return {
+    ...world,
+    tables: world.tables.map((table) => (draw.chance(12) ? { ...table, defaultOrder: drawOrder(table) ?? [] } : table)),
+  }
 }
 
 /** Columns that are another thing for one role, or for everybody. */

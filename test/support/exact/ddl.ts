@@ -155,6 +155,7 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     live: table.live !== undefined && { enabled: table.live },
     ...additions(table.additions),
     ...accessSettings(world, table),
+    defaultOrder: table.defaultOrder?.map(({ column, direction }) => ({ [column]: direction })),
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

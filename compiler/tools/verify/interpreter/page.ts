@@ -34,9 +34,18 @@ type Argument = (name: string) => Json | undefined
 export const asList = (input: Json | undefined): readonly Json[] =>
   input === undefined || input === null ? [] : Array.isArray(input) ? input : [input]
 
+/** What the table is sorted by where nothing is given, as far as the role can sort by it (spec/graphql.md 17.5). */
+export const defaultOrder = ({ sketch, orders }: ApiTable): readonly Json[] =>
+  (sketch.defaultOrder ?? []).flatMap(({ column, direction }) => {
+    const found = [...orders].find(([, one]) => one.name === column)
+    return found === undefined ? [] : [{ [found[0]]: direction }]
+  })
+
 /** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
 export function readOrder(around: Surroundings, table: ApiTable, input: Json | undefined): readonly Term[] {
-  const asked = asList(input).flatMap((item) => readTerms(around, table, item, '', (row) => row))
+  const asked = (input === undefined ? defaultOrder(table) : asList(input)).flatMap((item) =>
+    readTerms(around, table, item, '', (row) => row),
+  )
   const key = table.key.map((column) => columnTerm(table, column, '', (row) => row, 'AscNullsLast'))
   return [...asked, ...key]
 }

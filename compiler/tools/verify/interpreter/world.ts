@@ -182,6 +182,8 @@ export interface AccessSketch {
 export interface TableSketch {
   readonly name: string
   readonly access?: readonly AccessSketch[]
+  /** The `defaultOrder` setting. */
+  readonly defaultOrder?: readonly { readonly column: string; readonly direction: string }[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

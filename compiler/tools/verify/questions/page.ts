@@ -1,6 +1,6 @@
 import type { Api, ApiTable } from '../interpreter/api-types.ts'
 import { apiTableOf } from '../interpreter/api.ts'
-import { readOrder, type Term } from '../interpreter/page.ts'
+import { defaultOrder, readOrder, type Term } from '../interpreter/page.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { toTokenText } from '../interpreter/types.ts'
@@ -100,11 +100,11 @@ function drawDistinct(scene: Scene, table: ApiTable): Arguments {
 }
 
 /** A cursor of this order: at a row, at values that no row has, or at a whole tie group (spec/graphql.md 5.5). */
-function drawCursor(scene: Scene, table: ApiTable, order: readonly Element[]): string {
+function drawCursor(scene: Scene, table: ApiTable, order: Json | undefined): string {
   const { draw, world, api } = scene
   const store = storeOf(world)
   const around = { world, api, reach: ({ sketch }: ApiTable) => rowsOf(store, sketch.name) }
-  const terms = readOrder(around, table, order.map(elementJson))
+  const terms = readOrder(around, table, order)
   const rows = rowsOf(store, table.sketch.name)
   const row = rows.length > 0 && !draw.chance(15) ? draw.pick(rows) : undefined
   const cell = (term: Term): string => {
@@ -148,27 +148,30 @@ const badForms = [
 export function drawPage(scene: Scene, table: ApiTable): Arguments {
   const { draw } = scene
   const order = drawOrder(scene, table)
-  const asked = new Map([...orderTree(scene, table, order), ...drawDistinct(scene, table)])
-  if (scene.spoil()) return new Map([...asked, ...spoiledPage(scene, table, order)])
+  const given = orderTree(scene, table, order)
+  const asked = new Map([...given, ...drawDistinct(scene, table)])
+  const meant = given.has('orderBy') ? order.map(elementJson) : undefined
+  if (scene.spoil()) return new Map([...asked, ...spoiledPage(scene, table, meant)])
   const form: readonly string[] = draw.pick(forms)
   scene.tell(`page: ${form.join(' + ') || 'none'}`)
-  return new Map([...asked, ...form.map((name) => [name, pageArgument(scene, table, order, name)] as const)])
+  return new Map([...asked, ...form.map((name) => [name, pageArgument(scene, table, meant, name)] as const)])
 }
 
-function pageArgument(scene: Scene, table: ApiTable, order: readonly Element[], name: string): Tree {
+function pageArgument(scene: Scene, table: ApiTable, order: Json | undefined, name: string): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
   if (name === 'after' || name === 'before') return place(scene, 'Cursor', drawCursor(scene, table, order))
   return place(scene, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
 }
 
-function spoiledPage(scene: Scene, table: ApiTable, order: readonly Element[]): Arguments {
+function spoiledPage(scene: Scene, table: ApiTable, order: readonly Json[] | undefined): Arguments {
   const { draw } = scene
   const kind = draw.int(3)
   scene.tell(`refusal: ${['page form', 'negative page', 'broken cursor'][kind]}`)
   if (kind === 1) return new Map([[draw.pick(['first', 'last', 'offset']), -1]])
   if (kind === 2) {
-    const long = encodeToken(Array.from({ length: order.length + table.key.length + 1 }, () => '1'))
+    const count = (order ?? defaultOrder(table)).length + table.key.length + 1
+    const long = encodeToken(Array.from({ length: count }, () => '1'))
     return new Map([['after', draw.pick([long, 'not base64', 'e30=', 'W10'])]])
   }
   const form: readonly string[] = draw.pick(badForms)

@@ -282,6 +282,19 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(ran.stdout).toContain('Posts.title was removed.  (anon)')
   })
 
+  it('tells of a default order that comes or is another one', async () => {
+    const order = (direction: string): string =>
+      `comment on table posts is '@graphql({"defaultOrder": [{"title": "${direction}"}]})';`
+    expect((await migrate(order('AscNullsLast'))).stdout).toContain('Collections of Posts have a default order now')
+    await db.query(order('AscNullsLast'))
+    try {
+      expect((await migrate(order('DescNullsLast'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
+      expect((await migrate('comment on table posts is null')).stdout).toContain('have no default order now')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
       `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);

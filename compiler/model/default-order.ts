@@ -1,0 +1,19 @@
+import type { ColumnFacts, DefaultOrderFacts, Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+
+type Facts = Pick<EntityFacts, 'defaultOrder'>
+
+/** The order that a relation's comment asks for (spec/graphql.md 17.5), as far as its columns can be sorted by. */
+export function defaultOrder(relation: AnnotatedRelation, columns: readonly ColumnFacts[]): WithDiagnostics<Facts> {
+  const asked = relation.settings.defaultOrder
+  const isSorted = (name: string): boolean => columns.some(({ column, order }) => column === name && order)
+  const known = asked.filter(({ column }) => isSorted(column))
+  const diagnostics = asked
+    .filter(({ column }) => !isSorted(column))
+    .map(({ column }): Diagnostic => diagnose('default-order-unusable', nameRelation(relation), { column }))
+  const facts: readonly DefaultOrderFacts[] = known
+  return withDiagnostics(facts.length === 0 ? {} : { defaultOrder: facts }, diagnostics)
+}
