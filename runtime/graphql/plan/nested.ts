@@ -2,6 +2,7 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { LookupColumn } from '../../contract/lookups.ts'
 import { connectKeys, nestedRelations } from '../../engine/nested.ts'
 import type { Related } from '../../engine/related.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { refuse, refusedAt } from '../protocol/failures.ts'
 import { isGiven, slotOf, type Input } from './input.ts'
@@ -26,9 +27,22 @@ type ObjectInput = Extract<Input, { kind: 'object' }>
 const maxSteps = 100
 
 /** Whether some of the objects name related rows. */
-export const namesRelated = (planner: Planner, entity: EntityFacts, objects: readonly ObjectInput[]): boolean => {
-  const related = nestedRelations(planner.visible, entity)
-  return objects.some(({ fields }) => fields.some(([name]) => related.has(name)))
+export function namesRelated(visible: RoleVisibility, entity: EntityFacts, objects: Input): boolean {
+  const related = nestedRelations(visible, entity)
+  return objectsIn(objects).some(({ fields }) => fields.some(([name]) => related.has(name)))
+}
+
+/** How many rows there are, with those within them. */
+export function insertedRows(visible: RoleVisibility, entity: EntityFacts, objects: Input): number {
+  const related = nestedRelations(visible, entity)
+  return objectsIn(objects).reduce(
+    (sum, { fields }) =>
+      fields.reduce((inner, [name, value]) => {
+        const target = related.get(name)?.target
+        return target === undefined ? inner : inner + insertedRows(visible, target, memberOf(value, 'insert'))
+      }, sum + 1),
+    0,
+  )
 }
 
 /** What all steps of a field are planned with. */
@@ -106,7 +120,7 @@ function planRows(nest: Nest, rows: Rows): PlannedRows {
   const id = nest.number()
   const children = named('reverse').flatMap(([field, { relation, target }]): readonly Rows[] => {
     const found = given.flatMap((one, place) =>
-      childrenOf(one.get(field)).map((object) => ({ object, place: place + 1 })),
+      objectsIn(memberOf(one.get(field), 'insert')).map((object) => ({ object, place: place + 1 })),
     )
     if (found.length === 0) return []
     const inner = [...path, { field, member: 'insert' } as const]
@@ -155,8 +169,8 @@ const argumentOf = (path: readonly InputStep[]): readonly string[] => [
 const memberOf = (input: Input | undefined, name: string): Input =>
   (input?.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'absent' }
 
-function childrenOf(input: Input | undefined): readonly ObjectInput[] {
-  const given = memberOf(input, 'insert')
+/** Of a list, or the only one. */
+function objectsIn(given: Input): readonly ObjectInput[] {
   const items = given.kind === 'list' ? given.items : [given]
   return items.flatMap((item) => (item.kind === 'object' ? [item] : []))
 }

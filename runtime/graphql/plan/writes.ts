@@ -23,7 +23,7 @@ export function planWrite(
   if (kind === 'insert') {
     const objects = objectsOf(args('objects'))
     const onConflict = planConflict(planner, entity, args('onConflict'))
-    if (!namesRelated(planner, entity, objects)) {
+    if (!namesRelated(planner.visible, entity, args('objects'))) {
       const rows = planRows(planner, entity, args('objects'), objects)
       return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
     }

@@ -110,12 +110,14 @@ function weightOfValue(value: unknown): number {
   return sum
 }
 
-const sketchOf = ({ schema }: RoleView, operation: Operation): Sketch => ({
+const sketchOf = ({ schema, visible }: RoleView, operation: Operation): Sketch => ({
   writes: operation.node.operation === 'mutation',
   streams: operation.node.operation === 'subscription',
   strict: operation.strict,
   definitions: operation.node.variableDefinitions ?? [],
-  planned: operation.strict ? plannedVariables(schema, operation) : new Map(),
+  planned: operation.strict
+    ? plannedVariables(schema, operation, (visible.manifest.limits?.rows ?? null) !== null)
+    : new Map(),
 })
 
 interface Readers {

@@ -13,9 +13,11 @@ import {
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { Operation } from '../operation/operation.ts'
-import type { Variables } from '../plan/input.ts'
+import { toInput, type Variables } from '../plan/input.ts'
+import { insertedRows, namesRelated } from '../plan/nested.ts'
 
 /** `limits.rows` (spec/graphql.md 17), held before a document is planned. @throws Refusal */
 export function checkRows(view: RoleView, operation: Operation, variables: Variables): void {
@@ -36,9 +38,9 @@ export function checkRows(view: RoleView, operation: Operation, variables: Varia
  * Each mention of a field counts, also one that a directive would skip, as the limits of spec/graphql.md, decision 10
  * count. The number of a fragment is computed once, so the cost grows with the document and not with its expansion.
  */
-export function countRows(view: RoleView, operation: Operation, { values }: Variables): number {
+export function countRows(view: RoleView, operation: Operation, variables: Variables): number {
   const root = view.schema.getRootType(operation.node.operation) ?? undefined
-  return sumOf(createCounter(view, operation, values)(root, operation.node.selectionSet))
+  return sumOf(createCounter(view, operation, variables)(root, operation.node.selectionSet))
 }
 
 type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => Rows
@@ -52,7 +54,8 @@ interface Rows {
 const noRows: Rows = { each: 0, whole: 0 }
 const sumOf = ({ each, whole }: Rows): number => each + whole
 
-function createCounter({ schema, visible }: RoleView, { fragments }: Operation, values: Variables['values']): Count {
+function createCounter({ schema, visible }: RoleView, { fragments }: Operation, variables: Variables): Count {
+  const { values } = variables
   const known = new Map<string, Rows>()
   const ofFragment = (name: string): Rows => {
     const fragment = fragments.get(name)
@@ -67,7 +70,7 @@ function createCounter({ schema, visible }: RoleView, { fragments }: Operation, 
     if (field === undefined) return noRows
     const inner = ofSet(getNamedType(field.type), node.selectionSet)
     const pages = pagesOf(field, visible.entity)
-    if (pages === null) return { each: sumOf(inner), whole: 0 }
+    if (pages === null) return { each: sumOf(inner) + nestedRows(visible, field, node, variables), whole: 0 }
     const rows = times(pageSize(pages, node, values), 1 + inner.each) + inner.whole
     // Groups are of all pages of their collection together.
     return meaningOf(field).kind === 'member' ? { each: 0, whole: rows } : { each: rows, whole: 0 }
@@ -124,6 +127,21 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'attribute':
       return null
   }
+}
+
+/** The rows that an insert with related ones adds (spec/graphql.md 17.6). */
+function nestedRows(
+  visible: RoleVisibility,
+  field: GraphQLField<unknown, unknown>,
+  node: FieldNode,
+  variables: Variables,
+): number {
+  const meaning = meaningOf(field)
+  const argument = field.args.find(({ name }) => name === 'objects')
+  if (meaning.kind !== 'insert' || argument === undefined) return 0
+  const given = node.arguments?.find(({ name }) => name.value === argument.name)?.value
+  const objects = toInput(argument, given, variables)
+  return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
 }
 
 function pageSize({ maxRows }: EntityFacts, node: FieldNode, values: Variables['values']): number {

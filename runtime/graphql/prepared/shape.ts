@@ -134,6 +134,14 @@ function listForm(type: GraphQLInputType, value: unknown, counted: boolean): str
 
 const isRow = ({ name }: GraphQLNamedType): boolean => name.endsWith(parts.insertInput)
 
+/** Whether a row of the type may have related ones in it. */
+const isNesting = (type: GraphQLNamedType): boolean =>
+  type instanceof GraphQLInputObjectType &&
+  Object.values(type.getFields()).some((field) => {
+    const { name } = getNamedType(field.type)
+    return [parts.parentInput, parts.childInput, parts.childrenInput].some((part) => name.endsWith(part))
+  })
+
 /** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([
   ['first', 'value'],
@@ -144,8 +152,14 @@ const plannedArguments: ReadonlyMap<string, Planned> = new Map([
 /**
  * Variables whose value is written into statements (page sizes), is refused (offsets) or decides what is selected (directives,
  * introspection). Those of the document's other operations count too, which makes shapes finer and never coarser.
+ *
+ * @param limited whether it is refused to write too many rows
  */
-export function plannedVariables(schema: GraphQLSchema, operation: Operation): ReadonlyMap<string, Planned> {
+export function plannedVariables(
+  schema: GraphQLSchema,
+  operation: Operation,
+  limited: boolean,
+): ReadonlyMap<string, Planned> {
   const planned = new Map<string, Planned>()
   const info = new TypeInfo(schema)
   const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true
@@ -159,9 +173,10 @@ export function plannedVariables(schema: GraphQLSchema, operation: Operation): R
     visitWithTypeInfo(info, {
       // Rows that are part of others: how many there are decides which of all have a form of their own.
       Variable: ({ name }, _key, parent) => {
-        const isPart = parent !== undefined && 'kind' in parent && parent.kind !== Kind.ARGUMENT
+        const place = parent !== undefined && 'kind' in parent ? parent.kind : null
         const type = getNamedType(info.getInputType())
-        if (isPart && parent.kind !== Kind.VARIABLE_DEFINITION && type !== undefined && isRow(type))
+        if (place === Kind.VARIABLE_DEFINITION || type === undefined || !isRow(type)) return
+        if (place !== Kind.ARGUMENT || (limited && isNesting(type)))
           planned.set(name.value, planned.get(name.value) ?? 'count')
       },
       Argument: ({ name, value }) => {

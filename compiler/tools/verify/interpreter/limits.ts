@@ -3,6 +3,7 @@ import type { Api, ApiTable } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { linkOf } from './check.ts'
 import { responses, type Context } from './context.ts'
+import { namesRelated, rowsIn } from './nested.ts'
 import { argument } from './selection.ts'
 
 /**
@@ -48,13 +49,21 @@ const countRows = (context: Context, type: string, set: SelectionSetNode | undef
 function fieldRows(context: Context, owner: string, field: FieldNode): number {
   const { type, pagesOf } = leadsTo(context.api, owner, field.name.value)
   const inside = countRows(context, type, field.selectionSet)
-  if (pagesOf === null) return inside
+  if (pagesOf === null) return inside + insertedBy(context, owner, field)
   // Groups are of the collection, not of each of its rows: they count beside its page.
   const beside = groupRows(context, type, field.selectionSet)
   const asked = argument(context.scope, field, 'first') ?? argument(context.scope, field, 'last') ?? pagesOf.maxRows
   // A negative count is refused for what it is.
   const page = Math.min(Number(asked) < 0 ? pagesOf.maxRows : Number(asked), pagesOf.maxRows)
   return page + page * (inside - beside) + beside
+}
+
+/** The rows that an insert with related ones adds. */
+function insertedBy(context: Context, owner: string, field: FieldNode): number {
+  const root = owner === 'Mutation' ? context.api.mutation.get(field.name.value) : undefined
+  if (root?.kind !== 'insert') return 0
+  const objects = argument(context.scope, field, 'objects')
+  return namesRelated(context, root.table, objects) ? rowsIn(context, root.table, objects) : 0
 }
 
 /** The groups that stand in a connection. */

@@ -26,6 +26,17 @@ export const namesRelated = ({ world, api }: Context, table: ApiTable, objects: 
   return asList(objects).some((object) => isObject(object) && fields.some(({ name }) => Object.hasOwn(object, name)))
 }
 
+/** How many rows there are, with those within them. */
+export const rowsIn = (context: Context, table: ApiTable, objects: Json | undefined): number =>
+  objectsOf(objects).reduce(
+    (sum, object) =>
+      nestedFields(context.world, context.api, table).reduce(
+        (inner, { name, target }) => inner + rowsIn(context, target, memberOf(object[name], 'insert')),
+        sum + 1,
+      ),
+    0,
+  )
+
 /** Everything that is refused before anything runs. */
 export const checkNested = (context: Context, table: ApiTable, objects: Json | undefined): readonly string[] =>
   asList(objects).flatMap((object) => (isObject(object) ? checkObject(context, table, object, null) : []))

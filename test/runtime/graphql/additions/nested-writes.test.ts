@@ -351,6 +351,30 @@ describe('nestedWrites', () => {
     for (const count of [2, 3]) expect(await countIn(within, { c: Array(count).fill(plain) })).toBe(count + 3)
   })
 
+  it('counts rows towards the limit of the schema, in documents that it knows, too', async () => {
+    const limited = `comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}, "limits": {"rows": 5}})'`
+    const before = `comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}})'`
+    await service.db.query(limited)
+    try {
+      const document = `mutation($o: [PostInsertInput!]!) { x: insertIntoPostCollection(objects: $o) { affectedCount } }`
+      const posts = (count: number) => ({
+        o: Array(count).fill({ title: 'A', author: { insert: { name: 'a' } }, commentCollection: { insert: [] } }),
+      })
+      expect(dataOf(await ask(document, posts(2))).x).toEqual({ affectedCount: 4 })
+      expect(await ask(document, posts(3))).toMatchObject({
+        data: null,
+        errors: [
+          {
+            message: 'The document may select 6 rows; at most 5 are allowed.',
+            extensions: { code: 'ROW_LIMIT_EXCEEDED' },
+          },
+        ],
+      })
+    } finally {
+      await service.db.query(before)
+    }
+  })
+
   it('hands keys on where settings are taken back between statements', async () => {
     await service.db.query(`create function leave() returns text language sql volatile as $$
       select set_config('statement_timeout', '1h', false) $$`)
