@@ -25,6 +25,8 @@ export interface Standing extends TestDatabase {
   readonly distributed: boolean
   /** How old an answer may be to whoever has written nothing, in milliseconds. */
   readonly staleMs: number
+  /** URLs of the servers that answer reads beside the first, as the superuser. */
+  readonly standbys: readonly string[]
   /** The process of the pooler; null: there is none. */
   readonly pooler: number | null
   /** Where a service of it runs; null: on this host. */
@@ -75,7 +77,15 @@ const openQuery = async (
 type Around = Pick<Standing, 'environment' | 'drop'> & Partial<Standing>
 
 /** What most of them are not. */
-export const plain = { distributed: false, staleMs: 0, pooler: null, host: null, upset: null, promote: null } as const
+export const plain = {
+  distributed: false,
+  staleMs: 0,
+  standbys: [],
+  pooler: null,
+  host: null,
+  upset: null,
+  promote: null,
+} as const
 
 export const standOn = async (
   first: DatabaseServer,
@@ -86,7 +96,8 @@ export const standOn = async (
   const { query, leave } = await openQuery(first, others)
   const { url, adminUrl, log, cluster } = first
   const drop = (): Promise<void> => leave().finally(around.drop)
-  return { major, url, adminUrl, query, log, cluster, ...plain, ...around, drop }
+  const standbys = others.map((other) => other.adminUrl)
+  return { major, url, adminUrl, query, log, cluster, ...plain, standbys, ...around, drop }
 }
 
 export const openReplicated = (

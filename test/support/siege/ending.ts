@@ -25,13 +25,13 @@ export async function endTown(town: Town): Promise<Ending> {
   const { server } = town
   const connection = await openConnection(server.port, '127.0.1.201')
   const answered = connection.send(asking(anonOf(town), `{ nap(seconds: 60, mark: ${mark}) }`)).then(codeOf, () => null)
-  for (let tries = 0; tries < 100 && (await town.admin(ran)).length === 0; tries += 1) await pause(20)
+  for (let tries = 0; tries < 100 && (await town.everywhere(ran)).length === 0; tries += 1) await pause(20)
   const asked = performance.now()
   server.signal('SIGTERM')
   const late = pause(patienceMs, null, { ref: false })
   await Promise.race([server.exited, late])
   const ms = performance.now() - asked
-  const running = (await town.admin(ran)).length
+  const running = (await town.everywhere(ran)).length
   connection.close()
   return { code: await answered, ms, exitCode: server.exitCode(), running }
 }

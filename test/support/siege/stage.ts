@@ -125,7 +125,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     const { port } = town.server
     const honest = startHonest({ port, make, perSecond, random: createRandom(seed + 1), verdicts, stalls, promptMs })
     closing.push(honest.stop)
-    const watch = startWatch({ url: town.adminUrl, server: town.server, marks, verdicts, stalls, bounds })
+    const watch = startWatch({ urls: town.adminUrls, server: town.server, marks, verdicts, stalls, bounds })
     closing.push(watch.stop)
     let usual = Number.POSITIVE_INFINITY
 
@@ -149,7 +149,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
       const samples = honest.since(Math.max(from, performance.now() - steadyMs))
       if (samples.some(({ ok }) => !ok) || samples.length < perSecond / 4) return false
       if (quantile(latencies(samples), 0.95) > Math.max(busyMs, 3 * usual)) return false
-      return (await town.admin(leftBehind)).length === 0
+      return (await town.everywhere(leftBehind)).length === 0
     }
 
     const recover = async (patienceMs: number): Promise<number | null> => {
@@ -165,7 +165,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     }
 
     const tellLate = async (from: number): Promise<void> => {
-      const left = (await town.admin(leftBehind).catch(() => [])).map(({ what }) => String(what))
+      const left = (await town.everywhere(leftBehind).catch(() => [])).map(({ what }) => String(what))
       if (left.length > 0) verdicts.fail('leftovers', left.join(', '), from - recoveryMs)
       const late = honest.since(performance.now() - steadyMs)
       const p95 = Math.round(quantile(latencies(late), 0.95))

@@ -16,12 +16,16 @@ export interface Town {
   readonly cluster: ThrowAwayCluster
   /** Of the database, as the superuser. */
   readonly adminUrl: string
+  /** Of each server that answers: the first takes writes. */
+  readonly adminUrls: readonly string[]
   readonly server: Besieged
   readonly secret: string
   readonly keys: { readonly anon: string; readonly serviceRole: string }
   readonly tokenOf: (claims: Readonly<Record<string, unknown>>) => string
   /** One statement as the superuser, on a connection that is made anew when the last one broke. */
   readonly admin: (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
+  /** The same on each server that answers: the rows of all. */
+  readonly everywhere: (sql: string) => Promise<readonly Record<string, unknown>[]>
   /** Stores a setting of auth, as the owner's tools do. */
   readonly store: (name: AuthSettingName, text: string) => Promise<void>
   readonly close: () => Promise<void>
@@ -73,10 +77,11 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
   }
   try {
-    const { cluster, url, adminUrl } = standing
+    const { cluster, url, adminUrl, standbys } = standing
     if (cluster === null) throw new Error('The siege stops the server that takes writes, and there are several.')
     const admin = reconnecting(adminUrl)
-    closing.push(admin.end)
+    const readers = standbys.map(reconnecting)
+    closing.push(admin.end, ...readers.map(({ end }) => end))
     const auth = { url: adminUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
     const owner = openStatements(auth)
     closing.push(owner.close)
@@ -92,11 +97,13 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     return {
       cluster,
       adminUrl,
+      adminUrls: [adminUrl, ...standbys],
       server,
       secret,
       keys: projectKeys(secret),
       tokenOf: (claims) => signToken({ exp: Math.floor(Date.now() / 1_000) + 86_400, ...claims }, secret),
       admin: admin.query,
+      everywhere: async (sql) => (await Promise.all([admin, ...readers].map(({ query }) => query(sql)))).flat(),
       store,
       close,
     }

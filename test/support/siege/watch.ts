@@ -27,7 +27,8 @@ export interface Worst {
 }
 
 export interface WatchParts {
-  readonly url: string
+  /** Of each Postgres that works for it, as the superuser. */
+  readonly urls: readonly string[]
   readonly server: Besieged
   readonly marks: Marks
   readonly verdicts: Verdicts
@@ -61,12 +62,15 @@ const preflight = httpRequest({ method: 'OPTIONS', path: '/graphql/v1' })
 const health = httpRequest({ method: 'GET', path: '/health' })
 const ready = httpRequest({ method: 'GET', path: '/readyz' })
 
-export function startWatch({ url, server, marks, verdicts, stalls, bounds }: WatchParts): Watch {
-  let [stopped, running] = [false, 0]
+export function startWatch({ urls, server, marks, verdicts, stalls, bounds }: WatchParts): Watch {
+  let stopped = false
+  /** On each Postgres. */
+  const running = urls.map(() => 0)
   const worst = { memory: 0, loop: 0, health: 0 }
   const seen = new Set<number>()
   const told = new Set<number>()
-  const [cancelling, coming] = [watchCancelling(Number(new URL(url).port)), watchComing(server.port)]
+  const cancelling = urls.map((url) => watchCancelling(Number(new URL(url).port)))
+  const coming = watchComing(server.port)
   /** How long the backends of those who have left had waited for a processor when they were first seen. */
   const waited = new Map<string, number>()
 
@@ -78,7 +82,8 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     const before = waited.get(`${pid} ${mark}`)
     if (before === undefined) waited.set(`${pid} ${mark}`, backend)
     // A client that has left may not even have been let in. To cancel is one connection to Postgres, to see it another.
-    const busy = coming.since(since) + 2 * cancelling.since(since) + stalls.since(since)
+    const cancelled = cancelling.map((one) => one.since(since)).reduce((sum, ms) => sum + ms, 0)
+    const busy = coming.since(since) + 2 * cancelled + stalls.since(since)
     // A backend that has ended meanwhile tells of nothing any more.
     const kept = busy + Math.max(0, backend - (before ?? backend))
     const ms = Number(now) - left.at - kept
@@ -90,7 +95,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     verdicts.fail('gone', `ran ${Math.round(ms)} ms after its client had left, and ${beginning} (${what})`, since)
   }
 
-  const look = async (): Promise<void> => {
+  const look = async (url: string, index: number): Promise<void> => {
     while (!stopped) {
       const client = new pg.Client(url)
       client.on('error', () => undefined)
@@ -98,7 +103,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
         await client.connect()
         for (; !stopped; await pause(lookEveryMs)) {
           const rows = (await client.query(statements)).rows as Running[]
-          running = rows.filter(({ mark }) => mark !== null).length
+          running[index] = rows.filter(({ mark }) => mark !== null).length
           rows.forEach(judge)
         }
       } catch {
@@ -149,9 +154,9 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
       if (status !== 200) verdicts.fail('health', `${path} answered ${status}`, sent)
     })
 
-  const all = Promise.all([look(), loop, well('/health', health), well('/readyz', ready)])
+  const all = Promise.all([...urls.map(look), loop, well('/health', health), well('/readyz', ready)])
   return {
-    running: () => running,
+    running: () => running.reduce((sum, count) => sum + count, 0),
     worst: () => ({ ...worst, marks: seen.size }),
     forget: () => {
       seen.clear()
@@ -159,7 +164,7 @@ export function startWatch({ url, server, marks, verdicts, stalls, bounds }: Wat
     },
     stop: async () => {
       stopped = true
-      await cancelling.stop()
+      await Promise.all(cancelling.map((one) => one.stop()))
       await coming.stop()
       await all
     },
