@@ -3,7 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../runtime/client/client.ts'
+import { runBuilt } from '../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createRandom } from '../support/random.ts'
 import { openEvents } from '../support/event-client.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 import type { Standing } from '../support/standing.ts'
@@ -23,6 +25,8 @@ const sql = `
 
 const document = 'subscription Counted { counterCollection { edges { node { n } } } }'
 const patienceMs = 60_000
+/** LIVE_LINES_SEED repeats what befalls the lines. */
+const seed = Number(process.env['LIVE_LINES_SEED'] ?? Date.now() % 1_000_000)
 
 interface Counted {
   readonly counterCollection: { readonly edges: readonly { readonly node: { readonly n: number } }[] }
@@ -115,36 +119,48 @@ const troubles: Readonly<Record<string, Readonly<Record<string, Trouble>>>> = {
   promotion: {
     'a standby takes the place of the primary': ({ promote }) => promote?.() ?? Promise.reject(new Error()),
   },
+  hosts: {
+    'lines are slow, lossy and cut by turns': async (standing) => {
+      const fair = standing.upset?.(createRandom(seed))
+      for (const end = performance.now() + 10_000; performance.now() < end; await pause(200)) await count(standing, 1)
+      await fair?.()
+      return standing
+    },
+  },
 }
 
 const present = topologies.filter(({ name, missing }) => troubles[name] !== undefined && missing() === null)
 
-describe.each(present)('streams in the topology $name', { timeout: 240_000 }, ({ name, open }) => {
-  let standing: Standing
-  let served: Served
-  let audience: Audience
-  beforeAll(async () => {
-    standing = await open({ sql })
-    served = await serveBuilt(standing, standing.environment)
-    audience = openAudience(served, 12)
-  }, 120_000)
-  afterAll(async () => {
-    audience?.close()
-    await served?.stop()
-    await standing?.drop()
-  })
+describe.each(present)(
+  `streams in the topology $name (LIVE_LINES_SEED=${seed})`,
+  { timeout: 240_000 },
+  ({ name, open }) => {
+    let standing: Standing
+    let served: Served
+    let audience: Audience
+    beforeAll(async () => {
+      standing = await open({ sql })
+      served = await serveBuilt(standing, standing.environment, standing.host)
+      audience = openAudience(served, 12)
+    }, 120_000)
+    afterAll(async () => {
+      audience?.close()
+      await served?.stop()
+      await standing?.drop()
+    })
 
-  it('hear each commit, in order', async () => {
-    await audience.hear(0)
-    await audience.hear(await count(standing, 40))
-  })
+    it('hear each commit, in order', async () => {
+      await audience.hear(0)
+      await audience.hear(await count(standing, 40))
+    })
 
-  it.each(Object.entries(troubles[name] ?? {}))('go on when %s', async (_what, trouble) => {
-    await audience.hear(await count(standing, 3))
-    standing = await trouble(standing, served)
-    await audience.hear(await count(standing, 10))
-  })
-})
+    it.each(Object.entries(troubles[name] ?? {}))('go on when %s', async (_what, trouble) => {
+      await audience.hear(await count(standing, 3))
+      standing = await trouble(standing, served)
+      await audience.hear(await count(standing, 10))
+    })
+  },
+)
 
 describe('streams', { timeout: 240_000 }, () => {
   let db: TestDatabase
@@ -192,6 +208,30 @@ describe('streams', { timeout: 240_000 }, () => {
       second.close()
       await leader.stop()
       await other.stop()
+    }
+  })
+})
+
+const distributed = topologies.filter(({ name, missing }) => name === 'citus' && missing() === null)
+
+describe.each(distributed)('in the topology $name', ({ open }) => {
+  it('a distributed table is not offered to subscriptions, and the report says why', { timeout: 120_000 }, async () => {
+    const standing = await open({
+      sql: `${sql} select create_distributed_table('counter', 'id');
+        alter role anon login; alter role authenticated login; alter role service_role login;`,
+    })
+    try {
+      const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.adminUrl })
+      expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
+      const served = await serveBuilt(standing, standing.environment)
+      const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
+      const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
+      expect(errors.map(({ message }) => message)).toEqual([
+        'Schema is not configured to execute subscription operation.',
+      ])
+      await served.stop()
+    } finally {
+      await standing.drop()
     }
   })
 })

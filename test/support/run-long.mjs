@@ -3,27 +3,44 @@ import { mkdirSync, openSync, closeSync } from 'node:fs'
 
 /**
  * The long runs, one after the other, since the siege measures what honest callers wait for and nothing may run beside it:
- * node test/support/run-long.mjs [--minutes 20] [--seeds 1,2,3]
+ * node test/support/run-long.mjs [--minutes 20] [--seeds 1,2,3] [--topologies workers,pooler]
+ * With topologies each of them goes through the laws, the exact run, the storm and the siege, on one seed unless several are given.
  * Ends with a table, and with 1 where one of them failed; what each wrote is in node_modules/.long.
  */
 const options = new Map()
 for (let index = 2; index < process.argv.length; index += 2) options.set(process.argv[index], process.argv[index + 1])
-const minutes = options.get('--minutes') ?? '20'
-const seeds = (options.get('--seeds') ?? [1, 2, 3].map(() => Math.floor(Math.random() * 1_000_000)).join(',')).split(
-  ',',
-)
+const topologies = options.get('--topologies')?.split(',') ?? null
+const minutes = options.get('--minutes') ?? (topologies === null ? '20' : '1')
+const draw = (count) => Array.from({ length: count }, () => String(Math.floor(Math.random() * 1_000_000)))
+const seeds = options.get('--seeds')?.split(',') ?? draw(topologies === null ? 3 : 1)
+
+/** Those of one seed, but for the laws, which draw nothing. */
+const seeded = (name, more, length = minutes) =>
+  seeds.map((seed) => ({ name, seed, topology: '', args: ['--minutes', length, '--seed', seed, ...more] }))
+
+/** The siege stops the server that takes writes, of which Citus has several, and starts its service on this host. */
+const besieged = (topology) => topology !== 'citus' && topology !== 'hosts'
+
+const through = (topology) => {
+  const more = ['--topology', topology]
+  const names = ['exact', 'storm', ...(besieged(topology) ? ['siege'] : [])]
+  const runs = [{ name: 'laws', seed: '', args: more }, ...names.flatMap((name) => seeded(name, more))]
+  return runs.map((run) => ({ ...run, topology }))
+}
 
 const folder = 'node_modules/.long'
 mkdirSync(folder, { recursive: true })
-const runs = ['siege', 'exact', 'storm', 'live'].flatMap((name) => seeds.map((seed) => ({ name, seed })))
-const results = runs.map(({ name, seed }) => {
-  const log = openSync(`${folder}/${name}-${seed}.log`, 'w')
+const runs =
+  topologies?.flatMap(through) ??
+  ['siege', 'exact', 'storm', 'live'].flatMap((name) => seeded(name, [], name === 'storm' ? '5' : minutes))
+const results = runs.map(({ name, seed, topology, args }) => {
+  const log = openSync(`${folder}/${[name, topology, seed].filter(Boolean).join('-')}.log`, 'w')
   const began = performance.now()
-  const args = ['run', `test:${name}`, '--', '--minutes', name === 'storm' ? '5' : minutes, '--seed', seed]
-  const { status } = spawnSync('npm', args, { stdio: ['ignore', log, log] })
+  const { status } = spawnSync('npm', ['run', `test:${name}`, '--', ...args], { stdio: ['ignore', log, log] })
   closeSync(log)
   const result = {
     run: name,
+    topology,
     seed,
     result: status === 0 ? 'clean' : 'FAILED',
     minutes: Math.round((performance.now() - began) / 6_000) / 10,
