@@ -29,7 +29,7 @@ const throughPgbouncer =
     const found = pgbouncerThat(keeps)
     if (found === null) throw new Error(noPgbouncer(keeps) ?? '')
     const servers = await openReplicated(0, options)
-    const lines = ['default_pool_size = 20', 'min_pool_size = 12', 'max_client_conn = 200']
+    const lines = ['default_pool_size = 20', 'min_pool_size = 12', 'max_client_conn = 200', 'server_login_retry = 1']
     const pooler = await startPgbouncer({
       program: found.path,
       serverPort: servers.primary.cluster.port,
