@@ -1,5 +1,4 @@
-import { createCipheriv, scrypt, timingSafeEqual } from 'node:crypto'
-import { promisify } from 'node:util'
+import { createCipheriv, scryptSync, timingSafeEqual } from 'node:crypto'
 import { once } from '../../lib/once.ts'
 
 // Native code of some megabytes: a process that only serves data never needs it.
@@ -8,11 +7,11 @@ const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /**
  * The hashes that a password may be stored as (spec/auth.md 12): how each is recognised and checked, and whether it is
- * current.
+ * current. Making and checking a hash holds the thread that does it, which is never the one that serves (threads.ts).
  */
 interface Algorithm {
   readonly matches: RegExp
-  readonly verify: (password: string, stored: string) => Promise<boolean>
+  readonly verify: (password: string, stored: string) => boolean | Promise<boolean>
   /** True when a hash like this is as strong as one that we make at that cost. */
   readonly isCurrent: (stored: string, cost: number) => boolean
 }
@@ -26,14 +25,21 @@ const costOf = (stored: string): number => Number(stored.slice(4, 6))
 /** A hash of a cost above 14 would keep a processor busy for longer than a request may last. */
 const bcrypt: Algorithm = {
   matches: /^\$2[aby]\$(?:0[4-9]|1[0-4])\$[./A-Za-z0-9]{53}$/,
-  verify: async (password, stored) => (await bcryptLibrary()).verify(password, stored),
+  verify: async (password, stored) => (await bcryptLibrary()).verifySync(password, stored),
   isCurrent: (stored, cost) => costOf(stored) >= cost,
 }
 
 /** Memory in KiB, passes and lanes of an Argon2 string; each bounded, since it decides what a check costs. */
 const argon2: Algorithm = {
   matches: /^\$argon2(?:i|id)\$v=\d+\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/,
-  verify: async (password, stored) => (await argon2Library()).verify(stored, password).catch(() => false),
+  verify: async (password, stored) => {
+    const { verifySync } = await argon2Library()
+    try {
+      return verifySync(stored, password)
+    } catch {
+      return false
+    }
+  },
   isCurrent: () => false,
 }
 
@@ -44,16 +50,14 @@ const firebasePattern =
 /** Firebase's variant of scrypt: the derived key encrypts the project's signer key, and that is the hash. */
 const firebase: Algorithm = {
   matches: firebasePattern,
-  verify: async (password, stored) => {
+  verify: (password, stored) => {
     const [, n = '', r = '', p = '', separator = '', signer = '', salt = '', expected = ''] =
       firebasePattern.exec(stored) ?? []
     const options = { N: 2 ** Number(n), r: Number(r), p: Number(p), maxmem: mostScryptMemory }
     const bytes = (text: string): Buffer => Buffer.from(text, 'base64')
-    const key = await deriveKey(password, Buffer.concat([bytes(salt), bytes(separator)]), options).catch(() => null)
-    return (
-      key !== null &&
-      sameBytes(createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(bytes(signer)), bytes(expected))
-    )
+    const key = deriveKey(password, Buffer.concat([bytes(salt), bytes(separator)]), options)
+    if (key === null) return false
+    return sameBytes(createCipheriv('aes-256-ctr', key, Buffer.alloc(16)).update(bytes(signer)), bytes(expected))
   },
   isCurrent: () => false,
 }
@@ -62,10 +66,14 @@ const mostScryptMemory = 256 * 1_048_576
 
 type ScryptOptions = { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
 
-const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
-
-const deriveKey = (password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> =>
-  scryptAsync(password, salt, 32, options)
+/** Null: the parameters are none that scrypt takes. */
+function deriveKey(password: string, salt: Buffer, options: ScryptOptions): Buffer | null {
+  try {
+    return scryptSync(password, salt, 32, options)
+  } catch {
+    return null
+  }
+}
 
 const sameBytes = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b)
 
@@ -82,7 +90,7 @@ export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
 
 /** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (spec/auth.md 12). */
 export const makeHash = async (password: string, cost = usualCost): Promise<string> =>
-  (await (await bcryptLibrary()).hash(password, cost)).replace(/^\$2b/, '$2a')
+  (await bcryptLibrary()).hashSync(password, cost).replace(/^\$2b/, '$2a')
 
 /** Of no password that anybody has: compared with where there is nothing to compare with, so that it takes as long. */
 const nobodysHash = (cost: number): string =>

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/work-queue.ts'
 import { refuse } from '../protocol/errors.ts'
-import { compareHash, isCurrentHash, makeHash, usualCost } from './algorithms.ts'
+import { isCurrentHash, usualCost } from './algorithms.ts'
+import { yields } from './hashing.ts'
+import { createHashingThreads, type HashingThreads } from './hashing-threads.ts'
 
 /**
- * Hashes passwords off the event loop. It leaves a core to everything else, and those that would wait longer than a
- * request may last are refused at once: 503 with Retry-After.
+ * Hashes passwords off the event loop, on all cores, where it yields to everything else; otherwise it leaves a core to that.
+ * Those that would wait longer than a request may last are refused at once: 503 with Retry-After.
  */
 export interface Passwords {
   readonly hash: (password: string) => Promise<string>
@@ -18,23 +20,32 @@ export interface Passwords {
 }
 
 /** At 50 to 80 ms a hash the last in the queue waits for about five seconds. */
-const waitingPerWorker = 80
+const waitingPerThread = 80
+
+const usualThreads = (): number => (yields ? availableParallelism() : Math.max(1, availableParallelism() - 1))
 
 export interface HashingOptions {
-  readonly cores?: number
-  /** How many may wait for each worker. */
+  /** How many hash at a time. */
+  readonly threads?: number
+  /** How many may wait for each thread. */
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
 }
 
 export function createPasswords(options: HashingOptions = {}): Passwords {
-  const { cores = availableParallelism(), waiting = waitingPerWorker, cost = usualCost } = options
-  const workers = Math.max(1, cores - 1)
-  return passwordsOf(createWorkQueue({ workers, waiting: workers * waiting }), cost, () => undefined)
+  const { threads = usualThreads(), waiting = waitingPerThread, cost = usualCost } = options
+  const queue = createWorkQueue({ workers: threads, waiting: threads * waiting })
+  return passwordsOf({ queue, threads: createHashingThreads() }, cost, () => undefined)
 }
 
-function passwordsOf(queue: WorkQueue, cost: number, check: () => void): Passwords {
+interface Hashing {
+  readonly queue: WorkQueue
+  readonly threads: HashingThreads
+}
+
+function passwordsOf(hashing: Hashing, cost: number, check: () => void): Passwords {
+  const { queue, threads } = hashing
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await queue.run(() => {
@@ -47,9 +58,10 @@ function passwordsOf(queue: WorkQueue, cost: number, check: () => void): Passwor
     }
   }
   return {
-    hash: (password) => queued(() => makeHash(password, cost)),
-    compare: (password, stored) => queued(() => compareHash(password, stored, cost)),
+    hash: (password) => queued(async () => String(await threads.run({ kind: 'hash', password, cost }))),
+    compare: (password, stored) =>
+      queued(async () => (await threads.run({ kind: 'compare', password, stored, cost })) === true),
     isOutdated: (stored) => !isCurrentHash(stored, cost),
-    on: (budget) => passwordsOf(queue, cost, budget.check),
+    on: (budget) => passwordsOf(hashing, cost, budget.check),
   }
 }

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Revision } from '../../contract/revision.ts'
+import { builtModule } from '../../lib/built-module.ts'
 import type { Message, Question, Reply } from './messages.ts'
 import { partsOf } from './parts.ts'
 
@@ -31,9 +30,6 @@ export const usualThreadLimits: ThreadLimits = { idleMs: 10_000, longestMs: 30_0
 /** As much as the first thread has: what is nested too deeply there is so here. */
 const stackMegabytes = 1
 
-/** The built module, seen from a built module, from the bundle of the command line, and from source, as tests do. */
-const modules = ['./worker.js', '../runtime/graphql/apart/worker.js', '../../../dist/runtime/graphql/apart/worker.js']
-
 interface Running {
   readonly worker: Worker
   idle: NodeJS.Timeout | undefined
@@ -49,8 +45,7 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
     void one.worker.terminate()
   }
   const start = (): Running => {
-    const paths = modules.map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    const worker = new Worker(paths.find((path) => existsSync(path)) ?? '', {
+    const worker = new Worker(builtModule(import.meta.url, 'graphql/apart/worker.js'), {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: stackMegabytes },
     })

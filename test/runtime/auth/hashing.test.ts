@@ -47,7 +47,7 @@ describe('hashing', () => {
   })
 
   it('refuses at once, with a time to come back, what would wait for too long', async () => {
-    const passwords = createPasswords({ cores: 2, waiting: 5 })
+    const passwords = createPasswords({ threads: 1, waiting: 5 })
     const all = await Promise.allSettled(Array.from({ length: 9 }, () => passwords.hash('x')))
     const refused = all.filter((one) => one.status === 'rejected')
     expect(refused).toHaveLength(3)
@@ -56,7 +56,7 @@ describe('hashing', () => {
   }, 60_000)
 
   it('is not done for calls whose time is up when their turn comes', async () => {
-    const passwords = createPasswords({ cores: 2 })
+    const passwords = createPasswords({ threads: 1 })
     const late = { is: false, asked: 0 }
     const check = (): void => {
       late.asked += 1

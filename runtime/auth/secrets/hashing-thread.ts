@@ -1,0 +1,24 @@
+import { readlinkSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { basename } from 'node:path'
+import { parentPort } from 'node:worker_threads'
+import { compareHash, makeHash } from './algorithms.ts'
+import { ownThread, yields, type HashingAnswer, type HashingTask } from './hashing.ts'
+
+/** The thread that hashes: one task at a time, each answered. A fault ends it. */
+
+/**
+ * A tenth of what others get where all is busy: at the lowest priority it would be a sixtieth, and a sign-in take seconds. A thread
+ * may lower its own whoever runs it.
+ */
+const yieldToOthers = (): void =>
+  setPriority(Number(basename(readlinkSync(ownThread))), constants.priority.PRIORITY_BELOW_NORMAL)
+
+if (yields) yieldToOthers()
+
+const answer = (task: HashingTask): Promise<HashingAnswer> =>
+  task.kind === 'hash' ? makeHash(task.password, task.cost) : compareHash(task.password, task.stored, task.cost)
+
+parentPort?.on('message', (task: HashingTask) => {
+  void answer(task).then((one) => parentPort?.postMessage(one))
+})
