@@ -295,6 +295,24 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('lists what additions bring, and what is lost without them', async () => {
+    const settings = Object.fromEntries(['groups', 'updates', 'textFilters'].map((name) => [name, { enabled: true }]))
+    const on = `comment on table posts is '@graphql(${JSON.stringify(settings)})';`
+    const coming = await migrate(on)
+    expect(coming.stdout).toContain('PostsConnection.groups was added.')
+    expect(coming.stdout).toContain('Mutation.updatePostsByPk was added.  (authenticated, service_role)')
+    expect(coming.stdout).toMatch(/PostsFilter\.title changed type from StringFilter to TextFilter/)
+    await db.query(on)
+    try {
+      const going = await migrate('comment on table posts is null')
+      expect(going.exitCode).toBe(1)
+      expect(going.stdout).toContain('PostsConnection.groups was removed.')
+      expect(going.stdout).toContain('Mutation.updatePostsByPk was removed.  (authenticated, service_role)')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
       `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);

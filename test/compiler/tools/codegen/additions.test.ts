@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createApplication, type Application } from '../../../support/generated-client.ts'
+
+/** What the additions bring, as a generated client has it. */
+
+const additions = [
+  'groups',
+  'uniqueKeys',
+  'jsonFilters',
+  'search',
+  'rangeFilters',
+  'textFilters',
+  'arrayFilters',
+  'networkFilters',
+]
+const settings = Object.fromEntries(additions.map((name) => [name, { enabled: true }]))
+
+const sql = `
+  comment on schema public is '@graphql(${JSON.stringify({ inflect_names: true, ...settings })})';
+  create table event (
+    id int primary key, slug text not null unique, body jsonb, title text, during int4range, tags text[], host inet,
+    price numeric, at timestamptz);
+  comment on table event is '@graphql({"defaultOrder": [{"at": "DescNullsLast"}]})';
+  grant usage on schema public to anon;
+  grant all on event to anon;
+`
+
+let database: TestDatabase
+let app: Application
+
+beforeAll(async () => {
+  database = await createDatabase({ sql })
+  app = createApplication()
+  const args = ['--from', database.adminUrl, '--out', join(app.folder, 'db'), '--role', 'anon']
+  expect(await app.codegen(args)).toMatchObject({ exitCode: 0 })
+})
+afterAll(async () => {
+  app?.remove()
+  await database?.drop()
+})
+
+const complaints = (call: string): string => {
+  const head = [
+    `import { createClient } from '@catalograph/client'`,
+    `import { createDb } from './db/db.js'`,
+    `import { createFunctions } from './db/functions.js'`,
+    `const client = createClient('https://project.example.com', 'key')`,
+    'const db = createDb(client)',
+    'const functions = createFunctions(client)',
+    'void db; void functions',
+  ]
+  app.write('use.ts', [...head, call].join('\n'))
+  return app.typeCheck(['use.ts'])
+}
+
+const filtered = (filter: string): string => `void db.event.list({ filter: ${filter}, select: { id: true } })`
+
+it('takes the filters of each addition, look-ups by unique keys and groups', () => {
+  const use = [
+    filtered(`{ body: { hasKey: 'a', path: [{ at: ['a'], number: { gt: '1' } }] } }`),
+    filtered(`{ title: { search: { query: 'word' }, ieq: 'x' } }`),
+    filtered(`{ during: { containsValue: 4, isEmpty: false } }`),
+    filtered(`{ tags: { every: { startsWith: 'a' } } }`),
+    filtered(`{ host: { containedBy: '10.0.0.0/8', family: 4 } }`),
+    `const found = await functions.eventBySlug({ slug: 'a', select: { id: true } })`,
+    'if (found.error === null) { const row: { readonly id: number } | null = found.data; void row }',
+    `void db.event.page({ select: { groups: { by: [{ at: 'MONTH' }], select: { count: true, sum: { price: true } } } } })`,
+    `void db.event.list({ select: { titleHeadline: { query: 'word' } } })`,
+    `void db.event.list({ orderBy: null, select: { id: true } })`,
+  ]
+  expect(complaints(use.join('\n'))).toBe('')
+})
+
+it.each([
+  filtered(`{ body: { hasKey: 4 } }`),
+  filtered(`{ title: { search: 'word' } }`),
+  filtered(`{ during: { containsValue: 'x' } }`),
+  filtered(`{ tags: { every: { gt: 4 } } }`),
+  filtered(`{ host: { family: '4' } }`),
+  `void functions.eventBySlug({ select: { id: true } })`,
+  `void db.event.page({ select: { groups: { by: [{ at: 'SECOND' }], select: { count: true } } } })`,
+])('does not take %s', (call) => {
+  expect(complaints(call)).toMatch(/error TS/)
+})
