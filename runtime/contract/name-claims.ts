@@ -10,11 +10,13 @@ export interface Naming {
   readonly name: string
   readonly keyed: boolean
   readonly additions: readonly string[]
+  /** The name, and those of which it would be a part. Of two names that cannot both be had, one is among the other's. */
+  readonly roots: readonly string[]
 }
 
 /** As text, which is equal where it says the same. */
 export function namingText(entity: EntityFacts): string {
-  const naming: Naming = {
+  const naming: Omit<Naming, 'roots'> = {
     name: entity.name,
     keyed: entity.key.length > 0,
     additions: nameAdditions.filter((addition) => entity[addition] === true),
@@ -22,7 +24,10 @@ export function namingText(entity: EntityFacts): string {
   return JSON.stringify(naming)
 }
 
-export const readNaming = (text: string): Naming => JSON.parse(text) as Naming
+export function readNaming(text: string): Naming {
+  const naming = JSON.parse(text) as Omit<Naming, 'roots'>
+  return { ...naming, roots: rootsOfName(naming.name) }
+}
 
 export const placesWithoutName = (namings: readonly Naming[], { places }: Claims): readonly number[] =>
   namings.flatMap(({ name }, place) => (places.get(name) === place ? [] : [place]))
@@ -39,11 +44,12 @@ export const isSpellable = (name: string): boolean => validName.test(name) && !n
 const endings = [...new Set([...Object.values(parts), ...infixesOf(partList)])].filter((ending) => ending !== '')
 const anyEnding = new RegExp(`(?:${endings.join('|')})$`)
 
-/** The name, and those of which it would be a part. Of two names that cannot both be had, one is among the other's. */
-export const rootsOf = ({ name }: Naming): readonly string[] =>
+const rootsOfName = (name: string): readonly string[] =>
   anyEnding.test(name)
     ? [name, ...endings.flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []))]
     : [name]
+
+export const rootsOf = ({ roots }: Naming): readonly string[] => roots
 
 export interface NameTables extends Tables {
   /** By root: the names that have it. */

@@ -97,6 +97,20 @@ interface EnumPart {
   readonly enum: EnumFacts
 }
 
+/**
+ * What of the names is the same for every role, and most of the time that the first of them takes: with a memory it can be
+ * found before, with turns for others in between.
+ */
+export function* namesForAll(manifest: Manifest, memo: Memo) {
+  const reserved = reservedIn(manifest, memo)
+  const namings = yield* memo.map(readNaming, yield* memo.map(namingText, manifest.entities))
+  yield
+  const tables = tablesOf({ rooted: memo.groups(rootsOf, namings) })
+  yield
+  const standings = yield* memo.each(standingOf, namings, tables, reserved.bases)
+  return { reserved, namings, standings, additions: memo.one(additionsIn, namings) }
+}
+
 const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
   entities.filter((_, place) => keyed[place])
 
@@ -110,11 +124,8 @@ export function createNames(
   { shared, own }: RoleMemory = withoutMemories,
 ): Names {
   const others = new Map<string, ValuePart>()
-  const reserved = reservedIn(manifest, shared)
-  const namings = atOnce(shared.map(readNaming, atOnce(shared.map(namingText, manifest.entities))))
-  const tables = tablesOf({ rooted: shared.groups(rootsOf, namings) })
-  const standings = atOnce(shared.each(standingOf, namings, tables, reserved.bases))
-  const claims = own.one(claimNames, namings, standings, shared.one(additionsIn, namings), readable)
+  const { reserved, namings, standings, additions } = atOnce(namesForAll(manifest, shared))
+  const claims = own.one(claimNames, namings, standings, additions, readable)
   const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
 
   const isFreeOfOthers = (name: string): boolean =>

@@ -1,6 +1,8 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import { namesForAll } from '../../contract/type-names.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memories.ts'
+import { inTurns } from '../../lib/steps.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 
@@ -77,6 +79,7 @@ async function load(
   const standsIn = revision.failure !== undefined
   const estimates = createEstimates(now)
   if (before === null || before.engine.revision !== revision.id) {
+    await inTurns(namesForAll(revision.manifest, memories.shared))
     const engine = createEngine(revision, memories)
     const documents = createDocuments(engine, untrustedCacheLimits)
     return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }

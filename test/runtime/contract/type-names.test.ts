@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
-import { createNames } from '../../../runtime/contract/type-names.ts'
+import { createNames, namesForAll } from '../../../runtime/contract/type-names.ts'
 import { createMemo } from '../../../runtime/lib/memo.ts'
 import { table } from '../../support/catalog-literal.ts'
 import { build } from '../../compiler/model/build.ts'
@@ -82,7 +82,7 @@ describe('names of relations', () => {
   it('are of the first that wants them, whatever was known before', () => {
     expect(plain.key).not.toEqual([])
     fc.assert(
-      fc.property(fc.array(drawn, { minLength: 1, maxLength: 4 }), (lists) => {
+      fc.property(fc.array(drawn, { minLength: 1, maxLength: 4 }), fc.nat(60), (lists, ahead) => {
         const memory = { shared: createMemo(), own: createMemo() }
         // What two lists have in common is the very same, as it is from one manifest to the next.
         const kept = new Map<string, EntityFacts>()
@@ -94,6 +94,9 @@ describe('names of relations', () => {
             return facts
           })
           const now: Manifest = { ...manifest, enums: [], entities }
+          // Somebody finds them in steps meanwhile, and is at any of these.
+          const steps = namesForAll(now, memory.shared)
+          for (let step = 0; step < ahead; step += 1) steps.next()
           const names = createNames(
             now,
             list.map(({ readable }) => readable),
@@ -107,5 +110,14 @@ describe('names of relations', () => {
       }),
       { numRuns: 300 },
     )
+  })
+  it('are found in steps that do not grow with their number, and then are known', () => {
+    const entities = Array.from({ length: 200 }, (_, place) =>
+      entityOf({ name: `Post${place}`, keyed: true, orders: false, readable: true }, place),
+    )
+    const memo = createMemo()
+    const steps = (): number => [...namesForAll({ ...manifest, entities }, memo)].length
+    expect(steps()).toBeGreaterThan(3 * entities.length)
+    expect(steps()).toBeLessThan(4)
   })
 })
