@@ -170,6 +170,11 @@ export const createRunner = ({
       connections.giveBack(connection, false)
       throw error
     }
+    // It ended meanwhile, before anything was sent.
+    if (connection.client.connection.stream.destroyed) {
+      connections.giveBack(connection, true)
+      return begin(exchange, reliance, context, null)
+    }
     const timeline = context?.timeline ?? null
     if (timeline !== null) timeline.lent = performance.now()
     return runOn(connection, roleSettings, exchange, reliance, context)

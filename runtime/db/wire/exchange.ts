@@ -285,7 +285,7 @@ export const sendStatements = (
 ): void => {
   const sent = outgoing(connection, statements)
   const bytes = encode(connection.memory, sent)
-  connection.inFlight = {
+  const flight: InFlight = {
     parsing: sent.parsed.size === 0 ? [] : parsingOf(statements, sent),
     parsed: '',
     rows: sent.statements.map(() => []),
@@ -297,7 +297,11 @@ export const sendStatements = (
     failure: null,
     settle,
   }
-  connection.client.connection.stream.write(bytes)
+  connection.inFlight = flight
+  const { stream } = connection.client.connection
+  // It ended between two requests: nothing would tell this one.
+  if (stream.destroyed) fail(connection, flight, new Error('The connection ended before a request.'), true)
+  else stream.write(bytes)
 }
 
 /** The same as a promise, which never rejects for what the database did. */

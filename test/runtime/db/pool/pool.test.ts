@@ -1,12 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
+import { createRunOnConnection } from '../../../../runtime/db/check/transaction.ts'
 import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
+import { serverOf } from '../../../../runtime/db/connect/server.ts'
+import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
+import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
+import { createConnectionPool, type ConnectionPool } from '../../../../runtime/db/pool/connections.ts'
+import { createRunner } from '../../../../runtime/db/pool/run.ts'
+import { createShares } from '../../../../runtime/db/pool/shares.ts'
+import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
 import { clusterOf, majors } from '../../../support/clusters.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+import { until } from '../../../support/until.ts'
 
 const exchange = (...texts: readonly string[]): Exchange => ({
   caller: { role: 'authenticated', claims: '{"role":"authenticated"}' },
@@ -116,6 +125,60 @@ describe('the pool', () => {
       expect(rows).toHaveLength(1)
       expect(rows[0]?.pid).not.toBe(first?.pid)
     }))
+
+  describe('a connection that ends while it is lent and nothing runs on it', () => {
+    const openPool = () => {
+      const server = serverOf(database.url, startupSettings(['public'], 5_000))
+      return createConnectionPool({
+        server,
+        pooler: 'none',
+        shares: createShares(1),
+        connectTimeout: 5_000,
+        described: null,
+      })
+    }
+    /** Ends the backends of the pool, and waits until it knows. */
+    const cutOff = async (pool: ConnectionPool): Promise<void> => {
+      await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and usename = 'authenticator'`)
+      await until(() => pool.stats().open === 0)
+    }
+
+    test('fails what is sent on it', async () => {
+      const pool = openPool()
+      const connection = await pool.borrow()
+      await cutOff(pool)
+      const result = await runStatements(connection, [{ name: '', text: 'select 1', values: [] }])
+      expect(result).toMatchObject({ kind: 'failed', broken: true, begun: 0 })
+      pool.giveBack(connection, true)
+      await pool.close()
+    })
+
+    test('is replaced before a request is sent, a writing one too', async () => {
+      const pool = openPool()
+      let lookups = 0
+      const { run } = createRunner({
+        connections: pool,
+        marks: { newest: () => null, tend: () => undefined, forget: () => undefined },
+        memberships: { proofOf: () => null, forget: () => undefined },
+        endings: createEndings(() => Promise.resolve()),
+        settings: {
+          of: async () => {
+            lookups += 1
+            if (lookups === 1) await cutOff(pool)
+            return { pairs: [], readOnly: false }
+          },
+        },
+        runOnConnection: createRunOnConnection([]),
+        room: null,
+        timeout: 5_000,
+      })
+      const result = await run(exchange('select 1'), 'on nothing', undefined)
+      expect(result.kind === 'rows' && result.rows.at(-1)).toEqual([['1']])
+      expect(lookups).toBe(2)
+      await pool.close()
+    })
+  })
 
   test(
     'a server that does not answer any more is given up',
