@@ -38,8 +38,12 @@ const newest = 18
 /** Tokens are valid by this clock, rows by the other one. */
 const clockToleranceS = 5
 
-/** What callers share, what service_role and our own statements have, and what a request may want to be cancelled. */
-const connectionsOf = ({ poolSize, authPoolSize }: Settings): number => poolSize + 2 + 2 + authPoolSize
+/**
+ * What callers share, what service_role and our own statements have, what a request may want to be cancelled, and what follows
+ * changes for live queries.
+ */
+const connectionsOf = ({ poolSize, authPoolSize, liveStreams }: Settings): number =>
+  poolSize + 2 + 2 + authPoolSize + (liveStreams === 0 ? 0 : 2)
 
 function serverFindings(facts: ServerFacts, settings: Settings, now: number): readonly Finding[] {
   const { major, version, encrypted, local, seconds, free, plans } = facts

@@ -125,7 +125,7 @@ describe('catalograph doctor', () => {
     })
     expect(told(found, 'connections')).toMatchObject({
       verdict: 'advice',
-      message: expect.stringContaining('may open 510 connections'),
+      message: expect.stringContaining('may open 512 connections'),
     })
     expect(told(found, 'plans')).toMatchObject({ verdict: 'advice', message: 'plan_cache_mode is force_custom_plan' })
     expect(told(found, 'clock')).toMatchObject({ verdict: 'ok', message: 'the clocks agree', fix: null })
