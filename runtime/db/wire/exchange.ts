@@ -117,6 +117,8 @@ const fail = (connection: Connection, flight: InFlight, error: unknown, broken: 
   settleExchange(connection, { kind: 'failed', error, begun, completed, broken })
 }
 
+const endedEarly = 'The database was ready for the next request before it had answered this one.'
+
 type Receive = (connection: Connection, flight: InFlight, bytes: Buffer, start: number) => void
 
 const commandComplete: Receive = (_line, flight) => {
@@ -146,6 +148,8 @@ const receive: Readonly<Record<number, Receive>> = {
   },
   [messageTypes.readyForQuery]: (connection, flight) => {
     if (flight.failure !== null) fail(connection, flight, flight.failure.error, false)
+    // A pooler that loses its server may say so once too often: what comes then is another request's.
+    else if (flight.completed < flight.rows.length) fail(connection, flight, new Error(endedEarly), true)
     else settleExchange(connection, { kind: 'rows', rows: flight.rows })
   },
 }
