@@ -5,6 +5,14 @@ comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggreg
 
 comment on table users is '@graphql({"uniqueKeys": {"enabled": true}})';
 
+create table labels (id int primary key, name text not null);
+create table post_labels (post_id int not null references posts, label_id int not null references labels, note text not null, primary key (post_id, label_id));
+insert into labels select n, 'label ' || n from generate_series(1, 1000) n;
+insert into post_labels select id, 1 + (id * 7 + n * 131) % 1000, 'note ' || n from posts, generate_series(0, 3) n;
+create index on post_labels (label_id, post_id);
+comment on table post_labels is '@graphql({"manyToMany": {"enabled": true}})';
+grant select on labels, post_labels to anon, authenticated;
+
 create table devices (id int primary key, state jsonb not null);
 insert into devices select n, jsonb_build_object(
   'site', jsonb_build_object('city', 'City ' || n % 5000), 'load', n % 997 / 997.0, 'tags', jsonb_build_array('t' || n % 3001, 'all'))

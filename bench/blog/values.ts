@@ -39,6 +39,23 @@ export const valueOperations: readonly AdditionOperation[] = [
       values: ({ email }) => [String(email)],
     },
   },
+  {
+    name: 'many-to-many',
+    document: `query ManyToMany($label: Int!) {
+    labelsByPk(id: $label) { name postCollection(first: 30) { edges { postLabels { note } node { id title } } } }
+  }`,
+    variables: (draw) => ({ label: draw(1_000) }),
+    hand: {
+      name: 'many-to-many',
+      text: `select row_to_json(z) from (select (select t from (select l.name, (select k from (select array(select (e.*)::record
+      from (select p.id, p.title, b.note from post_labels b join posts p on p.id = b.post_id
+          where b.label_id = l.id order by p.id limit 30) p,
+        lateral (select p.note) b, lateral (select p.id, p.title) n,
+        lateral (select (b.*)::record as "postLabels", (n.*)::record as node) e) as edges) k) as "postCollection"
+      from labels l where l.id = $1::int) t) as "labelsByPk") z`,
+      values: ({ label }) => [String(label)],
+    },
+  },
   devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
     part: JSON.stringify({ tags: [`t${n}`] }),
   })),

@@ -191,6 +191,14 @@ export const keys = [
     help: '{"enabled": true} adds a field to Query for each of its unique keys; a table goes before its schema.',
   },
   {
+    key: 'manyToMany',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help:
+      '{"enabled": true} lets rows that it connects lead to each other, with what it says of both on the edge; a table ' +
+      'goes before its schema.',
+  },
+  {
     key: 'live',
     on: ['schema', 'relation'],
     decode: switched,

@@ -27,7 +27,9 @@ const entityOf = (result: ResultFacts): ObjectId | null =>
 
 const cut = (entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts => ({
   ...entity,
-  relations: entity.relations.filter(({ target }) => !refused.entities.has(target)),
+  relations: entity.relations.filter(
+    ({ target, through }) => !refused.entities.has(target) && !refused.entities.has(through?.entity ?? ''),
+  ),
   computed: entity.computed.filter((fn) => !leads(fn)),
 })
 

@@ -69,25 +69,36 @@ interface Lost {
 
 /** A foreign key has no name of its own on either side, so it is named by the tables and columns that it joins. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
-  const there = relation.direction === 'forward' ? 'to' : 'from'
+  const there = relation.direction === 'forward' || relation.through !== undefined ? 'to' : 'from'
   const target = JSON.parse(relation.target) as readonly string[]
   return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)} (${relation.foreign.join(', ')})`
 }
 
-/** In one object type the last one wins, in the order columns, relations, computed fields. */
+/**
+ * In one object type the last one wins, in the order columns, relations, computed fields; relations through another one
+ * come after all of these, the first one first.
+ */
 function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
+  const claimOf = (relation: RelationFacts): Claim => ({
+    field: relation.field,
+    object: () => relationLabel(entity, relation),
+  })
+  const [direct, through] = [
+    entity.relations.filter((relation) => relation.through === undefined),
+    entity.relations.filter((relation) => relation.through !== undefined),
+  ]
   const claims: readonly Claim[] = [
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [{ field, object: () => columnLabel(column) }],
     ),
-    ...entity.relations.map((relation) => ({ field: relation.field, object: () => relationLabel(entity, relation) })),
+    ...direct.map(claimOf),
     ...entity.computed.map(({ field, id }) => ({
       field,
       object: (nameOf: FunctionNames) => nameOf(entity.id, id),
     })),
   ]
-  return losersOf(entity.name, claims.toReversed())
+  return losersOf(entity.name, [...claims.toReversed(), ...through.map(claimOf)])
 }
 
 /** The first claim of a field has it. */

@@ -14,6 +14,7 @@ import { lookupFacts } from './lookups.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
 import { tableGrants } from './privileges.ts'
+import { crossedBy, crossingsOf } from './crossings.ts'
 import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './results.ts'
 import { isIdentified } from './rules/one-to-one.ts'
@@ -57,7 +58,9 @@ function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): With
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
   const arbiters = memo.of(buildArbiters, named)
   const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters))
-  const relations = memo.same(buildRelations, named, relationLinks)
+  const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
+  const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
+  const relations = memo.same(buildRelations, named, relationLinks, crossings)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
   return memo.of(assemble, named, memo, columns, relations, computed, arbiters, sql)

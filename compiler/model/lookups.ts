@@ -1,3 +1,4 @@
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isIdentified } from './rules/one-to-one.ts'
@@ -22,5 +23,6 @@ function keysOf({ relation, key }: NamedRelation): readonly LookupFacts[] {
     columns.length === key.length && columns.every((name) => key.includes(name))
   return relation.uniques
     .filter((columns) => !isKey(columns))
+    .toSorted((a, b) => compareBytes(JSON.stringify(a), JSON.stringify(b)))
     .map((columns) => ({ columns, unique: isIdentified(relation, columns) }))
 }

@@ -24,6 +24,8 @@ export interface RelationOutline extends Pick<
   readonly schema: ServedSchema
   /** Key columns in node-id order; empty when there is no key. */
   readonly key: readonly string[]
+  /** Whether rows that its foreign keys lead to lead to each other (`manyToMany`). */
+  readonly crosses: boolean
 }
 
 /** A relation that has a place in the manifest, before its fields are known. */
@@ -85,9 +87,17 @@ function namedRelation(
 /** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
 const outlineOf = (
   uniques: RelationOutline['uniques'],
-  { primaryKey, identifying, rowSecurity }: AnnotatedRelation,
-  own: Omit<RelationOutline, 'primaryKey' | 'uniques' | 'identifying' | 'rowSecurity'>,
-): RelationOutline => ({ ...own, primaryKey, uniques, identifying, rowSecurity })
+  { primaryKey, identifying, rowSecurity, settings }: AnnotatedRelation,
+  own: Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'>,
+): RelationOutline => ({
+  ...own,
+  primaryKey,
+  uniques,
+  identifying,
+  rowSecurity,
+  // The table's word goes before its schema's (spec/graphql.md 17.7).
+  crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
+})
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
 function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<readonly string[]> {

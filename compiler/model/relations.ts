@@ -3,8 +3,9 @@ import { rootField } from '../../runtime/contract/root-fields.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
-import type { RelationOutline, NamedRelation } from './named-relations.ts'
+import type { NamedRelation } from './named-relations.ts'
 import type { Link, RelationLinks } from './links.ts'
+import { crossingRelation, forwardField, isReachable, type Crossing } from './crossings.ts'
 import { isValidName, toOneField } from './names.ts'
 import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { isAlways } from './rules/always-related.ts'
@@ -14,12 +15,14 @@ import { tableAdditions } from './table-additions.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
- * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones. A target without a key has
- * no types of its own in the API, so nothing leads there; a name that GraphQL cannot spell loses its field.
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those through another
+ * relation. A target without a key has no types of its own in the API, so nothing leads there; a name that GraphQL
+ * cannot spell loses its field.
  */
 export function buildRelations(
   { relation, schema }: NamedRelation,
   { forward, reverse }: RelationLinks,
+  crossings: readonly Crossing[],
 ): WithDiagnostics<readonly RelationFacts[]> {
   const { orderByRelated, groups } = tableAdditions(relation, schema)
   const joined = orderByRelated === true || groups === true
@@ -28,12 +31,9 @@ export function buildRelations(
   return collectPresent([
     ...towards.map((link) => checkName(link, forwardRelation(relation, link, joined))),
     ...back.map((link) => checkName(link, reverseRelation(link))),
+    ...crossings.map((crossing) => withDiagnostics(crossingRelation(crossing))),
   ])
 }
-
-const isReachable = (outline: RelationOutline): boolean => outline.key.length > 0
-
-const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
 const forwardRelation = (child: AnnotatedRelation, link: Link, joined: boolean): RelationFacts => ({
   field: forwardField(link),

@@ -417,6 +417,15 @@ export interface RelationFacts {
   readonly unique: boolean
   /** Present where every row has its related row, so that an order by it may begin there; with orderByRelated or groups. */
   readonly always?: true
+  /** Present where rows of another relation connect both; at most one connects the same two rows. */
+  readonly through?: ThroughFacts
+}
+
+/** A relation in between: `local` equals its `near` columns, `foreign` its `far` ones, pairwise. */
+export interface ThroughFacts {
+  readonly entity: ObjectId
+  readonly near: readonly string[]
+  readonly far: readonly string[]
 }
 
 export interface FunctionFacts extends Deprecable {

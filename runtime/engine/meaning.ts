@@ -21,6 +21,8 @@ export type FieldMeaning =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
+  /** On an edge: the row through which it is reached. */
+  | { readonly kind: 'between'; readonly entity: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
   | { readonly kind: 'headline'; readonly column: string }
   /** `pages`: of what it answers a page. */

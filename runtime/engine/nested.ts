@@ -12,6 +12,8 @@ export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): R
   const related = relationsBut(visible, entity, [...byField(visible.insertable(entity)).keys()])
   return new Map(
     [...related].filter(([, { relation, target }]) => {
+      // Rows that another one connects are inserted with that.
+      if (relation.through !== undefined) return false
       const isPlain = carries(visible, entity, relation.local) && carries(visible, target, relation.foreign)
       if (!isPlain) return false
       return relation.direction === 'forward'

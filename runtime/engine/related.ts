@@ -1,5 +1,6 @@
 import { figureType, type GroupFigure } from '../contract/figures.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import { lowerFirst } from '../contract/root-fields.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
@@ -8,6 +9,21 @@ export interface Related {
   readonly relation: RelationFacts
   readonly target: EntityFacts
 }
+
+/** Relations by whose rows edges of this relation are reached, by their field in the type of the edges. */
+export const edgeRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, EntityFacts> =>
+  new Map(
+    entity.relations.flatMap((relation): (readonly [string, EntityFacts])[] => {
+      // Who is reached through it reaches the other side through it, too.
+      const between = relation.through === undefined ? undefined : visible.entity(relation.through.entity)
+      const name = lowerFirst(between?.name ?? '')
+      return between === undefined || edgeMembers.includes(name) || !visible.seesRelation(entity, relation)
+        ? []
+        : [[name, between]]
+    }),
+  )
+
+const edgeMembers = ['cursor', 'node']
 
 const logic = ['nodeId', 'and', 'or', 'not']
 
@@ -66,6 +82,7 @@ export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
+ * Those through another relation have what nothing else has, the first of a name.
  */
 export function relationsBut(
   visible: RoleVisibility,
@@ -74,11 +91,16 @@ export function relationsBut(
 ): ReadonlyMap<string, Related> {
   const computed = entity.computed.filter((fn) => visible.seesComputed(entity, fn)).map((fn) => fn.field)
   const gone = new Set([...taken, ...computed])
-  const related = entity.relations.flatMap((relation): (readonly [string, Related])[] => {
+  const related = new Map<string, Related>()
+  for (const relation of entity.relations) {
     const target = visible.entity(relation.target)
-    return target === undefined || gone.has(relation.field) || !visible.seesRelation(entity, relation)
-      ? []
-      : [[relation.field, { relation, target }]]
-  })
-  return new Map(related)
+    if (target === undefined || gone.has(relation.field) || !visible.seesRelation(entity, relation)) continue
+    const isTaken =
+      relation.through !== undefined && (related.has(relation.field) || showsColumn(visible, entity, relation))
+    if (!isTaken) related.set(relation.field, { relation, target })
+  }
+  return related
 }
+
+const showsColumn = (visible: RoleVisibility, entity: EntityFacts, { field }: RelationFacts): boolean =>
+  entity.columns.some((column) => column.field === field && visible.seesColumn(entity, column))

@@ -5,6 +5,7 @@ import type {
   Manifest,
   ObjectId,
   RelationFacts,
+  ThroughFacts,
   ValueType,
 } from '../contract/manifest.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
@@ -56,6 +57,10 @@ function relationsVisibleTo(
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
   const joins = (entity: EntityFacts, columns: readonly string[]): boolean =>
     selectsAll(rights, entity, columns) && comparesAll(rights, entity, columns)
+  const leadsThrough = ({ entity, near, far }: ThroughFacts): boolean => {
+    const between = entityOf(entity)
+    return between !== undefined && isExposed(between) && joins(between, [...near, ...far])
+  }
   return {
     exposed: names.exposed,
     isTyped: (entity) => names.owns(entity),
@@ -64,7 +69,11 @@ function relationsVisibleTo(
     seesRelation: (entity, relation) => {
       const target = entityOf(relation.target)
       return (
-        target !== undefined && isExposed(target) && joins(entity, relation.local) && joins(target, relation.foreign)
+        target !== undefined &&
+        isExposed(target) &&
+        joins(entity, relation.local) &&
+        joins(target, relation.foreign) &&
+        (relation.through === undefined || leadsThrough(relation.through))
       )
     },
   }

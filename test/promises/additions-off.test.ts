@@ -20,6 +20,7 @@ const additions = {
   enumArrays: { enabled: true },
   groups: { enabled: true },
   uniqueKeys: { enabled: true },
+  manyToMany: { enabled: true },
   jsonFilters: { enabled: true },
   search: { enabled: true },
   textFilters: { enabled: true },

@@ -63,7 +63,10 @@ function claimsOf(database: NamedDatabase, entity: EntityFacts): readonly Claim[
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [columnClaim(database, entity, column, field)],
     ),
-    ...entity.relations.map((relation, index) => relationClaim(database, entity, relation, index)),
+    // What leads through another relation takes no name from anything.
+    ...entity.relations.flatMap((relation, index) =>
+      relation.through === undefined ? [relationClaim(database, entity, relation, index)] : [],
+    ),
     ...entity.computed.map(({ field, id }) => functionClaim(database, entity, field, id)),
   ]
 }

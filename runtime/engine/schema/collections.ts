@@ -11,7 +11,7 @@ import { figureType, groupFigures, type GroupFigure } from '../../contract/figur
 import type { EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
-import { figureColumns, orderRelations } from '../related.ts'
+import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
 import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
@@ -78,16 +78,29 @@ export const makeConnection: MakePart = (entity, types) =>
     },
   })
 
-export const makeEdge: MakePart = (entity, types) =>
-  new GraphQLObjectType({
-    name: typeName(entity, 'edge'),
-    description: `A row of ${entity.name} and its place in the collection.`,
-    fields: () =>
-      wrapperFields({
-        cursor: [nonNull(scalars.String), 'The place of the row in the collection.'],
-        node: [nonNull(types.row(entity)), 'The row.'],
+export const makeEdge =
+  (visible: RoleVisibility): MakePart =>
+  (entity, types) =>
+    new GraphQLObjectType({
+      name: typeName(entity, 'edge'),
+      description: `A row of ${entity.name} and its place in the collection.`,
+      fields: () => ({
+        ...wrapperFields({
+          cursor: [nonNull(scalars.String), 'The place of the row in the collection.'],
+          node: [nonNull(types.row(entity)), 'The row.'],
+        }),
+        ...Object.fromEntries(
+          [...edgeRelations(visible, entity)].map(([name, between]) => [name, betweenField(between, types)]),
+        ),
       }),
-  })
+    })
+
+const betweenField = (between: EntityFacts, types: SchemaTypes) =>
+  field(
+    types.row(between),
+    { kind: 'between', entity: between },
+    `The row of ${between.name} that connects it, where the collection goes through it.`,
+  )
 
 const nodeIdFilter: InputField = [
   'nodeId',

@@ -9,7 +9,7 @@ import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaType
 
 /**
  * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
- * (spec/graphql.md 2.4).
+ * (spec/graphql.md 2.4). Relations through another one take what is free.
  */
 export const makeRow =
   (visible: RoleVisibility): MakePart =>
@@ -39,12 +39,15 @@ function rowMakers(
   if (visible.isExposed(entity)) put('nodeId', nodeIdField)
   for (const column of entity.columns.filter((candidate) => visible.seesColumn(entity, candidate)))
     put(shown(column).name, () => columnField(column, types))
-  for (const relation of entity.relations.filter((candidate) => visible.seesRelation(entity, candidate))) {
+  const relations = entity.relations.filter((candidate) => visible.seesRelation(entity, candidate))
+  const leadBy = (relation: RelationFacts): void => {
     const target = visible.entity(relation.target)
     if (target !== undefined) put(relation.field, () => relationField(relation, target, types))
   }
+  for (const relation of relations) if (relation.through === undefined) leadBy(relation)
   for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate)))
     put(fn.field, () => computedField(visible, fn, types))
+  for (const relation of relations) if (relation.through !== undefined && !fields.has(relation.field)) leadBy(relation)
   for (const [name, column] of headlineFields(visible, entity, new Set(fields.keys())))
     put(name, () => headlineField(column))
   return fields
@@ -67,7 +70,10 @@ function columnField(column: ColumnFacts, types: SchemaTypes): SchemaField {
 function relationField(relation: RelationFacts, target: EntityFacts, types: SchemaTypes): SchemaField {
   const meaning = { kind: 'relation', relation, target } as const
   if (relation.shape === 'many') {
-    const description = `The rows of ${target.name} that belong to this row.`
+    const description =
+      relation.through === undefined
+        ? `The rows of ${target.name} that belong to this row.`
+        : `The rows of ${target.name} that this row is connected with.`
     return field(types.connection(target), meaning, description, collectionArguments(target, types))
   }
   const type = types.row(target)

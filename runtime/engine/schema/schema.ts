@@ -96,7 +96,7 @@ function sharedTypes(visible: RoleVisibility): Shared {
 const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
   row: makeRow(visible),
   connection: makeConnection,
-  edge: makeEdge,
+  edge: makeEdge(visible),
   filter: makeFilter(visible),
   orderBy: makeOrderBy(visible),
   insertInput: makeInsertInput(visible),

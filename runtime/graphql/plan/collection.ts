@@ -41,10 +41,15 @@ const planConnection = (planner: Planner, entity: EntityFacts, connection: Selec
   })
 
 const planEdge = (planner: Planner, entity: EntityFacts, edges: SelectedField) =>
-  planMembers<EdgeMember>(planner, edges, {
-    cursor: ({ key }) => ({ kind: 'cursor', key }),
-    node: (selected) => ({ kind: 'node', key: selected.key, row: planner.row(planner, entity, selected) }),
-  })
+  planMembers<EdgeMember>(
+    planner,
+    edges,
+    {
+      cursor: ({ key }) => ({ kind: 'cursor', key }),
+      node: (selected) => ({ kind: 'node', key: selected.key, row: planner.row(planner, entity, selected) }),
+    },
+    (between, selected) => ({ kind: 'between', key: selected.key, row: planner.row(planner, between, selected) }),
+  )
 
 const planPageInfo = (planner: Planner, pageInfo: SelectedField) =>
   planMembers<PageInfoMember>(planner, pageInfo, {

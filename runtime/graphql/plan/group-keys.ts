@@ -3,6 +3,7 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { valueOf, type Input } from './input.ts'
+import { joinOf } from './joins.ts'
 import type { Planner } from './planner.ts'
 import type { Encoding, GroupKey, OrderKey, Value } from './types.ts'
 
@@ -39,7 +40,12 @@ export function planKeys(planner: Planner, entity: EntityFacts, args: Args): Rea
       if (related === undefined) continue
       const { relation, target } = related
       planner.countRelated()
-      const step = { kind: 'one', entity: target, join: relation, always: relation.always === true } as const
+      const step = {
+        kind: 'one',
+        entity: target,
+        join: joinOf(planner, relation),
+        always: relation.always === true,
+      } as const
       walk(target, value, inner, (key) => from({ ...step, of: key }))
     }
   }

@@ -5,6 +5,7 @@ import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { memberOf } from './forms.ts'
 import { valueOf, type Input } from './input.ts'
+import { joinOf } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm } from './types.ts'
@@ -74,7 +75,7 @@ function planRelated(
 ): readonly OrderTerm[] {
   if (input.kind !== 'object') return []
   planner.countRelated()
-  const step = { entity: target, join: relation }
+  const step = { entity: target, join: joinOf(planner, relation) }
   if (relation.shape === 'many') {
     return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))
   }

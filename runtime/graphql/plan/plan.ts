@@ -81,6 +81,7 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'relation':
     case 'computed':
     case 'headline':
+    case 'between':
     case 'member':
       throw new Error(`${field.name} cannot stand at the root`)
   }

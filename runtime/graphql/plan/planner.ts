@@ -102,16 +102,22 @@ function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly Fie
   })
 }
 
-/** Plans the members of a type that wraps rows. */
+/**
+ * Plans the members of a type that wraps rows.
+ *
+ * @param planBetween plans the row that an edge is reached through; only edges have one
+ */
 export function planMembers<T>(
   planner: Planner,
   wrapper: SelectedField,
   plans: Readonly<Partial<Record<WrapperMember, (selected: SelectedField) => T>>>,
+  planBetween?: (entity: EntityFacts, selected: SelectedField) => T,
 ): readonly (T | Typename)[] {
   const type = planner.objectType(wrapper)
   return planner.fieldsOf(type, wrapper.nodes).map((selected) => {
     if (selected.kind === 'typename') return selected
     const meaning = meaningOf(selected.field)
+    if (meaning.kind === 'between' && planBetween !== undefined) return planBetween(meaning.entity, selected)
     const plan = meaning.kind === 'member' ? plans[meaning.member] : undefined
     if (plan === undefined) throw new Error(`${type.name}.${selected.field.name} is not a member`)
     return plan(selected)

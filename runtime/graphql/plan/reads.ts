@@ -98,6 +98,23 @@ function add(found: Found, path: Path, entity: EntityFacts, demand: Demand | nul
   return { entity, read: found.reads.length - 1 }
 }
 
+/** Adds the relation in between, too, where there is one. */
+function addJoined(
+  found: Found,
+  path: Path,
+  entity: EntityFacts,
+  demand: Demand | null,
+  { from, join }: Joined,
+): { readonly there: Place; readonly between: Place | null } {
+  const { local, foreign, through } = join
+  if (through === undefined) return { there: add(found, path, entity, demand, { from, join }), between: null }
+  const between = add(found, path, through.entity, null, { from, join: { local, foreign: through.near } })
+  return {
+    there: add(found, path, entity, demand, { from: between, join: { local: through.far, foreign } }),
+    between,
+  }
+}
+
 /** What reading it reads; nothing where that is refused, which is noted once. */
 function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefined): readonly LiveRelation[] {
   if (live !== undefined && 'reads' in live) return live.reads
@@ -108,11 +125,24 @@ function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefi
 
 function readCollection(found: Found, path: Path, collection: Collection, joined: Joined | null): void {
   const { entity, filter } = collection
-  readPage(found, path, collection, add(found, path, entity, demandOf(entity, filter), joined))
+  const demand = demandOf(entity, filter)
+  if (joined === null) return readPage(found, path, collection, add(found, path, entity, demand, null), null)
+  const { there, between } = addJoined(found, path, entity, demand, joined)
+  readPage(found, path, collection, there, between)
 }
 
-/** What is read with the rows of a collection, wherever these come from. */
-function readPage(found: Found, path: Path, { filter, order, members }: Collection, place: Place): void {
+/**
+ * What is read with the rows of a collection, wherever these come from.
+ *
+ * @param between the rows through which they were reached
+ */
+function readPage(
+  found: Found,
+  path: Path,
+  { filter, order, members }: Collection,
+  place: Place,
+  between: Place | null,
+): void {
   if (filter !== null) readFilter(found, path, filter, place)
   for (const { column } of order) readOrder(found, path, column, place)
   for (const member of members) {
@@ -121,6 +151,8 @@ function readPage(found: Found, path: Path, { filter, order, members }: Collecti
     if (member.kind !== 'edges') continue
     for (const edge of member.members)
       if (edge.kind === 'node') readRow(found, [...path, member.key, edge.key], edge.row, place)
+      else if (edge.kind === 'between' && between?.entity === edge.row.entity)
+        readRow(found, [...path, member.key, edge.key], edge.row, between)
   }
 }
 
@@ -135,7 +167,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
     case 'related': {
       // Whether each related row meets the condition is decided by those that do not, too.
       const demand = filter.quantifier === 'every' ? null : demandOf(filter.entity, filter.of)
-      const there = add(found, path, filter.entity, demand, { from: place, join: filter.join })
+      const { there } = addJoined(found, path, filter.entity, demand, { from: place, join: filter.join })
       if (filter.of !== null) readFilter(found, path, filter.of, there)
       return
     }
@@ -153,7 +185,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
 
 function readOrder(found: Found, path: Path, key: OrderKey, place: Place): void {
   if (typeof key === 'string' || key.kind === 'rank') return
-  const there = add(found, path, key.entity, null, { from: place, join: key.join })
+  const { there } = addJoined(found, path, key.entity, null, { from: place, join: key.join })
   if (key.kind === 'one') readOrder(found, path, key.of, there)
 }
 
@@ -202,5 +234,6 @@ function readCalled(found: Found, path: Path, id: ObjectId, fn: FunctionFacts | 
 /** The rows that a function answers are in what it reads; what hangs on them is read of relations. */
 function readResult(found: Found, path: Path, result: CallResult<'call' | 'computed'>): void {
   if ('row' in result) readRow(found, path, result.row, { entity: result.row.entity, read: null })
-  if ('collection' in result) readPage(found, path, result.collection, { entity: result.collection.entity, read: null })
+  if ('collection' in result)
+    readPage(found, path, result.collection, { entity: result.collection.entity, read: null }, null)
 }

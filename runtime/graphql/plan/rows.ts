@@ -5,6 +5,7 @@ import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
+import { joinOf } from './joins.ts'
 import { planHeadline } from './search.ts'
 import type { CallResult, Row, RowMember } from './types.ts'
 
@@ -34,8 +35,19 @@ export function planRowOf(
       case 'relation': {
         const { relation, target } = meaning
         return relation.shape === 'many'
-          ? { kind: 'many', key, join: relation, collection: planCollection(planner, target, selected) }
-          : { kind: 'one', key, join: relation, unique: relation.unique, row: planRow(planner, target, selected) }
+          ? {
+              kind: 'many',
+              key,
+              join: joinOf(planner, relation),
+              collection: planCollection(planner, target, selected),
+            }
+          : {
+              kind: 'one',
+              key,
+              join: joinOf(planner, relation),
+              unique: relation.unique,
+              row: planRow(planner, target, selected),
+            }
       }
       case 'computed': {
         const { function: fn } = meaning
@@ -45,6 +57,7 @@ export function planRowOf(
       }
       case 'headline':
         return planHeadline(key, meaning.column, planner.args(selected))
+      case 'between':
       case 'collection':
       case 'by-key':
       case 'node':

@@ -253,6 +253,8 @@ export type EdgeMember =
   | Typename
   | { readonly kind: 'cursor'; readonly key: string }
   | { readonly kind: 'node'; readonly key: string; readonly row: Row }
+  /** The row that the edge is reached through; null where it is not reached through one of this relation. */
+  | { readonly kind: 'between'; readonly key: string; readonly row: Row }
 
 export type PageInfoMember =
   Typename | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
@@ -330,6 +332,14 @@ export type CallResult<Of extends 'call' | 'computed'> =
 export interface Join {
   readonly local: readonly string[]
   readonly foreign: readonly string[]
+  /** Those of a row in between, where one connects both: `near` equals what is here, `far` what is there. */
+  readonly through?: Through
+}
+
+export interface Through {
+  readonly entity: EntityFacts
+  readonly near: readonly string[]
+  readonly far: readonly string[]
 }
 
 export interface Argument {

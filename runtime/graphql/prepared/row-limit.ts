@@ -124,6 +124,7 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'node-id':
     case 'column':
     case 'headline':
+    case 'between':
     case 'attribute':
       return null
   }

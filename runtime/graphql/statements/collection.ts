@@ -65,7 +65,7 @@ function needsOf(collection: Collection, source: Source): Needs {
   const positioned = page.cursor !== null || page.offset !== null
   const membership = positioned && page.limit > 0 && asks(page.backward ? 'hasNextPage' : 'hasPreviousPage')
   const cursors = page.limit > 0 && (asks('startCursor') || asks('endCursor'))
-  const costly = edges.some((member) => member.members.some((inner) => inner.kind === 'node' && isNested(inner.row)))
+  const costly = edges.some((member) => member.members.some((inner) => 'row' in inner && isNested(inner.row)))
   const keyless = edges.length > 0 && (source.isFunction || mayLackKey(collection.entity))
   const ends = membership || cursors
   return {
@@ -190,8 +190,7 @@ const objectsFor = (writer: Writer, { members }: Collection, { numbered, lookahe
 
 const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
   members.some(
-    (member) =>
-      member.kind === 'edges' && member.members.some((part) => part.kind === 'node' && rowCallsFunctions(part.row)),
+    (member) => member.kind === 'edges' && member.members.some((part) => 'row' in part && rowCallsFunctions(part.row)),
   )
 
 const rowCallsFunctions = ({ members }: Row): boolean =>
@@ -235,6 +234,10 @@ function edgeMember(
       )
     case 'node':
       return writer.row(writer, member.row, scope, makeObject)
+    case 'between':
+      return scope.between?.entity === member.row.entity
+        ? writer.row(writer, member.row, scope.between, makeObject)
+        : sql`null::json`
   }
 }
 

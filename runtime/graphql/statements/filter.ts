@@ -13,8 +13,8 @@ import { applied, joined, select, sql, trusted, written, type Sql } from '../../
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
 import { isPlainWord, nameOrParameter } from './plain-words.ts'
-import { columnOf, computedOf, given, relationOf, type Part, type Scope, type Writer } from './source.ts'
-import { belongs, readRelated } from './tenants.ts'
+import { columnOf, computedOf, given, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
+import { wayTo } from './tenants.ts'
 
 /** A condition for any alias; its values are bound once, however often it is written. */
 export type Condition = (scope: Scope) => Sql
@@ -58,11 +58,11 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
 function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, part: Part): Condition {
   const condition = filter.of === null ? null : compileFilter(filter.of, writer, part)
   return (scope) => {
-    const there = readRelated(writer, filter, scope, part)
+    const { there, joins, on } = wayTo(writer, filter.join, scope, readFor(writer, filter.entity, part), part)
     const met = condition?.(there) ?? null
     const wanted = met !== null && filter.quantifier === 'every' ? sql`${met} is not true` : met
-    const where = given([belongs(filter.join, scope, there), wanted])
-    const rows = select([], { from: [{ of: relationOf(there.builder), alias: there.alias }], where })
+    const where = given([on, wanted])
+    const rows = select([], { from: [{ of: relationOf(there.builder), alias: there.alias, joins }], where })
     return filter.quantifier === 'some' ? sql`exists ${rows}` : sql`(not exists ${rows})`
   }
 }

@@ -5,7 +5,7 @@ import { compileFilter, type Condition } from './filter.ts'
 import { orderBy, sameKey } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
 import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
-import { belongs, ofTenant, reached, satisfying } from './tenants.ts'
+import { ofTenant, satisfying, wayTo } from './tenants.ts'
 
 /** What a collection is taken from. */
 export interface Source {
@@ -49,15 +49,20 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     writer.note(alias, collection)
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
     const bare = directScope(writer, entity, alias)
-    const own = parent === null ? bare : reached(parent.join, parent.here, bare)
+    const way = parent === null ? null : wayTo(writer, parent.join, parent.here, bare, collection)
+    const own = { ...(way?.there ?? bare), ...(way?.between && { between: way.between }) }
     const kept = satisfying(own, collection.filter)
     const { scope, joins } = joinRelated(writer, kept, collection, keys, picked)
     const where = [
-      ...(parent === null ? [] : [belongs(parent.join, parent.here, own)]),
+      ...(way === null ? [] : [way.on]),
       ...given([filter, extra]).map((condition) => condition(scope)),
       ...(isPicked ? ofTenant(own) : []),
     ]
-    return { scope, from: [{ of: runsOnce ? rows : source.of, alias, joins }], where }
+    return {
+      scope,
+      from: [{ of: runsOnce ? rows : source.of, alias, joins: [...(way?.joins ?? []), ...joins] }],
+      where,
+    }
   }
   const firsts = (
     alias: Ident,

@@ -15,7 +15,13 @@ const relatedId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
 
 /** Tells relations apart that one row has. */
-export const stepId = ({ entity, join }: RelatedKey): string => JSON.stringify([entity.id, join.local, join.foreign])
+export const stepId = ({ entity, join: { local, foreign, through } }: RelatedKey): string =>
+  JSON.stringify([
+    entity.id,
+    local,
+    foreign,
+    ...(through === undefined ? [] : [through.entity.id, through.near, through.far]),
+  ])
 
 export const sameKey = (left: OrderKey, right: OrderKey): boolean =>
   typeof left === 'string' || typeof right === 'string' ? left === right : keyId(left) === keyId(right)

@@ -5,7 +5,7 @@ import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import type { Ordered } from './ordered.ts'
 import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
-import { belongs, ofTenant, readRelated } from './tenants.ts'
+import { belongs, ofTenant, readRelated, wayTo } from './tenants.ts'
 
 /** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
@@ -54,11 +54,15 @@ export function joinRelated(
       joins.push(join)
       return { ...counts, value, notNull: true }
     }
-    const there = readRelated(writer, key, here, collection)
+    const {
+      there,
+      joins: others,
+      on,
+    } = wayTo(writer, key.join, here, readFor(writer, key.entity, collection), collection)
     const alias = writer.alias('n')
     const counted = select([rowCount], {
-      from: [{ of: relationOf(there.builder), alias: there.alias }],
-      where: [belongs(key.join, here, there)],
+      from: [{ of: relationOf(there.builder), alias: there.alias, joins: others }],
+      where: [on],
     })
     joins.push({ kind: 'left join lateral', of: counted, alias, on: present ?? sql`true` })
     return { ...counts, value: sql`${alias}.n`, notNull: present === null }
@@ -87,21 +91,22 @@ function countInOnePass(
   collection: Collection,
   picked: Picked,
 ): { readonly join: JoinClause; readonly value: Sql } {
-  const there = readRelated(writer, { entity, join }, here, collection)
+  const target = readFor(writer, entity, collection)
   const row = { ...readFor(writer, here.entity, collection), tenant: here.tenant }
+  const way = wayTo(writer, join, row, target, collection)
+  const { there } = way
   const alias = writer.alias('n')
   const condition = picked(row)
   const rows = select([], {
     from: [{ of: relationOf(row.builder), alias: row.alias }],
-    where: [...given([belongs(join, row, there), condition]), ...ofTenant(row)],
+    where: [...given([way.on, condition]), ...ofTenant(row)],
   })
-  const columns = join.foreign.map((name) => there.column(name))
-  const keys = columns.map((value, index) => ({ value, as: bare('k', index + 1) }))
+  const keys = way.near.map((value, index) => ({ value, as: bare('k', index + 1) }))
   const counted = select([...keys, rowCount], {
-    from: [{ of: relationOf(there.builder), alias: there.alias }],
+    from: [{ of: relationOf(there.builder), alias: there.alias, joins: way.joins }],
     // To ask whether a row is one of all would only cost.
     where: [...(condition === null ? [] : [sql`exists ${rows}`]), ...ofTenant(there)],
-    groupBy: columns,
+    groupBy: way.near,
   })
   const equal = join.local.map((name, index) => sql`${alias}.${bare('k', index + 1)} = ${here.column(name)}`)
   const on = joined(equal, ' and ')

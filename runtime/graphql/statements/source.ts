@@ -68,6 +68,8 @@ export interface Scope {
   readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
+  /** The row in between, through which this one was reached. */
+  readonly between?: Scope
   /** An element of a list, in conditions on those (filter.ts). */
   readonly element?: { readonly value: Sql; readonly type: Pick<AttributeBuilder, 'operand' | 'operands'> }
   /** The whole row as a value of its composite type. */
@@ -138,19 +140,20 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`)
     mentions.set(of, mention)
     return mention
   }
-  const scope: Scope = {
-    entity: inner.entity,
-    builder: inner.builder,
+  const outside = (row: Scope, as: string): Scope => ({
+    entity: row.entity,
+    builder: row.builder,
     alias,
-    column: (name) => carry(inner.column(name)),
+    column: (name) => carry(row.column(name)),
     ordered: (key) => {
-      const element = inner.ordered(key)
+      const element = row.ordered(key)
       return { ...element, value: carry(element.value) }
     },
-    row: () => carry(inner.row(), bare('r')),
-    tenant: inner.tenant,
-  }
-  return { scope, outlet }
+    row: () => carry(row.row(), bare(as)),
+    tenant: row.tenant,
+    ...(row.between && { between: outside(row.between, 'b') }),
+  })
+  return { scope: outside(inner, 'r'), outlet }
 }
 
 /** The name of a relation. */

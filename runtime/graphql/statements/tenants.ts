@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { applied, joined, sql, type Sql } from '../../sql/tree.ts'
+import { applied, joined, sql, type JoinClause, type Sql } from '../../sql/tree.ts'
 import { comparedColumn } from '../plan/forms.ts'
 import type { Filter, InsertRows, Join, Value } from '../plan/types.ts'
 import { valueParameter } from './parameters.ts'
-import { columnOf, readFor, type Part, type Scope, type Writer } from './source.ts'
+import { columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 
 /**
  * Citus sends a statement to one server where each relation has the tenant as a condition of its own. What policies or the
@@ -16,14 +16,49 @@ export function ofTenant({ entity, tenant, column }: Scope): readonly Sql[] {
   return entity.tenant === undefined || tenant === null ? [] : [sql`${column(entity.tenant.column)} = ${tenant}`]
 }
 
-/** The condition that two rows belong together. */
-export function belongs(join: Join, here: Scope, there: Scope): Sql {
+/** How the rows that a join leads to are found among all. */
+export interface Way {
+  /** The row that it leads to, with what is known of it. */
+  readonly there: Scope
+  /** What follows it in FROM. */
+  readonly joins: readonly JoinClause[]
+  /** The condition that it belongs to the row here. */
+  readonly on: Sql
+  /** The row in between, and its columns that are equal to those here. */
+  readonly between: Scope | null
+  readonly near: readonly Sql[]
+}
+
+/** @param there a row of the relation that the join leads to */
+export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, part: Part): Way {
+  const { through } = join
+  if (through === undefined) {
+    const near = join.foreign.map((name) => there.column(name))
+    return { there: reached(join, here, there), joins: [], on: belongs(join, here, there), between: null, near }
+  }
+  const [first, second] = [
+    { local: join.local, foreign: through.near },
+    { local: through.far, foreign: join.foreign },
+  ]
+  const between = reached(first, here, readFor(writer, through.entity, part))
+  const { alias, builder } = between
+  return {
+    there: reached(second, between, there),
+    joins: [{ kind: 'join', of: relationOf(builder), alias, on: belongs(second, between, there) }],
+    on: belongs(first, here, between),
+    between,
+    near: through.near.map((name) => between.column(name)),
+  }
+}
+
+/** The condition that two rows belong together, between which there is no other one. */
+export function belongs(join: Omit<Join, 'through'>, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
   return joined([...equal, ...ofTenant(reached(join, here, there))], ' and ')
 }
 
 /** The row that the join leads to, with what is known of the one that it begins at. */
-export function reached(join: Join, here: Scope, there: Scope): Scope {
+export function reached(join: Omit<Join, 'through'>, here: Scope, there: Scope): Scope {
   const isSame = join.local.some(
     (name, index) => name === here.entity.tenant?.column && join.foreign[index] === there.entity.tenant?.column,
   )

@@ -324,6 +324,10 @@ function drawLinks(
   let linked = table
   const count = targets.length === 1 ? Number(draw.chance(40)) : draw.int(3)
   for (let index = 0; index < count; index += 1) linked = drawLink(draw, targets, linked, names, index, onDelete)
+  const [near, far] = linked.foreignKeys
+  // Connects each two rows at most once, as `manyToMany` wants it.
+  if (near !== undefined && far !== undefined && draw.chance(70))
+    linked = addUnique(draw, linked, [...near.columns, ...far.columns])
   return draw.chance(20) ? addUnique(draw, linked, [draw.pick(linked.columns).name]) : linked
 }
 

@@ -105,7 +105,7 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
         ...(isGrouped ? ['groups'] : []),
       ],
     ],
-    [`${table.type}Edge`, ['cursor', 'node']],
+    [`${table.type}Edge`, ['cursor', 'node', ...table.between.keys()]],
     [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...logic]],
     ...inputs,
     ...(isGrouped ? groupShape(table) : []),

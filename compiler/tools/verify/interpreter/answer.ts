@@ -2,13 +2,14 @@ import { figure } from './aggregate.ts'
 import type { Api, ApiTable, RowField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
-import { isInDomain, isSame } from './constraints.ts'
+import { isInDomain } from './constraints.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { attributeOf, keyCondition, part, readFilter, readNode, valuesCondition, type Condition } from './filter.ts'
 import { groupsField } from './groups.ts'
 import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
 import { Refused } from './refusal.ts'
+import { relatedRows, type Surroundings } from './related.ts'
 import { demandKnown, Unknown } from './sample.ts'
 import { argument } from './selection.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
@@ -109,10 +110,13 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {
       const target = apiTableOf(context.api, field.target)
-      const related = visibleRows(store, target.sketch, context.claims).filter((other) =>
-        isSame(context.world, table.sketch, field.local, row, field.foreign, other),
-      )
-      if (field.many) return collection(context, store, target, related, nodes)
+      const found = relatedRows(nestedIn(context, store), table, field, row)
+      const related = found.map((one) => one.row)
+      if (field.many) {
+        const through = field.through?.table
+        const between = new Map(found.flatMap((one) => (one.between === null ? [] : [[one.row, one.between] as const])))
+        return collection(context, store, target, related, nodes, through === undefined ? null : { through, between })
+      }
       const [first] = related
       const isWhole = field.local.every((name) => (row.get(name) ?? null) !== null)
       if (first === undefined && isWhole && target.sketch.sampled === true) throw new Unknown(target.type)
@@ -220,9 +224,29 @@ interface Collection {
   readonly page: Page
   /** All that match, on every page. */
   readonly matching: readonly Row[]
+  readonly reached: Between | null
 }
 
-function collection(context: Context, store: Store, table: ApiTable, candidates: readonly Row[], nodes: Nodes): Json {
+/** Rows of a sampled table may be nested where the one that they belong to was read. */
+const nestedIn = (context: Context, store: Store): Surroundings => ({
+  ...surroundingsOf(context, store),
+  reach: (table) => visibleRows(store, table.sketch, context.claims),
+})
+
+/** The table through which rows were reached, and its row for each of them. */
+interface Between {
+  readonly through: string
+  readonly between: ReadonlyMap<Row, Row>
+}
+
+function collection(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  candidates: readonly Row[],
+  nodes: Nodes,
+  reached: Between | null = null,
+): Json {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
   demandKnown(context.world, table, arg('filter'))
@@ -231,19 +255,19 @@ function collection(context: Context, store: Store, table: ApiTable, candidates:
   const firsts = readDistinct(around, table, order, arg('distinctOn'))
   const matching = firsts(candidates.filter((row) => condition === null || condition(row) === true))
   const page = takePage(context.world, table, order, readPage(arg, order), matching)
-  const found: Collection = { table, order, page, matching }
+  const found: Collection = { table, order, page, matching, reached }
   return object(context, `${table.type}Connection`, nodes, (name, inner) =>
     connectionField(context, store, found, name, inner),
   )
 }
 
 function connectionField(context: Context, store: Store, found: Collection, name: string, nodes: Nodes): Json {
-  const { table, order, page, matching } = found
+  const { table, page, matching } = found
   switch (name) {
     case 'edges':
       return page.rows.map((row) =>
         object(context, `${table.type}Edge`, nodes, (member, inner) =>
-          member === 'cursor' ? cursorOf(order, row) : rowObject(context, store, table, row, inner),
+          edgeField(context, store, found, row, member, inner),
         ),
       )
     case 'pageInfo':
@@ -255,6 +279,23 @@ function connectionField(context: Context, store: Store, found: Collection, name
     default:
       return aggregate(context, table, matching, nodes)
   }
+}
+
+function edgeField(
+  context: Context,
+  store: Store,
+  { table, order, reached }: Collection,
+  row: Row,
+  member: string,
+  nodes: Nodes,
+): Json {
+  if (member === 'cursor') return cursorOf(order, row)
+  if (member === 'node') return rowObject(context, store, table, row, nodes)
+  const through = table.between.get(member)
+  const between = reached?.through === through ? reached?.between.get(row) : undefined
+  return through === undefined || between === undefined
+    ? null
+    : rowObject(context, store, apiTableOf(context.api, through), between, nodes)
 }
 
 function pageInfo({ order, page }: Collection, member: string): Json {

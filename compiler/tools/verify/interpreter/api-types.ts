@@ -43,6 +43,8 @@ export interface ApiTable {
   /** What of columns can be figured out, whether `aggregate` is on or not. */
   readonly figures: ReadonlyMap<GroupFigure, ReadonlyMap<string, ColumnSketch>>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
+  /** Tables whose rows edges are reached through, by their field on the edge (spec/graphql.md 17.7). */
+  readonly between: ReadonlyMap<string, string>
   /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
   readonly groupRelations: ReadonlyMap<string, RelationField>
 }
@@ -56,6 +58,8 @@ export interface RelationField {
   readonly foreign: readonly string[]
   /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
   readonly notNull: boolean
+  /** The table whose rows connect both (spec/graphql.md 17.7), with its columns for either. */
+  readonly through?: { readonly table: string; readonly near: readonly string[]; readonly far: readonly string[] }
 }
 
 export type RowField =

@@ -107,6 +107,7 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   filterRelations: shown(world, table.type, table.filterRelations),
   orders: shown(world, table.type, table.orders),
   orderRelations: shown(world, table.type, table.orderRelations),
+  between: shown(world, `${table.type}Edge`, table.between),
   ranks: shown(world, table.type, table.ranks),
   distinct: shown(world, table.type, table.distinct),
   figures: new Map([...table.figures].map(([name, columns]) => [name, shown(world, table.type, columns)])),
@@ -218,6 +219,12 @@ function apiTable(
       ['some', flags],
     ]),
     aggregates: sketch.aggregate ? figured : new Map(),
+    between: new Map(
+      crossingsOf(world, links, sketch).flatMap(([, { through }]): readonly (readonly [string, string])[] => {
+        const name = lowerFirst(typeOf(world, tableNamed(world, through?.table ?? '')))
+        return through === undefined || name === 'cursor' || name === 'node' ? [] : [[name, through.table]]
+      }),
+    ),
     groupRelations: new Map(
       [...relationsBut(fields, [...orders.keys()])].filter(
         ([, field]) => !field.many && ordersOf(world, role, tableNamed(world, field.target)).size > 0,
@@ -352,7 +359,7 @@ function rowFields(
   const fields = new Map<string, RowField>([['nodeId', { kind: 'nodeId' }]])
   for (const [name, column] of columns) fields.set(name, { kind: 'column', column })
   for (const { child, key, target } of links.from.get(sketch) ?? []) {
-    const name = key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
+    const name = forwardName(world, { child, key, target })
     const field: RowField = {
       kind: 'relation',
       target: key.target,
@@ -381,8 +388,43 @@ function rowFields(
     if (isFieldName(name)) fields.set(name, field)
   }
   addComputed(world, role, exposed, sketch, fields)
+  for (const [name, field] of crossingsOf(world, links, sketch))
+    if (isFieldName(name) && !fields.has(name)) fields.set(name, field)
   return fields
 }
+
+/** Where tables lead that connect rows of this one with others (spec/graphql.md 17.7). */
+const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly (readonly [string, RelationField])[] =>
+  (links.to.get(sketch) ?? []).flatMap((near) => {
+    const { child } = near
+    if (!hasAddition(world, child, 'manyToMany')) return []
+    return (links.from.get(child) ?? []).flatMap((far): readonly (readonly [string, RelationField])[] => {
+      const isOne = isUnique(child, near.key.columns) || isUnique(child, far.key.columns)
+      if (far === near || far.key === near.key || isOne) return []
+      if (!isUnique(child, [...near.key.columns, ...far.key.columns])) return []
+      const [back, name] = [near, far].map((link) => `${forwardName(world, link)}Collection`)
+      if (back === undefined || name === undefined || !isName(back) || !isName(name)) return []
+      const through = { table: child.name, near: near.key.columns, far: far.key.columns }
+      return [
+        [
+          name,
+          {
+            kind: 'relation',
+            target: far.key.target,
+            many: true,
+            direction: 'reverse',
+            local: near.key.targetColumns,
+            foreign: far.key.targetColumns,
+            notNull: false,
+            through,
+          },
+        ],
+      ]
+    })
+  })
+
+const forwardName = (world: World, { key, target }: Link): string =>
+  key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
 
 /** Functions in byte order of their names. */
 const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[] =>

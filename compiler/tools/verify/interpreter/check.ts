@@ -138,7 +138,11 @@ function checkCollection(context: Context, table: ApiTable, nodes: Nodes): reado
       checksOfGroups(context, table, groups).flatMap(reasonsOf),
     ),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'edges', (edges) =>
-      checkMembers(context, `${table.type}Edge`, edges, 'node', (node) => checkRow(context, table, node)),
+      [['node', table.sketch.name] as const, ...table.between].flatMap(([member, name]) =>
+        checkMembers(context, `${table.type}Edge`, edges, member, (inner) =>
+          checkRow(context, apiTableOf(context.api, name), inner),
+        ),
+      ),
     ),
   ]
 }

@@ -1,6 +1,6 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import type { Api } from './api-types.ts'
-import type { Surroundings } from './filter.ts'
+import type { Surroundings } from './related.ts'
 import type { Scope } from './selection.ts'
 import { Unknown } from './sample.ts'
 import { visibleRows, type Store } from './store.ts'

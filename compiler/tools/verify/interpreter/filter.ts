@@ -1,11 +1,11 @@
-import type { Api, ApiTable, RelationField } from './api-types.ts'
+import type { ApiTable, RelationField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
-import { isSame } from './constraints.ts'
 import { readSpatial } from './geometry.ts'
 import { jsonPart, jsonParts } from './json-filter.ts'
 import { readOwnOperator } from './own-operators.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
+import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
 import { decodeToken } from './tokens.ts'
 import { compareValues, quantifiers, readValue, rulesOf } from './types.ts'
@@ -22,13 +22,6 @@ import {
 
 /** Three-valued logic: null is unknown, and only true selects a row. */
 export type Condition = (row: Row) => boolean | null
-
-/** What a filter is read in: other tables, and the rows of them that the caller reaches. */
-export interface Surroundings {
-  readonly world: World
-  readonly api: Api
-  readonly reach: (table: ApiTable) => readonly Row[]
-}
 
 type Input = Json | undefined
 type Fields = Readonly<Record<string, Json>>
@@ -84,11 +77,8 @@ function readEntry(around: Surroundings, table: ApiTable, name: string, value: J
  * true.
  */
 function readRelated(around: Surroundings, table: ApiTable, relation: RelationField, input: Json): Condition | null {
-  const { world, api, reach } = around
-  const target = apiTableOf(api, relation.target)
-  const { local, foreign } = relation
-  const relatedTo = (row: Row): readonly Row[] =>
-    reach(target).filter((other) => isSame(world, table.sketch, local, row, foreign, other))
+  const target = apiTableOf(around.api, relation.target)
+  const relatedTo = (from: Row): readonly Row[] => relatedRows(around, table, relation, from).map(({ row }) => row)
   const quantified = (quantifier: string, filter: Json): Condition | null => {
     const condition = filter === null ? null : readFilter(around, target, filter)
     const isEmpty = condition === null && (quantifier === 'every' || !relation.many)

@@ -109,6 +109,8 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   if (table !== undefined || wrapped === undefined) return nothing
   if (field === 'groups') return { type: `${wrapped.type}Grouped`, pagesOf: wrapped }
   if (field === 'edges') return { type: `${wrapped.type}Edge`, pagesOf: null }
+  const between = owner.endsWith('Edge') ? wrapped.between.get(field) : undefined
+  if (between !== undefined) return linked(between, false)
   return field === 'node' || field === 'records' ? row(wrapped) : nothing
 }
 

@@ -21,7 +21,7 @@ export function nestedFields(world: World, api: Api, table: ApiTable): readonly 
   const isReadable = select === 'all' || key.every((name) => select.includes(name))
   if (!hasAddition(world, sketch, 'nestedWrites') || !isReadable || !arePlain(sketch, key)) return []
   return [...table.fields].flatMap(([name, field]): readonly NestedField[] => {
-    if (field.kind !== 'relation' || table.inserts.has(name)) return []
+    if (field.kind !== 'relation' || field.through !== undefined || table.inserts.has(name)) return []
     const target = apiTableOf(api, field.target)
     const isForward = field.direction === 'forward'
     const inserts = target.inserts.size > 0

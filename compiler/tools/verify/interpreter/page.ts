@@ -1,8 +1,7 @@
 import type { ApiTable } from './api-types.ts'
 import { apiTableOf } from './api.ts'
-import { isSame } from './constraints.ts'
-import type { Surroundings } from './filter.ts'
 import { Refused } from './refusal.ts'
+import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
 import { decodeToken, encodeToken } from './tokens.ts'
 import { rankOf } from './text-search.ts'
@@ -100,10 +99,7 @@ function readTerms(around: Surroundings, table: ApiTable, input: Json, path: str
     const relation = table.orderRelations.get(name)
     if (relation === undefined) throw new Error(`${table.type} cannot be sorted by ${name}`)
     const target = apiTableOf(around.api, relation.target)
-    const relatedTo = (row: Row): readonly Row[] =>
-      around
-        .reach(target)
-        .filter((other) => isSame(around.world, table.sketch, relation.local, row, relation.foreign, other))
+    const relatedTo = (from: Row): readonly Row[] => relatedRows(around, table, relation, from).map(({ row }) => row)
     const next = `${path}.${name}`
     if (!relation.many) return readTerms(around, target, asked, next, (row) => relatedTo(way(row) ?? new Map())[0])
     const direction = (asked as Record<string, Json>)['count'] ?? null

@@ -153,6 +153,7 @@ export const additions = [
   'enumArrays',
   'groups',
   'uniqueKeys',
+  'manyToMany',
   'jsonFilters',
   'search',
   'textFilters',

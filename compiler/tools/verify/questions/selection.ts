@@ -126,6 +126,7 @@ function featureOf(table: ApiTable, field: RowField, many: boolean): string {
   if (field.kind !== 'relation') return `function: computed ${many ? 'set' : 'row'}`
   const self = field.target === table.sketch.name ? ', self' : ''
   const composite = field.local.length > 1 ? ', composite' : ''
+  if (field.through !== undefined) return `relation: many to many${self}`
   return `relation: ${field.direction} ${many ? 'many' : 'one'}${self}${composite}`
 }
 
@@ -196,7 +197,12 @@ function drawMembers(scene: Scene, table: ApiTable, depth: number): string {
 
 function drawEdge(scene: Scene, table: ApiTable, depth: number): string {
   const node = `node { ${drawRow(scene, table, depth)} }`
-  const members = scene.draw.chance(50) ? [node, 'cursor'] : [node]
+  const between = [...table.between].filter(() => scene.draw.chance(40))
+  if (between.length > 0) scene.tell('between')
+  const members = [
+    ...between.map(([name, through]) => `${name} { ${drawRow(scene, apiTableOf(scene.api, through), 0)} }`),
+    ...(scene.draw.chance(50) ? [node, 'cursor'] : [node]),
+  ]
   return several(scene, `${table.type}Edge`, members)
 }
 
