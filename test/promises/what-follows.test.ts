@@ -183,16 +183,19 @@ describe('a comment key', () => {
     expect(sorted(new Set(names.filter((key) => !drawn.includes(`"${key}":`))))).toEqual(sorted(undrawn))
   })
 
-  /** They change no answer to the documents that it draws, which ask for neither composites nor functions. */
+  /** They change no answer to the documents that it draws, which ask for neither composites nor functions and write nothing. */
   const unread = [
     'live',
     'allowlist',
     'composites',
+    'deprecated',
     'description',
     'explain',
     'extensions',
     'functionShapes',
     'introspection',
+    'preset',
+    'readOnly',
   ]
 
   test('is read by `catalograph verify` from the schema of the owner', () => {
