@@ -233,8 +233,12 @@ export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
 
-/** That a pooler has moved to another server is found out afterwards, which is too late for what writes. */
-const mayRely = ({ pooled }: Connection, { readOnly }: Exchange): boolean => pooled === null || readOnly
+/**
+ * That a pooler has moved to another server is found out afterwards, which is too late for what writes. What relied on the one
+ * before runs again, and relies on no server the last time: there may be two of them by turns.
+ */
+const mayRely = ({ pooled }: Connection, { version, readOnly }: Exchange, reliance: Reliance): boolean =>
+  pooled === null || (version !== null && readOnly && reliance !== 'on nothing')
 
 /**
  * The statements of an exchange with their checks. From the second one on a check compares the counter alone, since the
@@ -250,13 +254,13 @@ const checked = (
   const { version, privileges, condition, readOnly, statements } = exchange
   if (version === null) return statements
   const counter = counterOf(version)
-  const { snapshot, steady } = mayRely(connection, exchange) ? lastingFor(connection, exchange) : never
+  const relies = mayRely(connection, exchange, reliance)
+  const { snapshot, steady } = relies ? lastingFor(connection, exchange) : never
   const onSnapshot = steady && reliance === 'on the snapshot'
   const unproven = { privileges: undefined, proof: null }
   const whole: Expected = { version, mark: null, ...unproven, condition, snapshot, steady: false }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
-  const mark =
-    reliance === 'on nothing' || !mayRely(connection, exchange) ? null : schemaMarkFor(connection, newest, counter)
+  const mark = reliance === 'on nothing' || !relies ? null : schemaMarkFor(connection, newest, counter)
   let expected: Expected =
     privileges === undefined
       ? whole
@@ -364,9 +368,9 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   return (connection, exchange, settings, evidence, reliance, settle, grow = null) => {
     const { pooled } = connection
     const statements = checked(addCheck, connection, exchange, evidence, reliance)
-    const relied = knownFacts(connection)?.server ?? null
+    const relied = mayRely(connection, exchange, reliance) ? (knownFacts(connection)?.server ?? null) : null
     const remembering: Settle = (given) => {
-      const result = pooled === null ? given : onServer(connection, exchange, relied, given)
+      const result = pooled === null ? given : onServer(connection, relied, given)
       remember(connection, exchange, evidence.mark, statements, result)
       settle(result)
     }
@@ -384,17 +388,15 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   }
 }
 
-/** The result, without the rows of what relied on facts about another server, so that it counts as outdated. */
-const onServer = (
-  connection: Connection,
-  exchange: Exchange,
-  relied: string | null,
-  result: ExchangeResult,
-): ExchangeResult => {
+/**
+ * The result, without the rows of what relied on facts about another server, so that it counts as outdated.
+ * @param relied null: it relied on none
+ */
+const onServer = (connection: Connection, relied: string | null, result: ExchangeResult): ExchangeResult => {
   if (result.kind !== 'rows') return result
   const server = result.rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
   if (knownFacts(connection)?.server !== server) newFacts(connection, server)
-  const isReliable = relied === server || relied === null || !exchange.readOnly
+  const isReliable = relied === server || relied === null
   return isReliable ? result : { kind: 'rows', rows: result.rows.map(() => []) }
 }
 
