@@ -1,4 +1,30 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take more than half a minute begin before all others: a long one that began last would be waited for alone. */
+const longest: readonly string[] = [
+  'bench/smoke',
+  'promises/live-topologies',
+  'promises/several-hosts',
+  'compiler/tools/diff/diff',
+  'browser/dashboard',
+  'compiler/incremental',
+  'runtime/graphql/apart',
+  'compiler/prepare',
+  'runtime/db/check/memberships',
+  'golden',
+]
+
+const placeOf = ({ moduleId }: TestSpecification): number => {
+  const place = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`))
+  return place === -1 ? longest.length : place
+}
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -15,5 +41,6 @@ export default defineConfig({
     isolate: false,
     // More than CI has cores: tests wait for clocks, mails and locks as well.
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 })
