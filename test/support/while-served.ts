@@ -22,7 +22,7 @@ const isReady = (url: string): Promise<boolean> =>
     () => false,
   )
 
-const patienceMs = 60_000
+const patienceMs = 15_000
 
 /** Serves with these settings until `visit` is done; gives what the process noted. */
 export const whileServed = async (

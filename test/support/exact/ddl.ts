@@ -96,20 +96,7 @@ function tableSql(world: World, table: TableSketch): string {
     ...table.columns.map((column) => columnSql(world, column)),
     `constraint ${ident(name)} primary key (${list(table.primaryKey)})`,
   ]
-  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};`
-}
-
-/** In a schema that nobody is served of. */
-export const partitionNames = ({ name }: TableSketch): readonly string[] =>
-  [0, 1].map((remainder) => `parts.${ident(`${name} ${remainder}`)}`)
-
-function partitionsSql(table: TableSketch): string {
-  if (table.partitioned === undefined) return ''
-  const parts = partitionNames(table).map(
-    (name, remainder) =>
-      `create table ${name} partition of ${ident(table.name)} for values with (modulus 2, remainder ${remainder})`,
-  )
-  return [` partition by hash (${list(table.primaryKey)})`, 'create schema if not exists parts', ...parts].join(';\n')
+  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n);`
 }
 
 const uniqueSql = (table: TableSketch): readonly string[] =>
@@ -358,16 +345,13 @@ export function schemaSql(world: World): string {
 }
 
 /** Rows with their cells in the order of the columns. */
-export const insertSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
-  `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${rowsSql(world, table, rows)}`
-
-export const rowsSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
-  rows
-    .map(
-      (cells) =>
-        `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
-    )
-    .join(',\n')
+export function insertSql(world: World, table: TableSketch, rows: TableSketch['rows']): string {
+  const tuples = rows.map(
+    (cells) =>
+      `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
+  )
+  return `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')}`
+}
 
 const fillTable = (world: World, table: TableSketch): readonly string[] =>
   table.rows.length === 0 ? [] : [`${insertSql(world, table, table.rows)};`]
