@@ -97,6 +97,6 @@ test(
       expect(found.problems.slice(0, 3).map((problem) => `${problem}\n${again}`)).toEqual([])
     }
     console.info(`live: LIVE_SEED=${seed}`, tally)
-    expect(tally.answers).toBeGreaterThan(20)
+    expect(tally.answers).toBeGreaterThan(10)
   },
 )

@@ -48,7 +48,8 @@ describe(`what diff promises (again: ${again})`, () => {
       const tally = { broken: 0 }
       const drawn = fc
         .sample(worlds, { seed, numRuns: 20 })
-        .filter((world) => usefulRoles(world).length > 0)
+        // Geometries need PostGIS.
+        .filter((world) => world.geo !== true && usefulRoles(world).length > 0)
         .slice(0, 2)
       for (const world of drawn) {
         const { limits: _, ...free } = world
