@@ -239,6 +239,7 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
   const auth = openAuth({
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
+    processes: settings.workers,
     pooler: settings.pooler,
     secret: settings.jwtSecret,
     baseUrl: () => addressOf(settings, listeningUrl()),

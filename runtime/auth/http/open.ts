@@ -36,6 +36,8 @@ export interface OpenAuthOptions {
   readonly smtpUrl?: string | null
   /** Sender of mails; null or left out: one at the host of the project's own address. */
   readonly mailFrom?: string | null
+  /** How many processes serve the project; left out: this one. */
+  readonly processes?: number
   /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
   readonly passwords?: Passwords
   readonly log: Log
@@ -91,7 +93,7 @@ interface Ground {
 }
 
 function createTools({ database, whereReady, state }: Ground, options: OpenAuthOptions): AuthTools {
-  const { secret, now, log, passwords = createPasswords() } = options
+  const { secret, now, log, processes = 1, passwords = createPasswords({ processes }) } = options
   const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
   const mailRequests = createMailRequests({
     database,

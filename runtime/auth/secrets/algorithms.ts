@@ -7,7 +7,7 @@ const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /**
  * The hashes that a password may be stored as (spec/auth.md 12): how each is recognised and checked, and whether it is
- * current. Making and checking a hash holds the thread that does it, which is never the one that serves (threads.ts).
+ * current. Making and checking a hash holds the thread that does it, which is never the one that serves (hashing-threads.ts).
  */
 interface Algorithm {
   readonly matches: RegExp

@@ -22,9 +22,12 @@ export interface Passwords {
 /** At 50 to 80 ms a hash the last in the queue waits for about five seconds. */
 const waitingPerThread = 80
 
-const usualThreads = (): number => (yields ? availableParallelism() : Math.max(1, availableParallelism() - 1))
+const usualThreads = (processes: number): number =>
+  Math.max(1, Math.floor((yields ? availableParallelism() : availableParallelism() - 1) / processes))
 
 export interface HashingOptions {
+  /** How many processes of one service share the cores. */
+  readonly processes?: number
   /** How many hash at a time. */
   readonly threads?: number
   /** How many may wait for each thread. */
@@ -34,7 +37,7 @@ export interface HashingOptions {
 }
 
 export function createPasswords(options: HashingOptions = {}): Passwords {
-  const { threads = usualThreads(), waiting = waitingPerThread, cost = usualCost } = options
+  const { processes = 1, threads = usualThreads(processes), waiting = waitingPerThread, cost = usualCost } = options
   const queue = createWorkQueue({ workers: threads, waiting: threads * waiting })
   return passwordsOf({ queue, threads: createHashingThreads() }, cost, () => undefined)
 }
