@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { codegenCommand } from '../../compiler/tools/cli/codegen.ts'
 import { runCommand, type CommandAnswer } from './command.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -46,6 +47,34 @@ export function createApplication(): Application {
     },
     remove: () => rmSync(folder, { recursive: true }),
   }
+}
+
+/** An application with the client of a database, in its folder "db". */
+export interface GeneratedApplication extends Application {
+  readonly database: TestDatabase
+  /** Both. */
+  readonly end: () => Promise<void>
+}
+
+/** Generates it for the role anon. */
+export async function createGenerated(sql: string): Promise<GeneratedApplication> {
+  const database = await createDatabase({ sql })
+  const app = createApplication()
+  const end = async (): Promise<void> => {
+    app.remove()
+    await database.drop()
+  }
+  const { exitCode, noted } = await app.codegen([
+    '--from',
+    database.adminUrl,
+    '--out',
+    join(app.folder, 'db'),
+    '--role',
+    'anon',
+  ])
+  if (exitCode === 0) return { ...app, database, end }
+  await end()
+  throw new Error(`codegen ended with ${exitCode}: ${noted}`)
 }
 
 const never = new Promise<string>(() => undefined)

@@ -1,7 +1,5 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { createApplication, type Application } from '../../../support/generated-client.ts'
+import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}})';
@@ -13,19 +11,11 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let database: TestDatabase
-let app: Application
-
+let app: GeneratedApplication
 beforeAll(async () => {
-  database = await createDatabase({ sql })
-  app = createApplication()
-  const args = ['--from', database.adminUrl, '--out', join(app.folder, 'db'), '--role', 'anon']
-  expect(await app.codegen(args)).toMatchObject({ exitCode: 0 })
+  app = await createGenerated(sql)
 })
-afterAll(async () => {
-  app?.remove()
-  await database?.drop()
-})
+afterAll(() => app?.end())
 
 const complaints = (objects: string, table = 'post'): string => {
   const lines = [

@@ -1,9 +1,7 @@
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { createApplication, type Application } from '../../../support/generated-client.ts'
+import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "upsert": {"enabled": true}})';
@@ -28,19 +26,11 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let database: TestDatabase
-let app: Application
-
+let app: GeneratedApplication
 beforeAll(async () => {
-  database = await createDatabase({ sql })
-  app = createApplication()
-  const args = ['--from', database.adminUrl, '--out', join(app.folder, 'db'), '--role', 'anon']
-  expect(await app.codegen(args)).toMatchObject({ exitCode: 0 })
+  app = await createGenerated(sql)
 })
-afterAll(async () => {
-  app?.remove()
-  await database?.drop()
-})
+afterAll(() => app?.end())
 
 describe('an insert of the typed client', () => {
   /** What the compiler says of each of these calls; nothing of right ones. */
@@ -86,7 +76,7 @@ describe('an insert of the typed client', () => {
     const told = complaints(insert('note', `{ id: 1, body: 'x' }`, onConflict), insert('note', `{ id: 1 }`, onConflict))
     expect(told).toEqual(['', has("'body' is missing")])
     const conflicting = `insert into note values (1, 'x'); insert into note (id) values (1) on conflict do nothing`
-    await expect(database.query(conflicting)).rejects.toThrow('null value in column "body"')
+    await expect(app.database.query(conflicting)).rejects.toThrow('null value in column "body"')
   })
 
   it('leaves to a trigger what it may set, and takes views as they are', () => {
@@ -96,7 +86,7 @@ describe('an insert of the typed client', () => {
 
 describe('what a compiler knows of required columns', () => {
   it('follows triggers and defaults', async () => {
-    await withSession({ url: database.adminUrl }, async (query) => {
+    await withSession({ url: app.database.adminUrl }, async (query) => {
       const compiler = createCompiler({ query, schemas: ['public'], version: null })
       const required = async (): Promise<readonly string[]> => {
         const { revision } = await compiler.compile()
