@@ -1,17 +1,17 @@
-import type { EntityFacts, OrderDirection } from '../contract/manifest.ts'
+import type { DefaultOrderFacts, EntityFacts } from '../contract/manifest.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
+interface DefaultOrder extends DefaultOrderFacts {
+  readonly field: string
+}
+
 /** The order of a relation's collections where none is given (spec/graphql.md 17.5): the fields that the role can sort by. */
-export function defaultOrderOf(
-  visible: RoleVisibility,
-  entity: EntityFacts,
-): readonly (readonly [field: string, direction: OrderDirection])[] {
+export function defaultOrderOf(visible: RoleVisibility, entity: EntityFacts): readonly DefaultOrder[] {
   const { defaultOrder } = entity
   if (defaultOrder === undefined) return []
   const fields = [...byField(visible.orderable(entity))]
-  return defaultOrder.flatMap(({ column, direction }) => {
-    const found = fields.find(([, facts]) => facts.column === column)
-    return found === undefined ? [] : [[found[0], direction] as const]
-  })
+  return defaultOrder.flatMap((facts) =>
+    fields.flatMap(([field, { column }]) => (column === facts.column ? [{ ...facts, field }] : [])),
+  )
 }

@@ -179,7 +179,7 @@ export function createTypes(
       // Without a prototype: graphql-js asks for every field of the type, one called "constructor" among them.
       return order.length === 0
         ? undefined
-        : order.map(([name, direction]) => Object.assign(Object.create(null), { [name]: direction }))
+        : order.map(({ field: name, direction }) => Object.assign(Object.create(null), { [name]: direction }))
     },
     part,
     enum: (item) => typesOf(item).type,

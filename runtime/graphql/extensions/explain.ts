@@ -1,6 +1,7 @@
 import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import type { Collection, Plan, Row as PlannedRow, RowMember, Slot } from '../plan/types.ts'
+import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/types.ts'
+import type { Slot } from '../plan/values.ts'
 import type { Part } from '../statements/source.ts'
 import { fieldOf, toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'

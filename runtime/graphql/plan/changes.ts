@@ -7,7 +7,8 @@ import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { ColumnChange, Encoding, RowChange, UpdateRows, Value } from './types.ts'
+import type { ColumnChange, RowChange, UpdateRows } from './types.ts'
+import type { Encoding, Value } from './values.ts'
 import { planResponse } from './written.ts'
 
 /** What an update sets, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */

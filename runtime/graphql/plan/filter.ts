@@ -15,7 +15,8 @@ import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
 import { slotOf, type Input } from './input.ts'
 import { joinOf } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, Quantifier, Slot, Subject, Value } from './types.ts'
+import type { Filter, Quantifier, Subject } from './types.ts'
+import type { Slot, Value } from './values.ts'
 
 /** What filters are planned with. */
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>

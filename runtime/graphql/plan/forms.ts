@@ -2,17 +2,14 @@ import type { FormName } from '../../contract/filter-forms.ts'
 import { forms } from '../../sql/forms.ts'
 import { jsonParts, type JsonPartName } from '../../sql/json-form.ts'
 import { refuse } from '../protocol/failures.ts'
-import { slotOf, type Input } from './input.ts'
-import type { Filter, Slot, Subject, Value } from './types.ts'
+import { memberOf, slotOf, type Input } from './input.ts'
+import type { Filter, Subject } from './types.ts'
+import type { Slot, Value } from './values.ts'
 
 /** Conditions on values whose filters additions bring (spec/graphql.md 17). */
 
 const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
 const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
-
-/** What an object has under a name; nothing is as null. */
-export const memberOf = (input: Input, name: string): Input =>
-  (input.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'null' }
 
 /** The condition of an operator that is the form's own; null where it is one of the usual ones. */
 export function planOwnOperator(subject: Subject, form: FormName, operator: string, operand: Input): Filter | null {

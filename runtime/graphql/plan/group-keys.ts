@@ -5,7 +5,8 @@ import { badArgument } from '../protocol/failures.ts'
 import { valueOf, type Input } from './input.ts'
 import { joinOf } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { Encoding, GroupKey, OrderKey, Value } from './types.ts'
+import type { GroupKey, OrderKey } from './types.ts'
+import type { Encoding, Value } from './values.ts'
 
 /** What rows are grouped by (spec/graphql.md 17.2). */
 

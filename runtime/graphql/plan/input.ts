@@ -11,7 +11,7 @@ import {
   type ValueNode,
 } from 'graphql'
 import { badArgument } from '../protocol/failures.ts'
-import type { Slot } from './types.ts'
+import type { Slot } from './values.ts'
 
 /**
  * An argument as planning sees it: its shape is known, its leaves are slots with the value they have in this request. Literals and
@@ -29,6 +29,21 @@ export type Input =
       readonly fields: readonly (readonly [name: string, input: Input])[]
     }
 
+const absent: Input = { kind: 'absent' }
+const nothing: Input = { kind: 'null' }
+
+export type ObjectInput = Extract<Input, { kind: 'object' }>
+
+/** Those of a list, or the only one. */
+export function objectsIn(given: Input): readonly ObjectInput[] {
+  const items = given.kind === 'list' ? given.items : [given]
+  return items.flatMap((item) => (item.kind === 'object' ? [item] : []))
+}
+
+/** What an object has under a name; null where there is none. */
+export const memberOf = (input: Input | undefined, name: string): Input =>
+  (input?.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? nothing
+
 export interface Variables {
   /** Values by name, coerced to their declared types; a variable that is absent has no entry. */
   readonly values: Readonly<Record<string, unknown>>
@@ -38,9 +53,6 @@ export interface Variables {
    */
   readonly untyped: boolean
 }
-
-const absent: Input = { kind: 'absent' }
-const nothing: Input = { kind: 'null' }
 
 const constant = (value: unknown): Slot => ({ kind: 'constant', value })
 

@@ -1,7 +1,7 @@
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { Planner } from './planner.ts'
-import type { Encoding } from './types.ts'
+import type { Encoding } from './values.ts'
 
 /** Columns of inputs, and how their values travel. */
 

@@ -5,23 +5,14 @@ import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { refuse, refusedAt } from '../protocol/failures.ts'
-import { isGiven, slotOf, type Input } from './input.ts'
+import { isGiven, memberOf, objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner } from './planner.ts'
-import type {
-  CarriedColumn,
-  InputStep,
-  LinkedValue,
-  NestedInsert,
-  NestedRows,
-  Slot,
-  Value,
-  WriteStep,
-} from './types.ts'
+import type { NestedInsert } from './types.ts'
+import type { InputStep, Slot, Value } from './values.ts'
+import type { CarriedColumn, LinkedValue, NestedRows, WriteStep } from './write-steps.ts'
 
 /** Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6). */
-
-type ObjectInput = Extract<Input, { kind: 'object' }>
 
 /** Each is a statement. Nothing but a document made for the purpose has as many. */
 const maxSteps = 100
@@ -33,16 +24,23 @@ export function namesRelated(visible: RoleVisibility, entity: EntityFacts, objec
 }
 
 /** How many rows there are, with those within them. */
-export function insertedRows(visible: RoleVisibility, entity: EntityFacts, objects: Input): number {
-  const related = nestedRelations(visible, entity)
-  return objectsIn(objects).reduce(
-    (sum, { fields }) =>
-      fields.reduce((inner, [name, value]) => {
-        const target = related.get(name)?.target
-        return target === undefined ? inner : inner + insertedRows(visible, target, memberOf(value, 'insert'))
-      }, sum + 1),
-    0,
-  )
+export function insertedRows(visible: RoleVisibility, root: EntityFacts, objects: Input): number {
+  const known = new Map<EntityFacts, ReadonlyMap<string, Related>>()
+  const relatedOf = (entity: EntityFacts): ReadonlyMap<string, Related> => {
+    const related = known.get(entity) ?? nestedRelations(visible, entity)
+    known.set(entity, related)
+    return related
+  }
+  const count = (entity: EntityFacts, given: Input): number =>
+    objectsIn(given).reduce(
+      (sum, { fields }) =>
+        fields.reduce((inner, [name, value]) => {
+          const target = relatedOf(entity).get(name)?.target
+          return target === undefined ? inner : inner + count(target, memberOf(value, 'insert'))
+        }, sum + 1),
+      0,
+    )
+  return count(root, objects)
 }
 
 /** What all steps of a field are planned with. */
@@ -165,15 +163,6 @@ const argumentOf = (path: readonly InputStep[]): readonly string[] => [
   'objects',
   ...path.flatMap(({ field, member }) => [field, member]),
 ]
-
-const memberOf = (input: Input | undefined, name: string): Input =>
-  (input?.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? { kind: 'absent' }
-
-/** Of a list, or the only one. */
-function objectsIn(given: Input): readonly ObjectInput[] {
-  const items = given.kind === 'list' ? given.items : [given]
-  return items.flatMap((item) => (item.kind === 'object' ? [item] : []))
-}
 
 interface Parents {
   readonly links: readonly Link[]

@@ -1,25 +1,25 @@
-import type { EntityFacts } from '../../contract/manifest.ts'
+import type { EntityFacts, OrderDirection } from '../../contract/manifest.ts'
 import { defaultOrderOf } from '../../engine/default-order.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { memberOf } from './forms.ts'
-import { valueOf, type Input } from './input.ts'
+import { memberOf, valueOf, type Input } from './input.ts'
 import { joinOf } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm } from './types.ts'
 
-const directions: Readonly<Record<string, Omit<OrderTerm, 'column'>>> = {
+const directions: Readonly<Record<OrderDirection, Omit<OrderTerm, 'column'>>> = {
   AscNullsFirst: { descending: false, nullsFirst: true },
   AscNullsLast: { descending: false, nullsFirst: false },
   DescNullsFirst: { descending: true, nullsFirst: true },
   DescNullsLast: { descending: true, nullsFirst: false },
 }
+const directionOf: ReadonlyMap<string, Omit<OrderTerm, 'column'>> = new Map(Object.entries(directions))
 
 /**
- * What the caller asked for, where nothing is given what the relation's comment says (spec/graphql.md 17.5), then always the key (spec/graphql.md 5.4): cursors hold the key's values even where it was
- * named before.
+ * What the caller asked for, where nothing is given what the relation's comment says (spec/graphql.md 17.5), then always the key
+ * (spec/graphql.md 5.4): cursors hold the key's values even where it was named before.
  */
 export function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
@@ -30,15 +30,8 @@ export function planOrder(planner: Planner, entity: EntityFacts, input: Input): 
   return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
 }
 
-function planDefault({ visible }: Planner, entity: EntityFacts): readonly OrderTerm[] {
-  const order = defaultOrderOf(visible, entity)
-  if (order.length === 0) return []
-  const columns = byField(visible.orderable(entity))
-  return order.flatMap(([field, direction]): readonly OrderTerm[] => {
-    const [column, term] = [columns.get(field)?.column, directions[direction]]
-    return column === undefined || term === undefined ? [] : [{ column, ...term }]
-  })
-}
+const planDefault = ({ visible }: Planner, entity: EntityFacts): readonly OrderTerm[] =>
+  defaultOrderOf(visible, entity).map(({ column, direction }) => ({ column, ...directions[direction] }))
 
 /** @param from makes a key of the collection's rows of one of this relation */
 function planTerms(
@@ -63,7 +56,7 @@ function planTerms(
 }
 
 export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm[] => {
-  const term = directions[String(valueOf(direction))]
+  const term = directionOf.get(String(valueOf(direction)))
   return term === undefined ? [] : [{ column, ...term }]
 }
 

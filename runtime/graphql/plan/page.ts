@@ -3,7 +3,8 @@ import { badArgument } from '../protocol/failures.ts'
 import { decodeCursor, type ElementForm } from './cursors-and-node-ids.ts'
 import { elementForm } from './filter.ts'
 import { isGiven, type Input } from './input.ts'
-import type { OrderKey, OrderTerm, Page, Value } from './types.ts'
+import type { OrderKey, OrderTerm, Page } from './types.ts'
+import type { Value } from './values.ts'
 
 type Args = (name: string) => Input
 

@@ -16,7 +16,8 @@ import { createPlanner, type Planner, type SelectedField } from './planner.ts'
 import { readsOf } from './reads.ts'
 import { planResult, planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
-import type { Plan, Root, Value } from './types.ts'
+import type { Plan, Root } from './types.ts'
+import type { Value } from './values.ts'
 import { planWrite } from './writes.ts'
 
 /**

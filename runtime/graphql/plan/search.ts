@@ -1,8 +1,8 @@
 import type { ColumnFacts } from '../../contract/manifest.ts'
 import { searchedForm } from '../../engine/searches.ts'
-import { memberOf } from './forms.ts'
-import { slotOf, type Input } from './input.ts'
-import type { RankKey, RowMember, Value } from './types.ts'
+import { memberOf, slotOf, type Input } from './input.ts'
+import type { RankKey, RowMember } from './types.ts'
+import type { Value } from './values.ts'
 
 /** Orders and fields of columns that are searched (spec/graphql.md 17.1). */
 

@@ -9,86 +9,13 @@ import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
-import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
+import type { Value } from './values.ts'
+import type { WriteStep } from './write-steps.ts'
 
 /**
  * s3: what to read and write, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL names
  * of columns, and ids of objects.
  */
-
-/** Where a value comes from when the request is bound. */
-export type Slot =
-  | {
-      readonly kind: 'constant'
-      readonly value: unknown
-      /** It came beside the document, so that nothing of it is written into a statement. */
-      readonly sent?: true
-    }
-  | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
-  /** SQL of type text of the caller's claims (run/tenants.ts). */
-  | { readonly kind: 'tenant'; readonly expression: string }
-  | { readonly kind: 'list'; readonly items: readonly Slot[] }
-  | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }
-  /** Of a list of objects, those that lie within them on a path, in order. */
-  | { readonly kind: 'within'; readonly of: Slot; readonly path: readonly InputStep[] }
-  /** For each of these, from 1 on, which one of those it lies in that are a step above. */
-  | { readonly kind: 'outer-places'; readonly of: Slot; readonly path: readonly InputStep[] }
-  /** For each of these, which one of those a step further it holds; null: none. */
-  | {
-      readonly kind: 'inner-places'
-      readonly of: Slot
-      readonly path: readonly InputStep[]
-      readonly step: InputStep
-    }
-
-/** From an object of an insert to those of related rows (spec/graphql.md 17.6). */
-export interface InputStep {
-  /** The relation. */
-  readonly field: string
-  readonly member: 'insert' | 'connect'
-  /** Of those that connect only the ones that name these fields. */
-  readonly key?: readonly string[]
-}
-
-/** How a value becomes the text of a parameter. */
-export type Encoding =
-  /** A scalar; longer texts than `maxLength` characters are refused (spec/graphql.md 3.4). */
-  | { readonly kind: 'scalar'; readonly maxLength: number | null }
-  /** A list as an array literal. */
-  | { readonly kind: 'array'; readonly maxLength: number | null }
-  /** One element of a cursor. */
-  | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm }
-  /** One key value of a node id that must name this relation. */
-  | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
-  /** A whole row count that must not be negative. */
-  | { readonly kind: 'offset' }
-  /** A part of 1. */
-  | { readonly kind: 'part' }
-  /** A number above 0. */
-  | { readonly kind: 'width' }
-  /** How far away; not negative. */
-  | { readonly kind: 'distance' }
-  /** A list of objects as a JSON array of records whose members are c0, c1, ... */
-  | {
-      readonly kind: 'records'
-      readonly members: readonly { readonly name: string; readonly maxLength: number | null }[]
-    }
-  /** What stands at a path in each object of a list, as an array literal; of lists it has their literals. */
-  | {
-      readonly kind: 'each'
-      readonly path: readonly string[]
-      readonly list: boolean
-      readonly maxLength: number | null
-    }
-  /** How many items a list has. */
-  | { readonly kind: 'count' }
-  /** Whether something stands there, as an array literal. */
-  | { readonly kind: 'each-given'; readonly path: readonly string[] }
-
-export interface Value {
-  readonly slot: Slot
-  readonly encoding: Encoding
-}
 
 /** A condition on the rows of one relation. `all` of nothing holds, `any` of nothing does not occur. */
 export type Filter =
@@ -396,62 +323,6 @@ export interface NestedInsert extends Change {
   readonly steps: readonly WriteStep[]
   /** The step of the rows themselves. */
   readonly own: number
-}
-
-export type WriteStep = (InsertStep | ConnectStep) & {
-  readonly id: number
-  readonly entity: EntityFacts
-  /** Where it stands in the field's arguments. */
-  readonly argument: readonly string[]
-  /** SQL names of columns whose values later steps need. */
-  readonly carried: readonly string[]
-}
-
-export interface InsertStep {
-  readonly kind: 'insert'
-  readonly rows: NestedRows
-  readonly presets?: readonly PresetPlace[]
-  /** How many there are. */
-  readonly given: Value | number
-  /** As of any change. */
-  readonly readable: string
-}
-
-/** Rows that are there, each of which is found by a key. */
-export interface ConnectStep {
-  readonly kind: 'connect'
-  /** SQL names of the key's columns; values are arrays with one of each row. */
-  readonly by: readonly { readonly column: string; readonly values: Value }[]
-}
-
-/** As `InsertRows`, with columns whose values rows of other steps have. */
-export type NestedRows =
-  | {
-      readonly kind: 'uniform'
-      readonly columns: readonly string[]
-      /** Null: there are none but links. */
-      readonly records: Value | null
-      readonly links: readonly { readonly column: string; readonly from: readonly LinkedFrom[] }[]
-    }
-  | {
-      readonly kind: 'separate'
-      readonly columns: readonly string[]
-      readonly rows: readonly (readonly (Value | LinkedValue | null)[])[]
-    }
-
-/** A column of the rows of a step. */
-export interface CarriedColumn {
-  readonly step: number
-  readonly column: string
-}
-
-/** `places`: for each row that of the other one among those of its step, from 1 on; null: it is none of them. */
-export interface LinkedFrom extends CarriedColumn {
-  readonly places: Value
-}
-
-export interface LinkedValue extends CarriedColumn {
-  readonly place: number
 }
 
 export interface OnConflict {

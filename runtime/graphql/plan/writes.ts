@@ -2,12 +2,13 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument, refusedAt } from '../protocol/failures.ts'
 import { planFilter } from './filter.ts'
-import { slotOf, type Input } from './input.ts'
+import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { planChanges } from './changes.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import { namesRelated, planNested } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { InsertRows, OnConflict, Root, Value } from './types.ts'
+import type { InsertRows, OnConflict, Root } from './types.ts'
+import type { Value } from './values.ts'
 import { planResponse } from './written.ts'
 
 /** Insert, update and delete (spec/graphql.md 10). */
@@ -36,11 +37,8 @@ export function planWrite(
   return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }
 }
 
-type ObjectInput = Extract<Input, { kind: 'object' }>
-
 function objectsOf(input: Input): readonly ObjectInput[] {
-  const items = input.kind === 'list' ? input.items : []
-  const objects = items.flatMap((item) => (item.kind === 'object' ? [item] : []))
+  const objects = objectsIn(input)
   if (objects.length === 0) throw badArgument('At least one record must be provided to objects')
   return objects
 }

@@ -5,7 +5,7 @@ import { createDocument, createKnown, type Document, type Known, type Shapes, ty
 import { Refusal } from '../protocol/failures.ts'
 import { TakesLong, tooDeep, withinStack, type Patience } from '../operation/limits.ts'
 import { tooRepetitive } from '../operation/operation.ts'
-import type { Slot } from '../plan/types.ts'
+import type { Slot } from '../plan/values.ts'
 import { isHeavy, scan } from '../operation/scan.ts'
 import type { Statements } from '../statements/statements.ts'
 

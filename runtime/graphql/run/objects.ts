@@ -1,4 +1,4 @@
-import type { InputStep } from '../plan/types.ts'
+import type { InputStep } from '../plan/values.ts'
 
 /** What lies within the objects that a request gives. */
 

@@ -13,15 +13,9 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type {
-  CarriedColumn,
-  ConnectStep,
-  InsertStep,
-  LinkedFrom,
-  NestedInsert,
-  Value,
-  WriteStep,
-} from '../plan/types.ts'
+import type { NestedInsert } from '../plan/types.ts'
+import type { Value } from '../plan/values.ts'
+import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'

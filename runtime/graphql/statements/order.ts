@@ -1,5 +1,6 @@
 import type { Comparisons } from '../../contract/builder.ts'
-import type { OrderKey, OrderTerm, RankKey, RelatedKey, Value } from '../plan/types.ts'
+import type { OrderKey, OrderTerm, RankKey, RelatedKey } from '../plan/types.ts'
+import type { Value } from '../plan/values.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import type { Condition } from './filter.ts'
 import { valueParameter } from './parameters.ts'

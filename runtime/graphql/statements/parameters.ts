@@ -1,7 +1,7 @@
 import type { Printed } from '../../sql/print.ts'
 import { parameter as parameterNode, type Parameter } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
-import type { Value } from '../plan/types.ts'
+import type { Value } from '../plan/values.ts'
 
 /** A value of the plan as a parameter; statements are given no others. */
 export const valueParameter = (value: Value): Parameter => parameterNode(value)

@@ -1,6 +1,6 @@
 import { literal } from '../../sql/literal.ts'
 import type { Sql } from '../../sql/tree.ts'
-import type { Slot, Value } from '../plan/types.ts'
+import type { Slot, Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'
 
 /** Words that a document spells out are a part of the statement where an index on an expression wants them there. */

@@ -1,5 +1,6 @@
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
-import type { Collection, OrderTerm, Page, Value } from '../plan/types.ts'
+import type { Collection, OrderTerm, Page } from '../plan/types.ts'
+import type { Value } from '../plan/values.ts'
 import type { Condition } from './filter.ts'
 import { orderKeys, type Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'

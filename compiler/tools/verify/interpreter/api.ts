@@ -3,20 +3,18 @@ import type { Api, ApiTable, RelationField, RowField, RootField } from './api-ty
 import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { accessOf } from './access.ts'
+import { isAlwaysThere, isGranted, isUnique, linksOf, type Link, type Links } from './links.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
 import {
   additionsOf,
-  columnNamed,
   grantsOf,
   hasAddition,
   keyOf,
   schemaOf,
   tableNamed,
-  type ColumnGrant,
   type ColumnSketch,
-  type ForeignKeySketch,
   type PresetSketch,
   type FunctionSketch,
   type Grants,
@@ -54,21 +52,6 @@ const builtIn: ReadonlySet<string> = new Set([
   'FilterIs',
   'OrderByDirection',
 ])
-
-const isGranted = (grant: ColumnGrant, column: string): boolean => grant === 'all' || grant.includes(column)
-
-/** A foreign key between two tables that the role sees. */
-interface Link {
-  readonly child: TableSketch
-  readonly key: ForeignKeySketch
-  readonly target: TableSketch
-}
-
-/** In the order of the tables and of their keys. */
-interface Links {
-  readonly from: ReadonlyMap<TableSketch, readonly Link[]>
-  readonly to: ReadonlyMap<TableSketch, readonly Link[]>
-}
 
 const apis = new WeakMap<World, Map<Role, Api>>()
 
@@ -472,39 +455,6 @@ function addComputed(
     if (isFieldName(name)) fields.set(name, { kind: 'computed', function: fn })
   }
 }
-
-const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target: TableSketch): boolean =>
-  key.unproven !== true &&
-  target.policies === null &&
-  key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
-
-/** Both tables are exposed, and every column of the key is readable on both sides (spec/graphql.md 1.4, 8.1). */
-function linksOf(world: World, role: Role, exposed: readonly TableSketch[]): Links {
-  const byName = new Map(exposed.map((table) => [table.name, table]))
-  const [from, to] = [new Map<TableSketch, Link[]>(), new Map<TableSketch, Link[]>()]
-  const add = (links: Map<TableSketch, Link[]>, table: TableSketch, link: Link): void => {
-    links.set(table, [...(links.get(table) ?? []), link])
-  }
-  for (const child of world.tables.filter(({ name }) => byName.has(name))) {
-    for (const key of child.foreignKeys) {
-      const target = byName.get(key.target)
-      if (target === undefined || !isReadable(child, key.columns, role) || !isReadable(target, key.targetColumns, role))
-        continue
-      add(from, child, { child, key, target })
-      add(to, target, { child, key, target })
-    }
-  }
-  return { from, to }
-}
-
-const isReadable = (table: TableSketch, columns: readonly string[], role: Role): boolean =>
-  columns.every((column) => isGranted(grantsOf(table, role).select, column))
-
-/** A unique key that is whole, not partial, lies within the columns (spec/graphql.md 8.3). */
-const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>
-  [{ columns: table.primaryKey, where: null }, ...table.uniques].some(
-    (unique) => unique.where === null && unique.columns.every((column) => columns.includes(column)),
-  )
 
 /**
  * Every column of the key has a name of its own among them (spec/graphql.md 7.3, decision 5); readable or not, the

@@ -1,0 +1,61 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import type { PresetPlace } from '../../engine/visible/columns.ts'
+import type { Value } from './values.ts'
+
+/** The steps of an insert with related rows, each of which is a statement (spec/graphql.md 17.6). */
+
+export type WriteStep = (InsertStep | ConnectStep) & {
+  readonly id: number
+  readonly entity: EntityFacts
+  /** Where it stands in the field's arguments. */
+  readonly argument: readonly string[]
+  /** SQL names of columns whose values later steps need. */
+  readonly carried: readonly string[]
+}
+
+export interface InsertStep {
+  readonly kind: 'insert'
+  readonly rows: NestedRows
+  readonly presets?: readonly PresetPlace[]
+  /** How many there are. */
+  readonly given: Value | number
+  /** As of any change. */
+  readonly readable: string
+}
+
+/** Rows that are there, each of which is found by a key. */
+export interface ConnectStep {
+  readonly kind: 'connect'
+  /** SQL names of the key's columns; values are arrays with one of each row. */
+  readonly by: readonly { readonly column: string; readonly values: Value }[]
+}
+
+/** As `InsertRows`, with columns whose values rows of other steps have. */
+export type NestedRows =
+  | {
+      readonly kind: 'uniform'
+      readonly columns: readonly string[]
+      /** Null: there are none but links. */
+      readonly records: Value | null
+      readonly links: readonly { readonly column: string; readonly from: readonly LinkedFrom[] }[]
+    }
+  | {
+      readonly kind: 'separate'
+      readonly columns: readonly string[]
+      readonly rows: readonly (readonly (Value | LinkedValue | null)[])[]
+    }
+
+/** A column of the rows of a step. */
+export interface CarriedColumn {
+  readonly step: number
+  readonly column: string
+}
+
+/** `places`: for each row that of the other one among those of its step, from 1 on; null: it is none of them. */
+export interface LinkedFrom extends CarriedColumn {
+  readonly places: Value
+}
+
+export interface LinkedValue extends CarriedColumn {
+  readonly place: number
+}
