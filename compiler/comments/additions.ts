@@ -1,4 +1,10 @@
-import { orderDirections, type DefaultOrderFacts } from '../../runtime/contract/manifest.ts'
+import {
+  defaultFilterOperators,
+  orderDirections,
+  type DefaultFilterFacts,
+  type DefaultOrderFacts,
+  type FilterConstant,
+} from '../../runtime/contract/manifest.ts'
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
@@ -92,6 +98,41 @@ function orderTerm(value: JsonValue): DefaultOrderFacts | null {
   const direction = orderDirections.find((name) => name === told)
   return direction === undefined || others.length > 0 ? null : { column, direction }
 }
+
+/** `{"deleted_at": {"is": "NULL"}}`: operators by column; what is otherwise is left out. */
+export const conditionsOnColumns: Decoder<readonly DefaultFilterFacts[]> = (value) => {
+  if (value === null) return { ok: true, value: [] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  const read = Object.entries(value).flatMap(([column, conditions]) => conditionsOn(column, conditions))
+  return {
+    ok: true,
+    value: read.flatMap(({ facts }) => facts ?? []),
+    remarks: read.flatMap(({ item, facts }) => (facts === null ? [`${shown(item)} is no condition`] : [])),
+  }
+}
+
+function conditionsOn(
+  column: string,
+  conditions: JsonValue,
+): readonly { readonly item: JsonValue; readonly facts: DefaultFilterFacts | null }[] {
+  if (!isJsonObject(conditions) || Object.keys(conditions).length === 0) {
+    return [{ item: { [column]: conditions }, facts: null }]
+  }
+  return Object.entries(conditions).map(([operator, operand]) => ({
+    item: { [column]: { [operator]: operand } },
+    facts: condition(column, operator, operand),
+  }))
+}
+
+function condition(column: string, told: string, value: JsonValue): DefaultFilterFacts | null {
+  const operator = defaultFilterOperators.find((name) => name === told)
+  if (operator === undefined) return null
+  if (operator === 'in') return isJsonList(value) && value.every(isConstant) ? { column, operator, value } : null
+  const isFit = operator === 'is' ? value === 'NULL' || value === 'NOT_NULL' : isConstant(value)
+  return isFit && isConstant(value) ? { column, operator, value } : null
+}
+
+const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'
 
 /** The most that one document may select and cost; null where the owner set no limit. */
 export interface Limits {

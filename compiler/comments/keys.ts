@@ -1,6 +1,7 @@
 import { columnsByRole, presets } from './access.ts'
 import {
   allowlist,
+  conditionsOnColumns,
   limits,
   liveReads,
   orderOfColumns,
@@ -129,6 +130,14 @@ export const keys = [
     help:
       'a list of {"column": "AscNullsFirst" | "AscNullsLast" | "DescNullsFirst" | "DescNullsLast"}: the order of its ' +
       'collections where none is asked for.',
+  },
+  {
+    key: 'defaultFilter',
+    on: ['relation'],
+    decode: conditionsOnColumns,
+    help:
+      '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
+      'collections have where no filter is given.',
   },
   {
     key: 'totalCount',

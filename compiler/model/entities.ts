@@ -8,6 +8,7 @@ import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../repor
 import { accessFacts, presetColumns, presetSql } from './access.ts'
 import { buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
+import { defaultFilter } from './default-filter.ts'
 import { defaultOrder } from './default-order.ts'
 import { deprecation } from './deprecation.ts'
 import { lookupFacts } from './lookups.ts'
@@ -63,8 +64,15 @@ function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): With
   const relations = memo.same(buildRelations, named, relationLinks, crossings)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
-  return memo.of(assemble, named, memo, columns, relations, computed, arbiters, sql)
+  const chosen = memo.same(chosenRows, named, columns.facts.value, scope)
+  return memo.of(assemble, named, memo, columns, relations, computed, arbiters, chosen, sql)
 }
+
+const chosenRows = (
+  { relation }: NamedRelation,
+  columns: readonly ColumnFacts[],
+  scope: ValueScope,
+): WithDiagnostics<Pick<EntityFacts, 'defaultFilter'>> => defaultFilter(relation, columns, scope)
 
 const computedOf = (
   _: NamedRelation,
@@ -89,6 +97,7 @@ function assemble(
   relations: WithDiagnostics<readonly RelationFacts[]>,
   computed: WithDiagnostics<readonly Computed[]>,
   arbiters: WithDiagnostics<Arbiters> | null,
+  chosen: WithDiagnostics<Pick<EntityFacts, 'defaultFilter'>>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
@@ -97,6 +106,7 @@ function assemble(
     relations: relations.value,
     computed: computed.value.map((item) => item.facts),
     ...order.value,
+    ...chosen.value,
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
   }
   return withDiagnostics({ facts: { ...namedFacts(named, memo), ...fields }, sql }, [
@@ -104,6 +114,7 @@ function assemble(
     ...relations.diagnostics,
     ...computed.diagnostics,
     ...order.diagnostics,
+    ...chosen.diagnostics,
     ...(arbiters?.diagnostics ?? []),
   ])
 }

@@ -70,6 +70,12 @@ export const diagnosticKinds = {
     ({ column }) => `The setting "defaultOrder" names ${quote(column)}, which its rows cannot be sorted by.`,
     () => 'Name a column as the database does: arrays, JSON and composites have no order.',
   ),
+  'default-filter-unusable': kind<{ column: string; operator: string }>(
+    'warning',
+    ({ column, operator }) =>
+      `The condition ${quote(operator)} of the setting "defaultFilter" on ${quote(column)} is not one that its rows can be filtered by.`,
+    () => 'Name a column as the database does, an operator that its filter has, and a value of its type.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

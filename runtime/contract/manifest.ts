@@ -292,6 +292,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
   /** What its collections are sorted by where nothing is asked for; absent: by the key alone. */
   readonly defaultOrder?: readonly DefaultOrderFacts[]
+  /** Which rows its collections have where nothing is asked for; absent: all. */
+  readonly defaultFilter?: readonly DefaultFilterFacts[]
   /** What its comment says of columns for single roles, by role; absent: nothing. */
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
@@ -306,6 +308,18 @@ export interface DefaultOrderFacts {
   /** SQL name of a column that can be sorted by. */
   readonly column: string
   readonly direction: OrderDirection
+}
+
+export const defaultFilterOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
+
+export type FilterConstant = string | number | boolean
+
+export interface DefaultFilterFacts {
+  /** SQL name of a column that can be filtered by. */
+  readonly column: string
+  readonly operator: (typeof defaultFilterOperators)[number]
+  /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
+  readonly value: FilterConstant | readonly FilterConstant[]
 }
 
 /** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */

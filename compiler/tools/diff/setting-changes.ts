@@ -1,5 +1,6 @@
 import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import { defaultFilterOf } from '../../../runtime/engine/default-filter.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
@@ -72,6 +73,17 @@ const rules: readonly Rule[] = [
         'dangerous',
         'DEFAULT_ORDER_CHANGED',
         `Collections of ${now.name} have ${isSorted ? 'a' : 'no'} default order now: rows come in another one, and kept cursors lead elsewhere.`,
+      )
+    }),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) => {
+      const wasChosen = defaultFilterOf(before.visible, old).length > 0
+      const isChosen = defaultFilterOf(after.visible, now).length > 0
+      return changeIf(
+        wasChosen !== isChosen,
+        'dangerous',
+        'DEFAULT_FILTER_CHANGED',
+        `Collections of ${now.name} have ${isChosen ? 'a' : 'no'} default filter now: they hold other rows.`,
       )
     }),
   (before, after) =>

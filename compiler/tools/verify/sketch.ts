@@ -152,6 +152,14 @@ function sketchTable(
     put(nameRelation(relation), `its key (${lacking.join(', ')}) is not readable, or of a type that is not known`)
     return []
   }
+  const compared = relation.settings.defaultFilter.find(({ column, operator }) => {
+    const found = columns.find(({ sketch }) => sketch.name === column)
+    return operator !== 'is' && found?.sketch.type.collation !== undefined
+  })
+  if (compared !== undefined) {
+    put(nameRelation(relation), `its default filter compares "${compared.column}" as a collation does`)
+    return []
+  }
   const hidden = relation.settings.writeOnly.flatMap((one) => (held.includes(one.role) ? one.columns : []))
   const whole = looked.some((column) => column.whole)
   const select = whole ? ('all' as const) : columns.map(({ sketch }) => sketch.name)
@@ -164,6 +172,7 @@ function sketchTable(
     ...(!relation.settings.root && { unrooted: true as const }),
     maxRows: relation.settings.max_rows,
     defaultOrder: relation.settings.defaultOrder,
+    defaultFilter: relation.settings.defaultFilter,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

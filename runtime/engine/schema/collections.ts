@@ -27,6 +27,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
   const filter = types.part(entity, 'filter') as GraphQLInputObjectType | undefined
   const orderBy = types.part(entity, 'orderBy') as GraphQLInputObjectType | undefined
   const defaultOrder = types.defaultOrder(entity)
+  const defaultFilter = types.defaultFilter(entity)
   const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
   return {
     first: {
@@ -40,7 +41,13 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
       type: scalars.Int,
       description: 'How many rows to leave out at the start; goes with first and after. Default 0.',
     },
-    ...(filter && { filter: { type: filter, description: 'Conditions that the rows must meet. Default: none.' } }),
+    ...(filter && {
+      filter: {
+        type: filter,
+        ...(defaultFilter && { defaultValue: defaultFilter }),
+        description: `Conditions that the rows must meet.${defaultFilter ? '' : ' Default: none.'}`,
+      },
+    }),
     ...(orderBy && {
       orderBy: {
         type: new GraphQLList(nonNull(orderBy)),

@@ -20,8 +20,10 @@ import type {
   ValueType,
 } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
+import { groupBy } from '../../lib/group-by.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
+import { defaultFilterOf } from '../default-filter.ts'
 import { defaultOrderOf } from '../default-order.ts'
 import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
@@ -41,6 +43,8 @@ export interface SchemaTypes {
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
   /** The value of `orderBy` where none is given; undefined: it has none. */
   readonly defaultOrder: (entity: EntityFacts) => readonly Readonly<Record<string, string>>[] | undefined
+  /** The value of `filter` where none is given; undefined: it has none. */
+  readonly defaultFilter: (entity: EntityFacts) => Readonly<Record<string, unknown>> | undefined
   readonly node: GraphQLInterfaceType
   readonly pageInfo: GraphQLObjectType
 }
@@ -88,6 +92,10 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
       ]),
     ),
   })
+
+/** Without a prototype: graphql-js asks for every field of the type, one called "constructor" among them. */
+const defaults = <T>(entries: readonly (readonly [name: string, value: T])[]): Readonly<Record<string, T>> =>
+  Object.assign(Object.create(null), Object.fromEntries(entries))
 
 type CompositeMaker<T> = (item: CompositeFacts, types: SchemaTypes) => T
 
@@ -176,10 +184,18 @@ export function createTypes(
     connection: (entity) => part(entity, 'connection') as GraphQLObjectType,
     defaultOrder: (entity) => {
       const order = defaultOrderOf(visible, entity)
-      // Without a prototype: graphql-js asks for every field of the type, one called "constructor" among them.
-      return order.length === 0
+      return order.length === 0 ? undefined : order.map(({ field: name, direction }) => defaults([[name, direction]]))
+    },
+    defaultFilter: (entity) => {
+      const byName = groupBy(defaultFilterOf(visible, entity), ({ field: name }) => name)
+      return byName.size === 0
         ? undefined
-        : order.map(({ field: name, direction }) => Object.assign(Object.create(null), { [name]: direction }))
+        : defaults(
+            [...byName].map(([name, conditions]) => [
+              name,
+              defaults(conditions.map(({ operator, value }) => [operator, value])),
+            ]),
+          )
     },
     part,
     enum: (item) => typesOf(item).type,

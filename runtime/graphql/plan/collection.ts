@@ -2,7 +2,7 @@ import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { planFilter } from './filter.ts'
+import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
 import { isGiven, valueOf, type Input } from './input.ts'
 import { planOrder } from './order.ts'
@@ -17,7 +17,7 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
   const order = planOrder(planner, entity, args('orderBy'))
   return {
     entity,
-    filter: planFilter(planner, entity, args('filter')),
+    filter: planChosen(planner, entity, args('filter')),
     ...planDistinct(args('distinctOn')),
     order,
     page: planPage(entity, order, args),

@@ -12,10 +12,12 @@ import {
   type ColumnSketch,
   type ColumnType,
   type CompositeSketch,
+  type DefaultConditionSketch,
   type DomainSketch,
   type EnumSketch,
   type ForeignKeySketch,
   type Grants,
+  type Json,
   type PolicySketch,
   type TableSketch,
   type Value,
@@ -72,7 +74,8 @@ function withAsides(draw: Draw, world: World): World {
     tables: world.tables.map((table) => ({ ...table, ...(draw.chance(8) && { unrooted: true as const }) })),
   }
   const ordered = withDefaultOrders(draw, drawn)
-  return withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
+  const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
+  return withDefaultFilters(draw, shaped)
 }
 
 /** Tables that have an order of their own; what cannot be sorted by is left out of it. */
@@ -82,6 +85,26 @@ function withDefaultOrders(draw: Draw, world: World): World {
   return {
     ...world,
     tables: world.tables.map((table) => (draw.chance(12) ? { ...table, defaultOrder: drawOrder(table) ?? [] } : table)),
+  }
+}
+
+/** Tables whose rows are chosen where nobody asks; what cannot be filtered by is left out. */
+function withDefaultFilters(draw: Draw, world: World): World {
+  const valueOf = ({ columns }: TableSketch, column: ColumnSketch): Json =>
+    drawValue(draw, world, (draw.chance(15) ? draw.pick(columns) : column).type)
+  const drawCondition = (table: TableSketch, column: ColumnSketch): DefaultConditionSketch => {
+    if (draw.chance(40)) return { column: column.name, operator: 'is', value: draw.pick(['NULL', 'NOT_NULL']) }
+    if (draw.chance(20)) return { column: column.name, operator: 'in', value: [0, 1].map(() => valueOf(table, column)) }
+    const operator = draw.pick(['neq', 'eq', 'lt', 'lte', 'gt', 'gte'])
+    return { column: column.name, operator, value: valueOf(table, column) }
+  }
+  return {
+    ...world,
+    tables: world.tables.map((table) =>
+      draw.chance(12)
+        ? { ...table, defaultFilter: draw.some(table.columns, 30).map((column) => drawCondition(table, column)) }
+        : table,
+    ),
   }
 }
 

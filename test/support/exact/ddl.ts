@@ -156,6 +156,9 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     ...additions(table.additions),
     ...accessSettings(world, table),
     defaultOrder: table.defaultOrder?.map(({ column, direction }) => ({ [column]: direction })),
+    defaultFilter:
+      table.defaultFilter &&
+      Object.fromEntries(table.defaultFilter.map(({ column, operator, value }) => [column, { [operator]: value }])),
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

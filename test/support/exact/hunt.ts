@@ -164,6 +164,7 @@ function describe(world: World): readonly string[] {
       ...say(table.typeName !== null, 'world: renamed table'),
       ...say(table.unrooted === true, 'world: table without root fields'),
       ...say(table.policies !== null, 'world: row-level security'),
+      ...say((table.defaultFilter ?? []).length > 0, 'world: default filter'),
       ...say((table.defaultOrder ?? []).length > 0, 'world: default order'),
       ...say(table.access !== undefined, 'world: column access'),
       ...say(

@@ -72,6 +72,12 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     const { defaultOrder: _, ...plain } = table
     yield plain
   }
+  if (table.defaultFilter !== undefined) {
+    const { defaultFilter, ...plain } = table
+    yield plain
+    if (defaultFilter.length > 1)
+      for (const index of defaultFilter.keys()) yield { ...table, defaultFilter: without(defaultFilter, index) }
+  }
   if (table.access !== undefined) {
     const { access, ...open } = table
     yield open

@@ -4,7 +4,8 @@ import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain } from './constraints.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
-import { attributeOf, keyCondition, part, readFilter, readNode, valuesCondition, type Condition } from './filter.ts'
+import { readChosen } from './default-filter.ts'
+import { attributeOf, keyCondition, part, readNode, valuesCondition, type Condition } from './filter.ts'
 import { groupsField } from './groups.ts'
 import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
@@ -250,7 +251,7 @@ function collection(
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
   demandKnown(context.world, table, arg('filter'))
-  const condition = readFilter(around, table, arg('filter'))
+  const condition = readChosen(around, table, arg('filter'))
   const order = readOrder(around, table, arg('orderBy'))
   const firsts = readDistinct(around, table, order, arg('distinctOn'))
   const matching = firsts(candidates.filter((row) => condition === null || condition(row) === true))

@@ -2,6 +2,7 @@ import type { ApiTable, RowField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { readChanges } from './changes.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
+import { readChosen } from './default-filter.ts'
 import { readFilter, readNode } from './filter.ts'
 import { checksOfGroups } from './groups.ts'
 import { checkNested, namesRelated } from './nested.ts'
@@ -133,7 +134,7 @@ function checkCollection(context: Context, table: ApiTable, nodes: Nodes): reado
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
     ...reasonsOf(() => readPage(arg, readOrder(surroundingsOf(context, null), table, arg('orderBy')))),
-    ...reasonsOf(() => readFilter(surroundingsOf(context, null), table, arg('filter'))),
+    ...reasonsOf(() => readChosen(surroundingsOf(context, null), table, arg('filter'))),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'groups', (groups) =>
       checksOfGroups(context, table, groups).flatMap(reasonsOf),
     ),

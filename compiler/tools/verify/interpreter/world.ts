@@ -180,11 +180,19 @@ export interface AccessSketch {
   }[]
 }
 
+export interface DefaultConditionSketch {
+  readonly column: string
+  readonly operator: string
+  readonly value: Json
+}
+
 export interface TableSketch {
   readonly name: string
   readonly access?: readonly AccessSketch[]
   /** The `defaultOrder` setting. */
   readonly defaultOrder?: readonly { readonly column: string; readonly direction: string }[]
+  /** The `defaultFilter` setting, enums by their labels. */
+  readonly defaultFilter?: readonly DefaultConditionSketch[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

@@ -295,6 +295,19 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of a default filter that comes or is another one', async () => {
+    const filter = (title: string): string =>
+      `comment on table posts is '@graphql({"defaultFilter": {"title": {"neq": "${title}"}}})';`
+    expect((await migrate(filter('a'))).stdout).toContain('Collections of Posts have a default filter now')
+    await db.query(filter('a'))
+    try {
+      expect((await migrate(filter('b'))).stdout).toMatch(/^0 breaking, [1-9]\d* dangerous/)
+      expect((await migrate('comment on table posts is null')).stdout).toContain('have no default filter now')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('lists what additions bring, and what is lost without them', async () => {
     const settings = Object.fromEntries(['groups', 'updates', 'textFilters'].map((name) => [name, { enabled: true }]))
     const on = `comment on table posts is '@graphql(${JSON.stringify(settings)})';`

@@ -1,0 +1,110 @@
+import { formOf } from '../../runtime/contract/form-of.ts'
+import type {
+  ColumnFacts,
+  DefaultFilterFacts,
+  Diagnostic,
+  EntityFacts,
+  FilterConstant,
+  ValueType,
+} from '../../runtime/contract/manifest.ts'
+import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
+import { forms } from '../../runtime/sql/forms.ts'
+import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'
+import { scalarTable } from '../../runtime/sql/scalars.ts'
+import type { AnnotatedColumn, AnnotatedRelation } from '../comments/types.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import type { ValueScope } from './scalars.ts'
+
+type Facts = Pick<EntityFacts, 'defaultFilter'>
+
+/** The rows that a relation's comment chooses (spec/graphql.md 17.5), by conditions that no request can fail on. */
+export function defaultFilter(
+  relation: AnnotatedRelation,
+  columns: readonly ColumnFacts[],
+  scope: ValueScope,
+): WithDiagnostics<Facts> {
+  const asked = relation.settings.defaultFilter
+  const isUsable = (condition: DefaultFilterFacts): boolean => {
+    const facts = columns.find(({ column }) => column === condition.column)
+    const column = relation.columns.find(({ name }) => name === condition.column)
+    return facts !== undefined && column !== undefined && fits(scope, facts, column, condition)
+  }
+  const diagnostics = asked
+    .filter((condition) => !isUsable(condition))
+    .map(({ column, operator }): Diagnostic =>
+      diagnose('default-filter-unusable', nameRelation(relation), { column, operator }),
+    )
+  const usable = asked.filter(isUsable)
+  return withDiagnostics(usable.length === 0 ? {} : { defaultFilter: usable }, diagnostics)
+}
+
+function fits(
+  scope: ValueScope,
+  { filter, type, maxLength }: ColumnFacts,
+  column: AnnotatedColumn,
+  { operator, value }: DefaultFilterFacts,
+): boolean {
+  if (!filter || type === null || !operatorsOf(type).includes(operator)) return false
+  if (operator === 'is') return true
+  if (type.list || type.kind === 'composite') return false
+  const values = typeof value === 'object' ? value : [value]
+  if (type.kind === 'enum') {
+    const labels = scope.enums.get(type.id)?.facts.values.map(({ label }) => label) ?? []
+    return values.every((item) => typeof item === 'string' && labels.includes(item))
+  }
+  const [scalar, isValue] = constants[baseName(scope, column)] ?? []
+  return scalar === type.name && values.every((item) => isValue?.(item, maxLength ?? Number.POSITIVE_INFINITY) === true)
+}
+
+/** Those of the column's filter, for whoever sees its type. */
+function operatorsOf(type: ValueType): readonly OperatorName[] {
+  if (type.list) return listOperators
+  if (type.kind === 'enum') return enumOperators
+  if (type.kind === 'composite') return []
+  if (type.name === 'GeoJSON') return ['is']
+  const form = formOf(type)
+  return form === undefined ? scalarTable[type.name].operators : forms[form].usual
+}
+
+/** The Postgres type of a column's values; of a domain that underneath. */
+function baseName({ types }: ValueScope, column: AnnotatedColumn): string {
+  let type = types.get(column.type)
+  while (type !== undefined && type.base !== null) type = types.get(type.base)
+  return type?.name ?? ''
+}
+
+type IsValue = (value: FilterConstant, maxLength: number) => boolean
+
+const integer =
+  (bits: bigint): IsValue =>
+  (value) =>
+    typeof value === 'number' && Number.isSafeInteger(value) && -(2n ** bits) <= value && value < 2n ** bits
+
+const digits = /^-?\d{1,19}$/
+/** Numbers of a comment that JSON.parse does not hold are written as texts, as in a document. */
+const long: IsValue = (value) =>
+  typeof value === 'string'
+    ? digits.test(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
+    : typeof value === 'number' && Number.isSafeInteger(value)
+
+const text: IsValue = (value, maxLength) =>
+  typeof value === 'string' && !value.includes('\0') && [...value].length <= maxLength
+
+/** By Postgres type: what it maps to, and whether it can hold a value. */
+const constants: Readonly<Record<string, readonly [scalar: ScalarName, isValue: IsValue]>> = {
+  int2: ['Int', integer(15n)],
+  int4: ['Int', integer(31n)],
+  int8: ['BigInt', long],
+  float4: ['Float', (value) => typeof value === 'number' && Number.isFinite(Math.fround(value)) && isNormal(value)],
+  float8: ['Float', (value) => typeof value === 'number'],
+  bool: ['Boolean', (value) => typeof value === 'boolean'],
+  text: ['String', text],
+  varchar: ['String', text],
+  bpchar: ['String', text],
+  citext: ['String', text],
+}
+
+/** Postgres refuses a number that float4 would round to nothing. */
+const isNormal = (value: number): boolean => value === 0 || Math.fround(value) !== 0
