@@ -451,6 +451,7 @@ function addComputed(
     const { body } = fn
     if (!('table' in body) || body.table !== sketch.name || !isComputed(fn) || !isExecutable(fn, role)) continue
     if ('target' in body && !exposed.some((table) => table.name === body.target)) continue
+    if (argumentsOf(world, fn) === null) continue
     const name = functionNameOf(fn.name, fn.field, world.inflects)
     if (isFieldName(name)) fields.set(name, { kind: 'computed', function: fn })
   }
