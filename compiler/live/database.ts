@@ -13,8 +13,8 @@ import { createLiveReader, isAnyLive, type LiveAnswer } from './live.ts'
 export interface LiveTriggers {
   /** SQL that tells whether the relation `c` of pg_class has them. */
   readonly told: string
-  /** Gives them to these tables where it may, and takes them from those that are live no more. */
-  readonly install: (relations: readonly LiveRelation[]) => Promise<void>
+  /** Gives them to these tables where it may, and takes them from those that are live no more. False: some got none. */
+  readonly install: (relations: readonly LiveRelation[]) => Promise<boolean>
 }
 
 export interface DatabaseReaderOptions extends ReadOptions {
@@ -35,7 +35,7 @@ const attempts = 5
 
 /**
  * Makes a reader of a database. Where all that keeps tables from being watched is that they have no triggers, it gives them some and
- * reads again, once: a comment makes a table live for the next request.
+ * reads again: a comment makes a table live for the next request.
  */
 export function createDatabaseReader(
   options: DatabaseReaderOptions,
@@ -67,14 +67,17 @@ export function createDatabaseReader(
   const isDue = ({ live }: DatabaseRead): boolean =>
     (live?.untold.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
   return async (timed) => {
-    const found = await readWhole(timed)
-    if (triggers === undefined || !isDue(found)) {
-      if (found.live !== null) given = JSON.stringify(found.live.wanted)
-      return found
+    for (let attempt = 1; ; attempt += 1) {
+      const found = await readWhole(timed)
+      if (triggers === undefined || !isDue(found)) {
+        if (found.live !== null) given = JSON.stringify(found.live.wanted)
+        return found
+      }
+      const wanted = found.live?.wanted ?? []
+      const isWhole = await triggers.install(wanted)
+      given = JSON.stringify(wanted)
+      // Another service that knew an older schema may have taken some away again.
+      if (!isWhole || attempt >= attempts) return readWhole(timed)
     }
-    const wanted = found.live?.wanted ?? []
-    await triggers.install(wanted)
-    given = JSON.stringify(wanted)
-    return readWhole(timed)
   }
 }

@@ -75,8 +75,10 @@ const installAll = async (
 /** A comment of the relation, of one in its tree or of a schema of these that switches it on; whose service that is, nobody knows. */
 const enabling = `'"?live"?\\s*:\\s*\\{[^}]*"?enabled"?\\s*:\\s*true'`
 
-const findUnwanted = `select r.root::text as root from catalograph.live_roots() r (root)
-  where r.root not in (select t.root from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+const findUnwanted = `select r.root::text as root, c.oid::pg_catalog.regclass::text as name
+  from catalograph.live_roots() r (root) left join pg_catalog.pg_class c on c.oid = r.root
+  where coalesce(r.root = $2, true)
+    and r.root not in (select t.root from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
       cross join lateral catalograph.live_tops(c.oid) t (root)
       where (n.nspname, c.relname) in (select e ->> 'schema', e ->> 'name' from pg_catalog.json_array_elements($1) e))
     and not exists (select from catalograph.live_tree(r.root) t (member)
@@ -86,13 +88,30 @@ const findUnwanted = `select r.root::text as root from catalograph.live_roots() 
           ('pg_catalog.pg_namespace'::pg_catalog.regclass, c.relnamespace))
       where d.description ~ ${enabling})`
 
+interface Unwanted {
+  readonly root: string
+  /** Null: it was dropped. */
+  readonly name: string | null
+}
+
 const removeUnwanted = async (query: Query, wanted: string): Promise<void> => {
-  const { rows } = await query<{ root: string }>(findUnwanted, [wanted])
-  for (const { root } of rows) {
-    // What cannot be removed now costs its writers little, and the next call tries again.
-    await query(`select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true), catalograph.live_remove($1)`, [
-      root,
-    ]).catch((error: unknown) => hindranceOf(error))
+  const { rows } = await query<Unwanted>(findUnwanted, [wanted, null])
+  // What cannot be removed now costs its writers little, and the next call tries again.
+  for (const each of rows) await remove(query, wanted, each).catch(hindranceOf)
+}
+
+/** Under the lock that a comment on the table takes as well: its owner may have made it live again meanwhile. */
+const remove = async (query: Query, wanted: string, { root, name }: Unwanted): Promise<void> => {
+  await query('begin')
+  try {
+    await query(`select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true)`)
+    if (name !== null) await query(`lock table ${name} in access exclusive mode`)
+    const { rows } = await query<Unwanted>(findUnwanted, [wanted, root])
+    if (rows.length > 0) await query('select catalograph.live_remove($1)', [root])
+    await query('commit')
+  } catch (error) {
+    await query('rollback')
+    throw error
   }
 }
 
@@ -118,6 +137,6 @@ export const installLive = async (
     const why = seen === undefined ? 'absent' : (found.get(seen.oid) ?? null)
     return why === null ? [] : [{ relation, why }]
   })
-  await removeUnwanted(query, wanted).catch((error: unknown) => hindranceOf(error))
+  await removeUnwanted(query, wanted).catch(hindranceOf)
   return missing
 }

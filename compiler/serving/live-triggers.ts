@@ -2,11 +2,11 @@ import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { pauseMs, retries } from '../../runtime/lib/retry.ts'
 import type { LiveTriggers } from '../live/database.ts'
-import { installLive } from '../prepare/install-live.ts'
+import { installLive, type NotInstalled } from '../prepare/install-live.ts'
 import { liveInstalled } from '../prepare/live-installed.ts'
 
 /** Triggers of live relations as they are: none are made or removed. */
-export const seenTriggers: LiveTriggers = { told: liveInstalled('c.oid'), install: () => Promise.resolve() }
+export const seenTriggers: LiveTriggers = { told: liveInstalled('c.oid'), install: () => Promise.resolve(false) }
 
 /**
  * Triggers of live relations, which the preparing role makes. Relations that it may not give any stay without: they are remarked
@@ -17,13 +17,15 @@ export const seenTriggers: LiveTriggers = { told: liveInstalled('c.oid'), instal
 export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
   let waiting: NodeJS.Timeout | null = null
   let wanted: readonly LiveRelation[] = []
-  const install = async (relations: readonly LiveRelation[]): Promise<boolean> => {
-    const missing = await withSession({ url: ownerUrl }, (query) => installLive(query, relations))
-    return missing.every(({ why }) => why !== 'busy')
-  }
+  const install = (relations: readonly LiveRelation[]): Promise<readonly NotInstalled[]> =>
+    withSession({ url: ownerUrl }, (query) => installLive(query, relations))
+  const isBusy = ({ why }: NotInstalled): boolean => why === 'busy'
   const tryLater = (relations: readonly LiveRelation[], attempt = 1): void => {
     const again = async (): Promise<void> => {
-      const isDone = await install(relations).catch(() => false)
+      const isDone = await install(relations).then(
+        (missing) => !missing.some(isBusy),
+        () => false,
+      )
       // Others may be wanted since.
       if (!isDone && wanted === relations) tryLater(relations, attempt + 1)
     }
@@ -34,7 +36,9 @@ export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
     install: async (relations) => {
       if (waiting !== null) clearTimeout(waiting)
       wanted = relations
-      if (!(await install(relations))) tryLater(relations)
+      const missing = await install(relations)
+      if (missing.some(isBusy)) tryLater(relations)
+      return missing.length === 0
     },
   }
 }

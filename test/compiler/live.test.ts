@@ -98,6 +98,22 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect(left.rows).toEqual([])
   })
 
+  test('stay where a comment makes the table live again while they are about to be removed', async () => {
+    await install('posts', 'plain')
+    const owner = await connect()
+    await owner.query(`begin; comment on table posts is '@graphql({"live": {"enabled": true}})'`)
+    const removing = install('plain')
+    await until(async () => {
+      const { rows } = await run(`select from pg_locks where not granted and relation = 'posts'::regclass
+        and database = (select oid from pg_database where datname = current_database())`)
+      return rows.length > 0
+    }, 20_000)
+    await owner.query('commit')
+    await owner.end()
+    expect(await removing).toEqual([])
+    expect(await installed('posts')).toBe(true)
+  })
+
   test('a table that others hold is told as busy, and nobody waits behind it for long', async () => {
     const other = await connect()
     await other.query('begin; insert into posts values (1)')

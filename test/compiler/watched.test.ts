@@ -29,7 +29,7 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
         query: (text, values) => db.query(text, values),
         schemas: ['public'],
         version: null,
-        triggers: { told, install: () => Promise.resolve() },
+        triggers: { told, install: () => Promise.resolve(false) },
       })
       const { manifest } = (await compiler.compile()).model
       const entity = manifest.entities.find(({ relation }) => relation === name)
@@ -64,7 +64,7 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
       query: (text, values) => db.query(text, values),
       schemas: ['public'],
       version: null,
-      triggers: { told: 'true', install: () => Promise.resolve() },
+      triggers: { told: 'true', install: () => Promise.resolve(false) },
     }).compile()
     await db.query('rollback')
     const told = diagnostics.filter(({ code }) => code === 'live-refused')
