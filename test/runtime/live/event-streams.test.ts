@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { request as requestOf, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'graphql-sse'
 import { applyPatch } from 'rfc6902'
@@ -223,6 +225,35 @@ describe('a stream of events', () => {
     await server.db.query(`update posts set title = 'unheard' where id = 1`)
     server.listener.unsure('outage')
     expect(titlesOf((await stream.next())?.data)).toEqual(['unheard', 'two'])
+  })
+
+  it('has the newest answer for a client that did not read, and no queue', async () => {
+    // Answers of twelve megabytes: a system keeps a few for a client before its server can know that it does not read.
+    await server.db.query(`insert into posts (id, title) select id, repeat('x', 400000) from generate_series(3, 31) id`)
+    const asking = requestOf(server.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...server.headers({}) },
+    })
+    asking.end(JSON.stringify({ query: titles.replace('AscNullsLast', 'DescNullsLast') }))
+    const [response] = (await once(asking, 'response')) as [IncomingMessage]
+    const heard: string[] = []
+    let tail = ''
+    response.setEncoding('utf8').on('data', (data: string) => {
+      tail = (tail + data).slice(-100)
+      const ended = /([^"]*)"\}\}\]\}\}\}\n\n$/.exec(tail)
+      if (ended === null) return
+      heard.push(ended[1] ?? '')
+      tail = ''
+    })
+    await until(() => heard.length > 0)
+    response.pause()
+    let written = 0
+    for (const runs = server.runs(); server.runs() < runs + 10; written += 1)
+      await server.write(`update posts set title = 'write ${written}' where id = 2`)
+    response.resume()
+    await until(() => heard.at(-1) === `write ${written - 1}`)
+    expect(heard.length).toBeLessThan(7)
+    response.destroy()
   })
 
   it('is forgotten with its client', async () => {

@@ -266,9 +266,8 @@ describe('a socket', () => {
   })
 
   it('gives a client that does not read the newest answer, and keeps no queue', async () => {
-    await server.db.query(
-      `insert into posts (id, title) select id, repeat('x', 1000) from generate_series(10, 2000) id`,
-    )
+    // Answers of twelve megabytes: a system keeps a few for a client before its server can know that it does not read.
+    await server.db.query(`insert into posts (id, title) select id, repeat('x', 400000) from generate_series(3, 31) id`)
     const client = await ready()
     client.say(subscribe('1'))
     await client.heard()
@@ -276,13 +275,11 @@ describe('a socket', () => {
     const received: string[] = []
     client.socket.on('message', (data: Buffer) => received.push(data.toString()))
     let written = 0
-    for (const until = performance.now() + 700; performance.now() < until; written += 1) {
+    for (const runs = server.runs(); server.runs() < runs + 10; written += 1)
       await server.write(`update posts set title = 'write ${written}' where id = 1`)
-      await pause(5)
-    }
     client.socket.resume()
     while (!(received.at(-1) ?? '').includes(`write ${written - 1}`)) await once(client.socket, 'message')
-    expect(received.length).toBeLessThan(written / 2)
+    expect(received.length).toBeLessThan(7)
   })
 
   it('is ended where its client takes nothing for too long', async () => {
