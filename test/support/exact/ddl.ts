@@ -1,3 +1,4 @@
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { firstIdentity } from '../../../compiler/tools/verify/interpreter/store.ts'
@@ -96,7 +97,20 @@ function tableSql(world: World, table: TableSketch): string {
     ...table.columns.map((column) => columnSql(world, column)),
     `constraint ${ident(name)} primary key (${list(table.primaryKey)})`,
   ]
-  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n);`
+  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};`
+}
+
+/** In a schema that nobody is served of, and not longer than names may be. */
+export const partitionNames = ({ name }: TableSketch): readonly string[] =>
+  [0, 1].map((remainder) => `parts."${sha256Hex(name).slice(0, 32)} ${remainder}"`)
+
+function partitionsSql(table: TableSketch): string {
+  if (table.partitioned === undefined) return ''
+  const parts = partitionNames(table).map(
+    (name, remainder) =>
+      `create table ${name} partition of ${ident(table.name)} for values with (modulus 2, remainder ${remainder})`,
+  )
+  return [` partition by hash (${list(table.primaryKey)})`, 'create schema if not exists parts', ...parts].join(';\n')
 }
 
 const uniqueSql = (table: TableSketch): readonly string[] =>
@@ -348,13 +362,16 @@ export function schemaSql(world: World): string {
 }
 
 /** Rows with their cells in the order of the columns. */
-export function insertSql(world: World, table: TableSketch, rows: TableSketch['rows']): string {
-  const tuples = rows.map(
-    (cells) =>
-      `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
-  )
-  return `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${tuples.join(',\n')}`
-}
+export const insertSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
+  `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${rowsSql(world, table, rows)}`
+
+export const rowsSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
+  rows
+    .map(
+      (cells) =>
+        `  (${table.columns.map((column, index) => valueSql(world, column.type, cells[index] ?? null)).join(', ')})`,
+    )
+    .join(',\n')
 
 const fillTable = (world: World, table: TableSketch): readonly string[] =>
   table.rows.length === 0 ? [] : [`${insertSql(world, table, table.rows)};`]

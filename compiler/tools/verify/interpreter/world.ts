@@ -196,6 +196,8 @@ export interface TableSketch {
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean
+  /** Its rows lie in partitions, by hash of its key. */
+  readonly partitioned?: true
   /** The `name` setting. */
   readonly typeName: string | null
   readonly totalCount: boolean

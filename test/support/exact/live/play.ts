@@ -9,7 +9,7 @@ import { judgeWatcher, lackOf } from './judge.ts'
 import type { Questions } from './questions.ts'
 import { rage } from './storm.ts'
 import { watch, type Address } from './streams.ts'
-import { write } from './writers.ts'
+import { write, writePair } from './writers.ts'
 
 /** One world while people watch it, write into it and change it; and what was wrong with what they heard. */
 
@@ -39,6 +39,8 @@ const headersOf = ({ role, claims }: Question): Readonly<Record<string, string>>
   apikey: keys.anon,
   authorization: `Bearer ${signToken({ role, ...claims }, JWT_SECRET)}`,
 })
+
+const pairsAfterBurst = 4
 
 /** After everything was committed, what the last commit brought has come by then. */
 const patienceMs = 15_000
@@ -71,9 +73,17 @@ export async function play({ world, questions, adminUrl, urls, read, random, ms,
       return lack === null ? [] : [described(watcher.question, `an update was lost: ${lack}`, history)]
     })
   let lost: readonly string[] = []
+  const settle = async (): Promise<void> => {
+    await until(() => lacking().length === 0, patienceMs).catch(() => (lost = lacking()))
+  }
   while (performance.now() < end && lost.length === 0) {
     await burst()
-    await until(() => lacking().length === 0, patienceMs).catch(() => (lost = lacking()))
+    await settle()
+    // A change that nothing follows is missed by nobody else.
+    for (let pairs = 0; pairs < pairsAfterBurst && lost.length === 0; pairs += 1) {
+      await writePair(adminUrl, history, seeded())
+      await settle()
+    }
   }
   await Promise.all(watchers.map(({ stop }) => stop()))
   const wrong = watchers.flatMap((watcher) => {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'graphql-ws'
-import { applyPatch, type Operation } from 'rfc6902'
 import { WebSocket } from 'ws'
 import type { Answer } from '../../../../compiler/tools/verify/judge-answer.ts'
 import type { Question } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import { applyPatch } from '../../../../runtime/client/live/patch.ts'
 import { openEvents } from '../../event-client.ts'
 import type { Random } from '../../random.ts'
 import type { History } from './history.ts'
@@ -75,22 +75,15 @@ interface Asking {
   readonly hear: (answer: Answer, text?: string) => void
 }
 
-type Patched = Answer & { readonly extensions?: { readonly patch?: readonly Operation[] } }
+type Patched = Answer & { readonly extensions?: { readonly patch?: readonly unknown[] } }
 
-/** The whole answer, of which only what changed may have been sent. */
+/**
+ * The whole answer, of which only what changed may have been sent. Other libraries do not follow a path through a member that is
+ * called `constructor`, as fields may be.
+ */
 function wholeOf(answer: Patched, kept: Kept): Answer {
   const patch = answer.extensions?.patch
-  if (patch === undefined) return answer
-  const data = structuredClone(kept.data)
-  const holder = { data }
-  const failed = applyPatch(holder, patch.map(inData)).filter((error) => error !== null)
-  if (failed.length > 0) throw new Error(`a patch does not fit: ${JSON.stringify(patch)}`)
-  return { data: holder.data }
-}
-
-const inData = (operation: Operation): Operation => {
-  const moved = { ...operation, path: `/data${operation.path}` }
-  return 'from' in moved ? { ...moved, from: `/data${moved.from}` } : moved
+  return patch === undefined ? answer : { data: applyPatch(kept.data, patch) }
 }
 
 const bodyOf = ({ document, variables, operationName }: Question, patch = false) => ({

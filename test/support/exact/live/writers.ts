@@ -5,8 +5,9 @@ import { drawFrom } from '../../../../compiler/tools/verify/questions/draw.ts'
 import { drawValue } from '../../../../compiler/tools/verify/questions/values.ts'
 import type { TableSketch, Value, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
 import { ident } from '../../../../runtime/sql/ident.ts'
+import { literal } from '../../../../runtime/sql/literal.ts'
 import type { Random } from '../../random.ts'
-import { insertSql, valueSql } from '../ddl.ts'
+import { insertSql, partitionNames, rowsSql, valueSql } from '../ddl.ts'
 import { connectWriter, type History } from './history.ts'
 
 /** Programs that write without the service, in transactions that overlap. */
@@ -34,6 +35,16 @@ function setSql(draw: Draw, world: World, table: TableSketch): string {
   return `update ${ident(table.name)} set ${ident(column.name)} = ${valueSql(world, column.type, value)}`
 }
 
+/** By COPY, from a file that goes with the server of the tests. */
+const copySql = (world: World, table: TableSketch, row: readonly Value[]): string =>
+  `do $do$ declare place text := current_setting('data_directory') || '/copied-' || pg_backend_pid(); begin
+    execute format('copy (select * from (values ' || ${literal(rowsSql(world, table, [row]))} || ') v) to %L', place);
+    execute format('copy ${ident(table.name).replaceAll("'", "''")} from %L', place);
+  end $do$`
+
+const placesOf = (table: TableSketch): readonly string[] =>
+  table.partitioned === undefined ? [ident(table.name)] : partitionNames(table)
+
 const statements: readonly ((draw: Draw, world: World, table: TableSketch) => string)[] = [
   (draw, world, table) => `${setSql(draw, world, table)} where ${someRow(draw, table)}`,
   (draw, world, table) => `${setSql(draw, world, table)} where ${someRow(draw, table)}`,
@@ -42,6 +53,9 @@ const statements: readonly ((draw: Draw, world: World, table: TableSketch) => st
     const rows = [drawRow(draw, world, table), drawRow(draw, world, table), drawRow(draw, world, table)]
     return `${insertSql(world, table, rows)} on conflict do nothing`
   },
+  (draw, world, table) => copySql(world, table, drawRow(draw, world, table)),
+  // Beside its parent, which is another table to Postgres.
+  (draw, _world, table) => `delete from ${draw.pick(placesOf(table))} where ctid = '(0,${1 + draw.int(4)})'`,
   (draw, _world, table) => `delete from ${ident(table.name)} where ${someRow(draw, table)}`,
   (draw, world, table) => `${setSql(draw, world, table)}${draw.chance(30) ? '' : ' where false'}`,
   (draw, world, table) =>
@@ -74,6 +88,25 @@ async function writeOnce(client: pg.Client, history: History, random: Random): P
     await client.query('commit')
     return {}
   })
+}
+
+/** Two transactions, one after the other: the second one comes while a run of the first is under way, or just after it. */
+export async function writePair(url: string, history: History, random: Random): Promise<void> {
+  const client = await connectWriter(url)
+  try {
+    for (const ms of [random(120), 0]) {
+      const draw = drawBy(random)
+      const { world } = history.last()
+      const sql = setSql(draw, world, draw.pick(world.tables))
+      await history.commit(client, sql, async () => {
+        await client.query(sql)
+        return {}
+      })
+      await pause(ms)
+    }
+  } finally {
+    await client.end()
+  }
 }
 
 /** Writes until it is told to stop. */
