@@ -27,7 +27,7 @@ const floors: readonly (readonly string[])[] = [
     'compiler/prepare',
     'compiler/live',
   ],
-  ['runtime/graphql/statements', 'runtime/auth/settings', 'compiler/compile.ts'],
+  ['runtime/graphql/statements', 'runtime/graphql/variables', 'runtime/auth/settings', 'compiler/compile.ts'],
   ['runtime/graphql/prepared', 'runtime/auth/rules', 'compiler/follow.ts'],
   ['runtime/graphql/extensions', 'runtime/auth/call', 'compiler/serving'],
   ['runtime/graphql/run', 'runtime/auth/store'],

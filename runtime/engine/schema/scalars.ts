@@ -10,16 +10,15 @@ import {
   type ValueNode,
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
+import { readScalar, type ScalarValue } from '../values/scalars.ts'
 import { geoJson } from './geojson.ts'
+import { told } from './told.ts'
 
 /**
  * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); whether the text is a date or
  * a UUID is for Postgres to say. Custom scalars throw GraphQLErrors with the texts that existing clients know, so that
  * validation reports them word for word.
  */
-
-/** What a scalar makes of an input: text, number or boolean, ready to be bound as text. */
-export type ScalarValue = string | number | boolean
 
 /** Says which literal of the document it is; of a value in a variable the reference implementation says what is known. */
 const refuse = (message: string, node?: ValueNode): GraphQLError => new GraphQLError(message, node && { nodes: node })
@@ -30,10 +29,7 @@ const stringScalar = (name: ScalarName, description: string): GraphQLScalarType 
   new GraphQLScalarType({
     name,
     description,
-    parseValue: (value) => {
-      if (typeof value === 'string') return value
-      throw invalid(name)
-    },
+    parseValue: (value) => told(() => readScalar[name](value)),
     parseLiteral: (node) => {
       if (node.kind === Kind.STRING) return node.value
       throw invalid(name, node)
@@ -44,11 +40,7 @@ const stringScalar = (name: ScalarName, description: string): GraphQLScalarType 
 const bigInt = new GraphQLScalarType({
   name: 'BigInt',
   description: 'An integer of up to 64 bits. It is written as a string, because JSON readers lose digits beyond 2^53.',
-  parseValue: (value) => {
-    if (typeof value === 'string') return value
-    if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
-    throw invalid('BigInt')
-  },
+  parseValue: (value) => told(() => readScalar.BigInt(value)),
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return node.value
     throw invalid('BigInt', node)
@@ -58,10 +50,7 @@ const bigInt = new GraphQLScalarType({
 const bigFloat = new GraphQLScalarType({
   name: 'BigFloat',
   description: 'A decimal number of any precision, written as a string so that no digit is lost.',
-  parseValue: (value) => {
-    if (typeof value === 'string') return value
-    throw new GraphQLError('Invalid input for BigFloat type. String required')
-  },
+  parseValue: (value) => told(() => readScalar.BigFloat(value)),
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING) return node.value
     throw refuse('Invalid input for BigFloat type. String required', node)
@@ -90,12 +79,7 @@ const opaqueLiteral = (node: ValueNode): ScalarValue => {
 const opaque = new GraphQLScalarType({
   name: 'Opaque',
   description: 'A value of a type that has no GraphQL type of its own, as Postgres writes it.',
-  parseValue: (value) => {
-    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-    if (typeof value === 'bigint') return String(value)
-    if (Array.isArray(value)) throw new GraphQLError('Unexpected array in input value array')
-    throw new GraphQLError('Unexpected object in input value')
-  },
+  parseValue: (value) => told(() => readScalar.Opaque(value)),
   parseLiteral: opaqueLiteral,
 })
 

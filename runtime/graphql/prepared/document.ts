@@ -2,7 +2,7 @@ import type { VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
-import { refuse } from '../protocol/failures.ts'
+import { Refusal, refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
@@ -10,9 +10,12 @@ import type { Variables } from '../plan/input.ts'
 import { toPlan } from '../plan/plan.ts'
 import type { Plan } from '../plan/types.ts'
 import { checkRows } from './row-limit.ts'
-import { plannedVariables, shapeOf, type Planned } from './shape.ts'
+import { shapeOf, type Planned } from '../variables/shape.ts'
+import { createVariableReader } from '../variables/read.ts'
+import { declaredVariables } from './input-types.ts'
+import { plannedVariables } from './planned.ts'
 import { toStatements, type Statements } from '../statements/statements.ts'
-import { readFitting, readVariables, type ReadVariables } from './variables.ts'
+import { readVariables, type ReadVariables } from './variables.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -137,7 +140,7 @@ function prepareStrict(
   { operation, again, read }: Readers,
   shapes: Shapes,
 ): Make {
-  const shapeFor = shapeOf(view.schema, definitions, planned)
+  const shapeFor = shapeOf(declaredVariables(view.schema, definitions), planned)
   let first: Operation | null = operation
   return (given, isMuch) => {
     const variables = read(given)
@@ -180,19 +183,30 @@ export function checkMethod(
 export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes): Known {
   const { writes, streams, definitions } = sketch
   if (!sketch.strict) return { writes, streams, definitions, ready: () => null }
-  const read = readFitting(schema, definitions)
-  const shapeFor = shapeOf(schema, definitions, sketch.planned)
+  const declared = declaredVariables(schema, definitions)
+  const read = createVariableReader(declared)
+  const shapeFor = shapeOf(declared, sketch.planned)
   return {
     writes,
     streams,
     definitions,
     ready: (given) => {
-      const variables = read(given, () => null)
+      const variables = attempt(() => read(given))
       if (variables === null) return null
       const shape = shapeFor(variables)
       const statements = shapes.get(shape)
       return statements === undefined ? null : { statements, variables, shape }
     },
+  }
+}
+
+/** Null instead of a refusal, whose words need the text. */
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return null
+    throw error
   }
 }
 

@@ -1,5 +1,4 @@
 import { parse } from 'lossless-json'
-import { isJsonObject } from '../../lib/json-object.ts'
 
 /** Numbers shorter than this are exact in a double. */
 const manyDigits = /\d{16}/
@@ -28,16 +27,4 @@ function exactNumber(digits: string): number | bigint {
 export function isDeeperThan(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1))
-}
-
-/**
- * The same JSON value, its objects without a prototype: graphql-js asks an input object for each of its fields by name, and would
- * find what every object inherits where a column is called `constructor` or `toString`.
- */
-export function withoutPrototypes(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutPrototypes)
-  if (!isJsonObject(value)) return value
-  const bare = Object.create(null) as Record<string, unknown>
-  for (const [name, member] of Object.entries(value)) bare[name] = withoutPrototypes(member)
-  return bare
 }

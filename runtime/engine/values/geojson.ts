@@ -1,0 +1,95 @@
+import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
+import { ValueFault } from './fault.ts'
+
+/**
+ * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text that PostGIS receives. Faults are reported here: PostGIS
+ * accepts much that is not GeoJSON, and drops members that it does not know.
+ */
+
+const refuse = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
+
+/** Coordinates as they are handed on. @throws ValueFault for all else */
+type Read = (value: unknown) => unknown
+
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw refuse('coordinates are arrays, as deep as the type of the geometry says')
+}
+
+const list =
+  (read: Read): Read =>
+  (value) =>
+    listOf(value).map(read)
+
+/** Of whole numbers that 64 bits do not hold PostGIS would make others. */
+function readNumber(value: unknown): number {
+  if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
+  throw refuse('a position consists of numbers, none beyond 2^53')
+}
+
+function readPosition(value: unknown): readonly number[] {
+  const numbers = listOf(value).map(readNumber)
+  if (numbers.length === 2 || numbers.length === 3) return numbers
+  throw refuse('a position has two or three numbers')
+}
+
+/** PostGIS prints an empty geometry as one whose list of coordinates is empty. */
+const readPoint: Read = (value) => (listOf(value).length === 0 ? [] : readPosition(value))
+
+function readLine(value: unknown): unknown {
+  const positions = listOf(value).map(readPosition)
+  if (positions.length !== 1) return positions
+  throw refuse('a line has two positions or more')
+}
+
+function readRing(value: unknown): unknown {
+  const positions = listOf(value).map(readPosition)
+  const [first, last] = [positions[0], positions[positions.length - 1]]
+  if (positions.length >= 4 && String(first) === String(last)) return positions
+  throw refuse('a ring of a polygon has four positions or more, and its last one is its first')
+}
+
+const readers: ReadonlyMap<unknown, Read> = new Map([
+  ['Point', readPoint],
+  ['MultiPoint', list(readPosition)],
+  ['LineString', readLine],
+  ['MultiLineString', list(readLine)],
+  ['Polygon', list(readRing)],
+  ['MultiPolygon', list(list(readRing))],
+])
+
+const collection = 'GeometryCollection'
+const types = [...readers.keys(), collection].join(', ')
+
+function readGeometry(value: unknown): JsonObject {
+  if (!isJsonObject(value)) throw refuse('a geometry is an object')
+  const { type, coordinates, geometries } = value
+  if (type === collection) {
+    if (!Array.isArray(geometries)) throw refuse(`a ${collection} has "geometries"`)
+    return { type, geometries: geometries.map(readGeometry) }
+  }
+  const read = readers.get(type)
+  if (read === undefined) throw refuse(`"type" is none of ${types}`)
+  if (coordinates === undefined) throw refuse(`a ${String(type)} has "coordinates"`)
+  return { type, coordinates: read(coordinates) }
+}
+
+/** Codes of EPSG in the three forms that are about, and what RFC 7946 itself is in. */
+const crsName = /^(?:EPSG:|urn:ogc:def:crs:EPSG:[^:]*:)(\d{1,6})$/
+const lonLat = /^(?:OGC:CRS84|urn:ogc:def:crs:OGC:[^:]*:CRS84)$/
+
+/** The member `crs` of the older GeoJSON of 2008, which PostGIS still speaks; none in RFC 7946. */
+function readCrs({ crs }: JsonObject): JsonObject {
+  if (crs === undefined || crs === null) return {}
+  const properties = isJsonObject(crs) && crs['type'] === 'name' ? crs['properties'] : undefined
+  const name = isJsonObject(properties) ? String(properties['name']) : ''
+  const code = lonLat.test(name) ? '4326' : crsName.exec(name)?.[1]
+  if (code === undefined) throw refuse('"crs" names no code of EPSG')
+  return { crs: { type: 'name', properties: { name: `EPSG:${code}` } } }
+}
+
+/** The text of a geometry and nothing else that came with it. @throws ValueFault */
+export function readGeoJson(value: unknown): string {
+  const geometry = readGeometry(value)
+  return JSON.stringify({ ...geometry, ...readCrs(value as JsonObject) })
+}

@@ -1,0 +1,89 @@
+import type { ScalarName } from '../../contract/scalar-names.ts'
+import { ValueFault } from './fault.ts'
+import { readGeoJson } from './geojson.ts'
+import { inspect } from './words.ts'
+
+/** What a scalar makes of an input: text, number or boolean, ready to be bound as text. */
+export type ScalarValue = string | number | boolean
+
+/**
+ * What is read of a JSON value as a scalar (spec/graphql.md 3.5). Numbers that JavaScript cannot hold come as bigint.
+ * @throws ValueFault in the words that existing clients know
+ */
+export type ReadScalar = (value: unknown) => ScalarValue
+
+/** A number too big for JavaScript is still a number. */
+const plain = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
+
+const text =
+  (name: ScalarName): ReadScalar =>
+  (value) => {
+    if (typeof value === 'string') return value
+    throw new ValueFault(`Invalid input for ${name} type`)
+  }
+
+/** GraphQL specification 3.5.1: 32 bits. */
+const [leastInt, mostInt] = [-2_147_483_648, 2_147_483_647]
+
+const readInt: ReadScalar = (given) => {
+  const value = plain(given)
+  if (typeof value !== 'number' || !Number.isInteger(value))
+    throw new ValueFault(`Int cannot represent non-integer value: ${inspect(value)}`)
+  if (value > mostInt || value < leastInt)
+    throw new ValueFault(`Int cannot represent non 32-bit signed integer value: ${value}`)
+  return value
+}
+
+const readFloat: ReadScalar = (given) => {
+  const value = plain(given)
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  throw new ValueFault(`Float cannot represent non numeric value: ${inspect(value)}`)
+}
+
+const readId: ReadScalar = (given) => {
+  const value = plain(given)
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' && Number.isInteger(value)) return value.toString()
+  throw new ValueFault(`ID cannot represent value: ${inspect(value)}`)
+}
+
+const readBigInt: ReadScalar = (value) => {
+  if (typeof value === 'string') return value
+  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+  throw new ValueFault('Invalid input for BigInt type')
+}
+
+const readOpaque: ReadScalar = (value) => {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value === 'bigint') return String(value)
+  throw new ValueFault(
+    Array.isArray(value) ? 'Unexpected array in input value array' : 'Unexpected object in input value',
+  )
+}
+
+export const readScalar: Readonly<Record<ScalarName, ReadScalar>> = {
+  ID: readId,
+  Int: readInt,
+  Float: readFloat,
+  String: (value) => {
+    if (typeof value === 'string') return value
+    throw new ValueFault(`String cannot represent a non string value: ${inspect(value)}`)
+  },
+  Boolean: (value) => {
+    if (typeof value === 'boolean') return value
+    throw new ValueFault(`Boolean cannot represent a non boolean value: ${inspect(value)}`)
+  },
+  Date: text('Date'),
+  Time: text('Time'),
+  Datetime: text('Datetime'),
+  BigInt: readBigInt,
+  UUID: text('UUID'),
+  JSON: text('JSON'),
+  Cursor: text('Cursor'),
+  BigFloat: (value) => {
+    if (typeof value === 'string') return value
+    throw new ValueFault('Invalid input for BigFloat type. String required')
+  },
+  Opaque: readOpaque,
+  GeoJSON: readGeoJson,
+}

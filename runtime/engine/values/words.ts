@@ -1,0 +1,85 @@
+/**
+ * Words of the reference implementation about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for what
+ * has to say the same without it. `test/runtime/graphql/variables.test.ts` compares both.
+ */
+
+const longestList = 10
+const deepest = 2
+
+/** A value as a sentence shows it: JSON values, and bigints. */
+export const inspect = (value: unknown, depth = 1): string => {
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  return Array.isArray(value) ? inspectList(value, depth) : inspectObject(value, depth)
+}
+
+function inspectList(list: readonly unknown[], depth: number): string {
+  if (list.length === 0) return '[]'
+  if (depth > deepest) return '[Array]'
+  const shown = list.slice(0, longestList).map((item) => inspect(item, depth + 1))
+  const more = list.length - shown.length
+  return `[${[...shown, ...(more === 0 ? [] : [`... ${more} more item${more === 1 ? '' : 's'}`])].join(', ')}]`
+}
+
+function inspectObject(object: object, depth: number): string {
+  const entries = Object.entries(object)
+  if (entries.length === 0) return '{}'
+  if (depth > deepest) return '[Object]'
+  return `{ ${entries.map(([name, value]) => `${name}: ${inspect(value, depth + 1)}`).join(', ')} }`
+}
+
+const mostSuggestions = 5
+
+/** @param what stands before the names */
+export function meantNames(name: string, candidates: readonly string[], what = ''): string {
+  const near = nearest(name, candidates).map((candidate) => `"${candidate}"`)
+  if (near.length === 0) return ''
+  const shown = near.slice(0, near.length > 2 ? mostSuggestions : 2)
+  const last = shown.pop() ?? ''
+  const others = shown.length === 0 ? '' : `${shown.join(', ')}${near.length > 2 ? ',' : ''} or `
+  return ` Did you mean ${what}${others}${last}?`
+}
+
+function nearest(name: string, candidates: readonly string[]): readonly string[] {
+  const threshold = Math.floor(name.length * 0.4) + 1
+  return candidates
+    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate, threshold) }))
+    .filter(({ distance }) => distance <= threshold)
+    .sort((a, b) => a.distance - b.distance || naturally(a.candidate, b.candidate))
+    .map(({ candidate }) => candidate)
+}
+
+/** Edits that turn one into the other, where another case is one; some number above the threshold where it takes more. */
+function distanceOf(name: string, candidate: string, threshold: number): number {
+  if (name === candidate) return 0
+  const [a, b] = [candidate.toLowerCase(), name.toLowerCase()]
+  if (a === b) return 1
+  if (Math.abs(a.length - b.length) > threshold) return Number.POSITIVE_INFINITY
+  let [before, above] = [[] as number[], Array.from({ length: b.length + 1 }, (_, place) => place)]
+  const at = (row: readonly number[], place: number): number => row[place] ?? Number.POSITIVE_INFINITY
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = at(above, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swapped = isSwap ? at(before, j - 2) + 1 : Number.POSITIVE_INFINITY
+      row.push(Math.min(replaced, swapped, at(above, j) + 1, at(row, j - 1) + 1))
+    }
+    if (Math.min(...row) > threshold) return Number.POSITIVE_INFINITY
+    ;[before, above] = [above, row]
+  }
+  return at(above, b.length)
+}
+
+/** Numbers within names by their size. */
+function naturally(a: string, b: string): number {
+  const [left, right] = [a.match(/\d+|\D/g) ?? [], b.match(/\d+|\D/g) ?? []]
+  for (const [place, one] of left.entries()) {
+    const other = right[place]
+    if (other === undefined) break
+    const areNumbers = /\d/.test(one) && /\d/.test(other)
+    const difference = areNumbers ? Number(one) - Number(other) : one.charCodeAt(0) - other.charCodeAt(0)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}

@@ -1,0 +1,71 @@
+import {
+  getNamedType,
+  GraphQLInputObjectType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+} from 'graphql'
+import { parts } from '../../contract/name-parts.ts'
+import type { Operation } from '../operation/operation.ts'
+import { isRowInput, type Planned } from '../variables/shape.ts'
+
+/** Whether a row of the type may have related ones in it. */
+const isNesting = (type: GraphQLNamedType): boolean =>
+  type instanceof GraphQLInputObjectType &&
+  Object.values(type.getFields()).some((field) => {
+    const { name } = getNamedType(field.type)
+    return [parts.parentInput, parts.childInput, parts.childrenInput].some((part) => name.endsWith(part))
+  })
+
+/** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
+const plannedArguments: ReadonlyMap<string, Planned> = new Map([
+  ['first', 'value'],
+  ['last', 'value'],
+  ['offset', 'sign'],
+])
+
+/**
+ * Variables whose value is written into statements (page sizes), is refused (offsets) or decides what is selected (directives,
+ * introspection). Those of the document's other operations count too, which makes shapes finer and never coarser.
+ *
+ * @param limited whether it is refused to write too many rows
+ */
+export function plannedVariables(
+  schema: GraphQLSchema,
+  operation: Operation,
+  limited: boolean,
+): ReadonlyMap<string, Planned> {
+  const planned = new Map<string, Planned>()
+  const info = new TypeInfo(schema)
+  const isMeta = (name: string | undefined): boolean => name?.startsWith('__') === true
+  const readsOf = (argument: string): Planned | undefined => {
+    if (info.getDirective() != null || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name))
+      return 'value'
+    return isInt(info.getArgument()?.type) ? plannedArguments.get(argument) : undefined
+  }
+  visit(
+    operation.document,
+    visitWithTypeInfo(info, {
+      // Rows that are part of others: how many there are decides which of all have a form of their own.
+      Variable: ({ name }, _key, parent) => {
+        const place = parent !== undefined && 'kind' in parent ? parent.kind : null
+        const type = getNamedType(info.getInputType())
+        if (place === Kind.VARIABLE_DEFINITION || type === undefined || !isRowInput(type.name)) return
+        if (place !== Kind.ARGUMENT || (limited && isNesting(type)))
+          planned.set(name.value, planned.get(name.value) ?? 'count')
+      },
+      Argument: ({ name, value }) => {
+        if (value.kind !== Kind.VARIABLE) return
+        const reads = readsOf(name.value)
+        if (reads !== undefined && planned.get(value.name.value) !== 'value') planned.set(value.name.value, reads)
+      },
+    }),
+  )
+  return planned
+}
+
+const isInt = (type: GraphQLInputType | undefined): boolean => type !== undefined && getNamedType(type).name === 'Int'

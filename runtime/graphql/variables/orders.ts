@@ -1,0 +1,27 @@
+import { parts } from '../../contract/name-parts.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { namedInput, type InputType } from './types.ts'
+
+/** Ends of the names of types in whose values the order of members counts. */
+const inOrder = [parts.orderBy, parts.groupBy, parts.groupOrder, parts.groupKeyOrder]
+
+/**
+ * Coercion sorts an object's members by their type; in an order they count in the order given (spec/graphql.md 5.4). Values of
+ * other types stay as they are.
+ */
+export const inGivenOrder = (type: InputType, coerced: unknown, given: unknown): unknown =>
+  readsOrder(type) ? asGiven(coerced, given) : coerced
+
+export const readsOrder = (type: InputType): boolean => {
+  const { text } = namedInput(type)
+  return inOrder.some((part) => text.endsWith(part))
+}
+
+function asGiven(coerced: unknown, given: unknown): unknown {
+  if (Array.isArray(coerced)) {
+    const items: readonly unknown[] = Array.isArray(given) ? given : [given]
+    return coerced.map((item, index) => asGiven(item, items[index]))
+  }
+  if (!isJsonObject(coerced) || !isJsonObject(given)) return coerced
+  return Object.fromEntries(Object.keys(given).map((name) => [name, asGiven(coerced[name], given[name])]))
+}

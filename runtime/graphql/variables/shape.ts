@@ -1,0 +1,112 @@
+import { parts } from '../../contract/name-parts.ts'
+import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
+import { Refusal } from '../protocol/failures.ts'
+import { namedInput, type DeclaredVariable, type InputType } from './types.ts'
+
+/**
+ * The shape of a request's variables: everything about them that decides the statements. Requests with one document and one shape
+ * share their statements; what is left of the variables are parameters.
+ */
+export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
+
+/** What planning reads of a variable's value, beyond its form. */
+export type Planned = 'value' | 'sign' | 'count'
+
+/** @param planned the variables of which planning reads more than the form, by their names */
+export function shapeOf(declared: readonly DeclaredVariable[], planned: ReadonlyMap<string, Planned>): ShapeOf {
+  const readers = declared.map(({ name, type }) => {
+    const reads = planned.get(name)
+    if (reads === 'value') return { name, read: textOf }
+    if (reads === 'count') return { name, read: (value: unknown) => formOf(type, value, true) }
+    return { name, read: reads === 'sign' ? signOf : readerOf(type) }
+  })
+  return (variables) => {
+    let shape = ''
+    for (const { name, read } of readers) shape += Object.hasOwn(variables, name) ? `${read(variables[name])};` : '-;'
+    return shape
+  }
+}
+
+const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
+
+const signOf = (value: unknown): string => (value === null ? 'n' : Number(value) < 0 ? '-v' : 'v')
+
+/**
+ * A variable's own type decides how it is read, since another operation of the document may use the same name for
+ * something else. The shape holds, of a cursor, the number of its elements and which are null; of a node id, the
+ * relation that it names; of other values, their form.
+ */
+function readerOf(type: InputType): (value: unknown) => string {
+  const { text } = namedInput(type)
+  if (text === 'Cursor') return tokenReader(cursorShape)
+  if (text === 'ID') return tokenReader(nodeShape)
+  return (value) => formOf(type, value)
+}
+
+/**
+ * Planning refuses an unreadable token after the faults that come first (spec/graphql.md 5.2), and not at all where the
+ * field is skipped. A missing token is different from every token.
+ */
+const tokenReader =
+  (shape: (token: string) => string) =>
+  (value: unknown): string => {
+    if (value === null) return 'null'
+    try {
+      return shape(String(value))
+    } catch (error) {
+      if (error instanceof Refusal) return 'refused'
+      throw error
+    }
+  }
+
+const cursorShape = (token: string): string =>
+  decodeCursor(token)
+    .map((element) => (element === null ? 'n' : 'v'))
+    .join('')
+
+function nodeShape(token: string): string {
+  const { schema, relation } = decodeNodeId(token)
+  return JSON.stringify([schema, relation])
+}
+
+/**
+ * Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value.
+ * @param counted whether it counts how many rows a list holds
+ */
+function formOf(type: InputType, value: unknown, counted = false): string {
+  if (type.kind === 'non-null') return formOf(type.of, value, counted)
+  if (value === null || value === undefined) return 'n'
+  if (type.kind === 'list') return listForm(type.of, value, counted)
+  if (type.kind === 'object') {
+    const fields = type.fields()
+    const members = Object.entries(value as Record<string, unknown>).map(([name, member]) => {
+      const field = fields.get(name)
+      return field === undefined ? name : `${name}:${formOf(field.type, member, counted)}`
+    })
+    return `{${members.join(',')}}`
+  }
+  return type.kind === 'enum' && type.written ? textOf(value) : 'v'
+}
+
+/**
+ * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
+ * are. Rows that name no column are written one by one, and so are those within which some are.
+ */
+function listForm(type: InputType, value: unknown, counted: boolean): string {
+  const item = namedInput(type)
+  if (item.kind === 'enum' && item.written) return textOf(value)
+  if (item.kind !== 'object') return 'v'
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const areRows = isRowInput(item.text) || item.text.endsWith(parts.rowInput)
+  if (areRows && !counted && items.length > 0) {
+    const [first = '', ...others] = items.map((one) => formOf(type, one).replaceAll(':n', ':v'))
+    const isOne = others.every((form) => form === first)
+    if (isOne && first !== '{}' && (others.length === 0 || !first.includes('['))) {
+      return `${others.length === 0 ? '' : '*'}${first}`
+    }
+  }
+  return `[${items.map((one) => formOf(type, one, areRows || counted)).join(',')}]`
+}
+
+/** Whether a type of this name is that of rows to insert. */
+export const isRowInput = (name: string): boolean => name.endsWith(parts.insertInput)
