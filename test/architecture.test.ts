@@ -42,7 +42,7 @@ const floors: readonly (readonly string[])[] = [
     'compiler/tools/annotate',
   ],
   ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
-  ['runtime/auth/http', 'runtime/live/open.ts'],
+  ['runtime/auth/http', 'runtime/live/open.ts', 'compiler/tools/compiled'],
   ['runtime/observe'],
   ['runtime/admin'],
   ['runtime/dashboard'],
@@ -66,6 +66,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // Documents are judged as they are when they are asked.
   'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
+  'compiler/tools/compiled': ['runtime/engine', 'runtime/graphql'],
   'compiler/tools/annotate': ['runtime/db'],
   'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/doctor': [

@@ -1,0 +1,167 @@
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
+import type { Value } from '../../../../runtime/graphql/plan/values.ts'
+import { bind } from '../../../../runtime/graphql/run/bind.ts'
+import { toResponse } from '../../../../runtime/graphql/run/response.ts'
+import type { Outline } from '../../../../runtime/graphql/statements/statements.ts'
+import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { runCommand } from '../../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+
+let db: TestDatabase
+let folder: string
+beforeAll(async () => {
+  db = await createDatabase({
+    sql: `
+      create table notes (id int primary key, body text, secret text);
+      insert into notes select n, case n when 7 then 'seven' end from generate_series(7, 12) n;
+      grant select (id, body) on notes to anon;
+      grant select, insert on notes to authenticated`,
+  })
+  folder = await mkdtemp(join(tmpdir(), 'catalograph-documents-'))
+  await writeFile(join(folder, 'one.graphql'), one)
+  await writeFile(join(folder, 'page.graphql'), page)
+  await writeFile(join(folder, 'page.variables.json'), JSON.stringify([{ n: 3 }, { n: 4, filter: { id: { gt: 7 } } }]))
+})
+afterAll(() => db.drop())
+
+const one = 'query One($id: Int!) { notesByPk(id: $id) { body } }\n'
+const page =
+  'query Page($n: Int, $filter: notesFilter) { notesCollection(first: $n, filter: $filter) { edges { node { id } } } }\n'
+
+const compile = (documents: string, out: string, ...more: readonly string[]) =>
+  runCommand([compileCommand], ['compile', '--documents', join(folder, documents), '--out', out, ...more], {
+    environment: { DATABASE_URL: db.url },
+  })
+const fresh = (): Promise<string> => mkdtemp(join(tmpdir(), 'catalograph-documents-out-'))
+
+interface Index {
+  readonly revision: string
+  readonly roles: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+interface Shape extends Outline {
+  readonly variables: unknown
+  readonly statements: readonly { readonly text: string; readonly values: readonly Value[] }[]
+}
+interface DocumentFile {
+  readonly document: string
+  readonly operations: readonly { readonly name: string; readonly shapes: Readonly<Record<string, Shape>> }[]
+}
+
+async function read(out: string): Promise<{ index: Index; at: (address: string) => Promise<DocumentFile> }> {
+  const { revision } = JSON.parse(await readFile(join(out, 'current.json'), 'utf8')) as Index
+  const json = async (path: string): Promise<unknown> => JSON.parse(await readFile(join(out, revision, path), 'utf8'))
+  return {
+    index: (await json('documents/index.json')) as Index,
+    at: async (address) => (await json(`documents/${address}.json`)) as DocumentFile,
+  }
+}
+
+describe('compile --documents', () => {
+  it('writes what each document runs, once for roles for which it is the same', async () => {
+    const out = await fresh()
+    expect(await compile('*.graphql', out, '--roles', 'anon,authenticated')).toMatchObject({ exitCode: 0 })
+    const { index, at } = await read(out)
+    const { anon = {}, authenticated = {} } = index.roles
+    expect(Object.keys(anon).toSorted()).toEqual([sha256Hex(one), sha256Hex(page)].toSorted())
+    const address = anon[sha256Hex(one)] ?? ''
+    expect(authenticated[sha256Hex(one)]).toBe(address)
+    expect(sha256Hex(await readFile(join(out, index.revision, `documents/${address}.json`), 'utf8'))).toMatch(
+      new RegExp(`^${address}`),
+    )
+    const { document, operations } = await at(address)
+    expect(document).toBe(one)
+    expect(operations).toMatchObject([
+      {
+        name: 'One',
+        kind: 'query',
+        variables: [{ name: 'id', type: 'Int!' }],
+        shapes: {
+          'v;': {
+            statements: [{ values: [{ slot: { kind: 'variable', path: ['id'] }, encoding: { kind: 'scalar' } }] }],
+            pieces: [{ kind: 'column', statement: 0, column: 0 }],
+          },
+        },
+      },
+    ])
+  })
+
+  it('has the shapes of the examples beside a document', async () => {
+    const out = await fresh()
+    await compile('page.graphql', out)
+    const { index, at } = await read(out)
+    const { operations } = await at(index.roles['anon']?.[sha256Hex(page)] ?? '')
+    const examples = Object.values(operations[0]?.shapes ?? {}).map(({ variables }) => variables)
+    expect(examples).toEqual(expect.arrayContaining([{ n: 3 }, { n: 4, filter: { id: { gt: 7 } } }, {}]))
+  })
+
+  it('has all that an answer is made of', async () => {
+    const out = await fresh()
+    await compile('*.graphql', out)
+    const { index, at } = await read(out)
+    const ask = async (text: string, variables: Readonly<Record<string, unknown>>, form: string): Promise<unknown> => {
+      const { operations } = await at(index.roles['anon']?.[sha256Hex(text)] ?? '')
+      const shape = operations[0]?.shapes[form]
+      if (shape === undefined) throw new Error(`there is no shape ${form}`)
+      const rows = await Promise.all(
+        shape.statements.map(async (statement) => {
+          const bound = bind({ ...statement, name: '' }, variables)
+          const { rows: found } = await db.query(bound.text, [...bound.values])
+          return Object.values((found[0] ?? {}) as object).map((cell) => JSON.stringify(cell))
+        }),
+      )
+      return JSON.parse(String(toResponse(shape, rows).body))
+    }
+    expect(await ask(one, { id: 7 }, 'v;')).toEqual({ data: { notesByPk: { body: 'seven' } } })
+    const edges = [{ node: { id: 8 } }, { node: { id: 9 } }, { node: { id: 10 } }]
+    expect(await ask(page, { n: 4, filter: { id: { gt: 7 } } }, '4;{id:{gt:v}};')).toEqual({
+      data: { notesCollection: { edges: [...edges, { node: { id: 11 } }] } },
+    })
+    expect(await ask(page, { n: 4, filter: { id: { gt: 9 } } }, '4;{id:{gt:v}};')).toEqual({
+      data: { notesCollection: { edges: [{ node: { id: 10 } }, { node: { id: 11 } }, { node: { id: 12 } }] } },
+    })
+  })
+
+  it('makes the same bytes again, and --check tells a document that changed', async () => {
+    const out = await fresh()
+    await compile('*.graphql', out)
+    expect(await compile('*.graphql', out, '--check')).toMatchObject({ exitCode: 0, printed: '' })
+    const checked = await compile('one.graphql', out, '--check')
+    expect(checked).toMatchObject({ exitCode: 1, printed: expect.stringContaining('documents/index.json (changed)') })
+  })
+
+  it('tells what a role cannot ask, with its place, and writes nothing', async () => {
+    const out = await fresh()
+    await writeFile(join(folder, 'wrong.gql'), 'query Wrong {\n  notesCollection { edges { node { id secret } } }\n}\n')
+    const failed = await compile('wrong.gql', out, '--roles', 'authenticated,anon')
+    expect(failed.exitCode).toBe(1)
+    expect(failed.noted).toContain(
+      `${join(folder, 'wrong.gql')}:2:39: anon: Cannot query field "secret" on type "notes".`,
+    )
+    expect(failed.noted).not.toContain('authenticated:')
+    expect(await readdir(out)).toEqual([])
+  })
+
+  it('tells examples that do not fit, and refuses what it cannot use', async () => {
+    const out = await fresh()
+    await writeFile(join(folder, 'bad.gql'), one)
+    await writeFile(join(folder, 'bad.variables.json'), '{"id": "seven"}')
+    expect(await compile('bad.gql', out)).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining(
+        'Variable "$id" got invalid value "seven"; Int cannot represent non-integer value',
+      ),
+    })
+    await writeFile(join(folder, 'bad.variables.json'), '[1]')
+    expect(await compile('bad.gql', out)).toMatchObject({ exitCode: 2 })
+    expect(await compile('one.graphql', out, '--roles', 'anonn')).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining('the database has no role anonn; did you mean anon?'),
+    })
+    expect(await runCommand([compileCommand], ['compile', '--roles', 'anon'], {})).toMatchObject({ exitCode: 2 })
+    expect(await readdir(out)).toEqual([])
+  })
+})
