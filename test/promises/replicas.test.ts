@@ -191,10 +191,13 @@ describe('several workers with replicas', () => {
 })
 
 describe('a replica that is a primary', () => {
-  it('is left out, and told', async () => {
+  it('is left out, and told with what to do, also in /readyz where nobody replays it', async () => {
     const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })
     try {
       await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)
+      const health: any = await (await fetch(`${served.url}/readyz`)).json()
+      expect(health).toMatchObject({ status: 'ok', replicas: { serving: 0, all: 1 } })
+      expect(health.fault).toMatch(/names the primary only.*: name servers in DATABASE_REPLICA_URLS that replay/)
       expect(await bodies(served, served.anon)).toContain('first')
     } finally {
       await served.stop()

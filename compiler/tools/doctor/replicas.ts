@@ -6,6 +6,7 @@ import {
   isSecondPrimary,
   lookAtPrimary,
   lookAtReplica,
+  nameStandbys,
   type PrimarySight,
   type ReplicaSight,
 } from '../../../runtime/db/replicas/look.ts'
@@ -19,12 +20,7 @@ const findingOf = (name: string, primary: PrimarySight, replica: ReplicaSight, l
   if (replica.system !== system)
     return fault(check, `${name} is a server of another database system`, 'check DATABASE_REPLICA_URLS')
   if (isSecondPrimary(primary, replica)) return fault(check, `${name} is a second primary`, endSecondPrimary)
-  if (!replica.replays)
-    return fault(
-      check,
-      `${name} is a primary`,
-      'name servers in DATABASE_REPLICA_URLS that replay the one of DATABASE_URL',
-    )
+  if (!replica.replays) return fault(check, `${name} is a primary`, nameStandbys)
   if (replica.timeline !== position.timeline)
     return advise(
       check,

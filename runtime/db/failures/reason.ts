@@ -30,7 +30,7 @@ const advice: Readonly<Record<string, string>> = {
   '53300': 'lower DB_POOL_SIZE, or raise max_connections of the server',
 }
 
-/** Messages of pg that stand without a code. */
+/** Messages of pg that stand without a code, and of poolers, which give one code to many. */
 const messages: Readonly<Record<string, string>> = {
   'The server does not support SSL connections':
     'use sslmode=prefer or sslmode=disable, or switch ssl on in postgresql.conf',
@@ -38,6 +38,8 @@ const messages: Readonly<Record<string, string>> = {
   'Connection terminated due to connection timeout': 'the server did not answer in time; check host, port and firewall',
   'SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string':
     'the URL has no password, and the server asks for one',
+  // PgBouncer 1.18 and 1.25.
+  'transaction blocks not allowed in statement pooling mode': 'set pool_mode of the pooler to transaction',
 }
 
 interface CodedError extends Error {

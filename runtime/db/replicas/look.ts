@@ -82,6 +82,9 @@ export const isSecondPrimary = (primary: ServerIdentity, other: ReplicaSight): b
 export const endSecondPrimary =
   'stop the one whose writes may go, and make it a standby of the other (pg_rewind, standby.signal)'
 
+/** What makes a replica of an address that is the primary's. */
+export const nameStandbys = 'name servers in DATABASE_REPLICA_URLS that replay the one of DATABASE_URL'
+
 /** Rejects with DatabaseFailure, also where the server is no primary. */
 export const lookAtPrimary = async (query: Query): Promise<PrimarySight> => {
   const { lsn, timeline, segment, page, ...identity } = await first<PrimaryRow>(query, primarySql)

@@ -1,6 +1,6 @@
 import type { Exchange, RequestContext, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type { History } from './history.ts'
-import { endSecondPrimary, isSecondPrimary, type ReplicaSight } from './look.ts'
+import { endSecondPrimary, isSecondPrimary, nameStandbys, type ReplicaSight } from './look.ts'
 
 /** Why a replica answers no requests. */
 export type ReplicaFault =
@@ -107,8 +107,13 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
   }
 }
 
-/** What the owner has to do about a replica that is worse than left out; null: nothing. */
-export function faultOfReplicas(states: readonly ReplicaState[]): string | null {
+/**
+ * What the owner has to do about replicas that are worse than left out; null: nothing. Where each server stands among them,
+ * one of them is the primary: only where nobody replays it does something have to change.
+ */
+export function faultOfReplicas(states: readonly Pick<ReplicaState, 'fault'>[]): string | null {
   const place = states.findIndex(({ fault }) => fault === 'a second primary')
-  return place === -1 ? null : `replica ${place + 1} of DATABASE_REPLICA_URLS is a second primary: ${endSecondPrimary}`
+  if (place !== -1) return `replica ${place + 1} of DATABASE_REPLICA_URLS is a second primary: ${endSecondPrimary}`
+  const none = states.length > 0 && states.every(({ fault }) => fault === 'a primary')
+  return none ? `DATABASE_REPLICA_URLS names the primary only, which answers everything: ${nameStandbys}` : null
 }

@@ -198,6 +198,18 @@ describe('catalograph doctor', () => {
       })
     })
 
+    it('says the same of the pooler that a replica is behind', async () => {
+      const pooler = await startPgbouncer({ program, serverPort: Number(new URL(db.url).port), mode: 'statement' })
+      const url = new URL(db.url)
+      url.port = String(pooler.port)
+      try {
+        const findings = await findingsWith({ ...whole(), DATABASE_REPLICA_URLS: url.href })
+        expect(told(findings, 'replicas')?.message).toMatch(/statement pooling mode: set pool_mode of the pooler to/)
+      } finally {
+        await pooler.close()
+      }
+    })
+
     it('says what cannot work, and what to change', async () => {
       expect(await foundThrough('statement', 'auto')).toMatchObject({
         verdict: 'fault',
