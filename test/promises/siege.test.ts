@@ -9,6 +9,7 @@ import { clusterOf, majors } from '../support/clusters.ts'
 import { createRandom } from '../support/random.ts'
 import type { Attack } from '../support/siege/arms.ts'
 import { createVerdicts, renderProblem, type Underway } from '../support/siege/checks.ts'
+import { mostSince } from '../support/siege/server.ts'
 import { besiege, hands } from '../support/siege/siege.ts'
 
 /**
@@ -70,6 +71,14 @@ test('an attack excuses what it relaxes and touched, and nothing else', () => {
     { check: 'answered', under: 'nothing', count: 1, samples: ['asked after its end'] },
     { check: 'exact', under: 'outage', count: 1, samples: ['another check'] },
   ])
+})
+
+test('of several workers the one that waited most counts, a new one from its beginning', () => {
+  const times = (waited: Readonly<Record<number, number>>): Map<number, { ran: number; waited: number }> =>
+    new Map(Object.entries(waited).map(([pid, ms]) => [Number(pid), { ran: 0, waited: ms }]))
+  expect(mostSince(times({ 1: 5, 2: 10 }), times({ 1: 6, 2: 40, 3: 20 }), 'waited')).toBe(30)
+  expect(mostSince(times({ 1: 5, 2: 10 }), times({ 1: 6, 3: 20 }), 'waited')).toBe(20)
+  expect(mostSince(times({ 1: 5 }), times({}), 'waited')).toBe(0)
 })
 
 test('its benchmark runs through and leaves a record', { timeout: 300_000 }, async () => {

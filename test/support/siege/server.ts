@@ -81,15 +81,37 @@ const textOf = (path: string): string => {
   }
 }
 
-/** Resident memory in MB, now and at most so far (proc(5)). */
-export function memoryOf(pid: number): { readonly now: number; readonly most: number } {
-  const text = textOf(`/proc/${pid}/status`)
-  const read = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1_024
-  return { now: read('VmRSS'), most: read('VmHWM') }
+/** How the process was started that only reads documents and answers nobody (compiler/emit/parser-process.ts). */
+const readsDocuments = 'parser-process'
+
+/** The process and the workers that it has now: any of them may answer, and each has an event loop and memory of its own. */
+const servingPids = (pid: number): readonly number[] => {
+  const children = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.filter((child) => !textOf(`/proc/${child}/cmdline`).includes(readsDocuments))]
 }
 
-/** What the main thread did, in milliseconds: computed, and waited for a processor that others had. */
-export function mainThread(pid: number): { readonly ran: number; readonly waited: number } {
+/** The most that one of them holds in memory, in MB (proc(5)). */
+export const largestMb = (pid: number): number => Math.max(...servingPids(pid).map(residentMb))
+
+const residentMb = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+)/m.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) / 1_024
+
+/** What the main thread of a process did, in milliseconds: computed, and waited for a processor that others had. */
+export interface ThreadTime {
+  readonly ran: number
+  readonly waited: number
+}
+
+export function mainThread(pid: number): ThreadTime {
   const [ran = 0, waited = 0] = textOf(`/proc/${pid}/task/${pid}/schedstat`).split(' ').map(Number)
   return { ran: ran / 1e6, waited: waited / 1e6 }
 }
+
+export type ThreadTimes = ReadonlyMap<number, ThreadTime>
+
+export const servingThreads = (pid: number): ThreadTimes =>
+  new Map(servingPids(pid).map((serving) => [serving, mainThread(serving)]))
+
+/** Of the threads that are there after, what the one did that did most since before. */
+export const mostSince = (before: ThreadTimes, after: ThreadTimes, what: keyof ThreadTime): number =>
+  Math.max(0, ...[...after].map(([pid, time]) => time[what] - (before.get(pid)?.[what] ?? 0)))

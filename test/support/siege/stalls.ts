@@ -1,8 +1,9 @@
-import { mainThread } from './server.ts'
+import { mostSince, servingThreads, type ThreadTimes } from './server.ts'
 
 /**
  * What the machine kept from us: how long this process did not get to its events, and how long the thread of the server
- * waited for a processor that others had. What is measured is longer by that.
+ * waited for a processor that others had, of several workers the one that waited most: a request has one of them. What is
+ * measured is longer by that.
  */
 export interface Stalls {
   /** Milliseconds lost since then. */
@@ -15,8 +16,9 @@ const forgetAfterMs = 60_000
 
 interface Moment {
   readonly at: number
-  /** Since the beginning: our own and the server's. */
-  readonly lost: number
+  /** Milliseconds since the beginning that this process lost. */
+  readonly own: number
+  readonly threads: ThreadTimes
 }
 
 export function watchStalls(serverPid: number): Stalls {
@@ -26,7 +28,7 @@ export function watchStalls(serverPid: number): Stalls {
     const now = performance.now()
     own += Math.max(0, now - last - 2 * everyMs)
     last = now
-    moments.push({ at: now, lost: own + mainThread(serverPid).waited })
+    moments.push({ at: now, own, threads: servingThreads(serverPid) })
     if (moments.length > (2 * forgetAfterMs) / everyMs) moments.splice(0, forgetAfterMs / everyMs)
   }
   look()
@@ -34,9 +36,11 @@ export function watchStalls(serverPid: number): Stalls {
   return {
     since: (moment) => {
       look()
-      const before = moments.findLast(({ at }) => at <= moment) ?? moments[0]
+      const [before, after] = [moments.findLast(({ at }) => at <= moment) ?? moments[0], moments.at(-1)]
       // A server that has ended meanwhile tells of nothing any more.
-      return Math.max(0, (moments.at(-1)?.lost ?? 0) - (before?.lost ?? 0))
+      return before === undefined || after === undefined
+        ? 0
+        : after.own - before.own + mostSince(before.threads, after.threads, 'waited')
     },
     stop: () => clearInterval(timer),
   }

@@ -4,7 +4,7 @@ import { httpRequest, openConnection, type HttpConnection } from '../../../bench
 import type { Verdicts } from './checks.ts'
 import type { Marks } from './marks.ts'
 import { watchCancelling, watchComing } from './costs.ts'
-import { mainThread, memoryOf, type Besieged } from './server.ts'
+import { largestMb, mainThread, mostSince, servingThreads, type Besieged } from './server.ts'
 import { markClass } from './schema.ts'
 import type { Stalls } from './stalls.ts'
 
@@ -136,17 +136,17 @@ export function startWatch({ urls, server, marks, verdicts, stalls, bounds }: Wa
     connection?.close()
   }
 
-  let before = mainThread(server.pid)
+  let before = servingThreads(server.pid)
   const loop = probing(preflight, (status, sent) => {
-    const after = mainThread(server.pid)
+    const after = servingThreads(server.pid)
     // What others took of the machine is not the loop's doing; nor can it be held for longer than its thread ran.
-    const ms = Math.max(0, Math.min(performance.now() - sent - stalls.since(sent), after.ran - before.ran))
+    const ms = Math.max(0, Math.min(performance.now() - sent - stalls.since(sent), mostSince(before, after, 'ran')))
     before = after
     worst.loop = Math.max(worst.loop, ms)
-    worst.memory = Math.max(worst.memory, memoryOf(server.pid).now)
+    const memory = largestMb(server.pid)
+    worst.memory = Math.max(worst.memory, memory)
     if (status === 0 || ms > bounds.loopMs) verdicts.fail('loop', `held for ${Math.round(ms)} ms`, sent)
-    if (memoryOf(server.pid).now > bounds.memoryMb)
-      verdicts.fail('memory', `${Math.round(memoryOf(server.pid).now)} MB`, sent)
+    if (memory > bounds.memoryMb) verdicts.fail('memory', `${Math.round(memory)} MB`, sent)
   })
   const well = (path: string, request: Buffer): Promise<void> =>
     probing(request, (status, sent) => {
