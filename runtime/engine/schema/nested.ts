@@ -1,4 +1,4 @@
-import { GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
+import { GraphQLInputObjectType, GraphQLList, type GraphQLInputFieldConfigMap, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { connectKeys, inserts, nestedRelations } from '../nested.ts'
 import type { RoleVisibility } from '../view.ts'
@@ -21,6 +21,14 @@ export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types
 const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, 'insertInput') as GraphQLInputObjectType
 
+/** Beside `insert` where the target has `upsert`. */
+const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputFieldConfigMap => {
+  const type = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
+  return type === undefined
+    ? {}
+    : { onConflict: { type, description: 'What to do where such a row is there already.' } }
+}
+
 export const makeParentInput =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {
@@ -33,6 +41,7 @@ export const makeParentInput =
       fields: () => ({
         ...(isInserted && { insert: { type: insertInput(entity, types), description: 'Adds it.' } }),
         ...(key && { connect: { type: key, description: 'Finds it by a key.' } }),
+        ...(isInserted && conflictInput(entity, types)),
       }),
     })
   }
@@ -47,7 +56,7 @@ export const makeChildInput =
           fields: () => {
             const input = insertInput(entity, types)
             const type = part === 'childInput' ? input : new GraphQLList(nonNull(input))
-            return { insert: { type, description: 'Adds them.' } }
+            return { insert: { type, description: 'Adds them.' }, ...conflictInput(entity, types) }
           },
         })
       : undefined

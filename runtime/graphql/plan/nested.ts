@@ -5,12 +5,13 @@ import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { refuse, refusedAt } from '../protocol/failures.ts'
+import { planSharedConflict } from './conflict.ts'
 import { isGiven, memberOf, objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner } from './planner.ts'
-import type { NestedInsert } from './types.ts'
+import type { NestedInsert, OnConflict, PlacedStep } from './types.ts'
 import type { InputStep, Slot, Value } from './values.ts'
-import type { CarriedColumn, LinkedValue, NestedRows, WriteStep } from './write-steps.ts'
+import type { CarriedColumn, LinkedValue, NestedRows } from './write-steps.ts'
 
 /** Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6). */
 
@@ -61,6 +62,9 @@ interface Rows {
   readonly objects: readonly ObjectInput[]
   /** What others need of them. */
   readonly carried: readonly string[]
+  /** Whether rows before them in the input belong to them. */
+  readonly isParent: boolean
+  readonly onConflict: OnConflict | null
   /** Values that rows around them give. */
   readonly links: readonly Link[]
 }
@@ -84,7 +88,7 @@ export function planNested(
   entity: EntityFacts,
   key: string,
   input: Input,
-  objects: readonly ObjectInput[],
+  { objects, onConflict }: Pick<Rows, 'objects' | 'onConflict'>,
 ): Pick<NestedInsert, 'steps' | 'own'> {
   let count = 0
   const number = (): number => {
@@ -93,14 +97,14 @@ export function planNested(
       throw refuse('DOCUMENT_TOO_LARGE', `An insert takes related rows in more than ${maxSteps} statements.`)
     return count
   }
-  const rows: Rows = { entity, path: [], objects, carried: entity.key, links: [] }
+  const rows: Rows = { entity, path: [], objects, carried: entity.key, isParent: false, onConflict, links: [] }
   const { id, steps } = planRows({ planner, key, objects: slotOf(input), number }, rows)
   return { steps, own: id }
 }
 
 interface PlannedRows {
   readonly id: number
-  readonly steps: readonly WriteStep[]
+  readonly steps: readonly PlacedStep[]
 }
 
 /** The rows that these belong to come first, then they themselves, then those that belong to them. */
@@ -130,6 +134,8 @@ function planRows(nest: Nest, rows: Rows): PlannedRows {
         path: inner,
         objects: found.map(({ object }) => object),
         carried: [],
+        isParent: false,
+        onConflict: conflictAt(nest, field, target, given),
         links: relation.foreign.map((column, index) => ({
           column,
           field,
@@ -142,13 +148,15 @@ function planRows(nest: Nest, rows: Rows): PlannedRows {
     ...rows.carried,
     ...children.flatMap((child) => child.links.flatMap(({ from }) => from.map(({ column }) => column))),
   ])
-  const own: WriteStep = {
+  const own: PlacedStep = {
     id,
     kind: 'insert',
     entity,
     argument: argumentOf(path),
     carried: [...carried],
+    isNeeded: rows.isParent || children.length > 0,
     readable: nest.planner.visible.readableColumn(entity),
+    ...(rows.onConflict && { onConflict: rows.onConflict }),
     ...presetsOf(nest.planner, entity, 'insert'),
     ...planValues(nest, { ...rows, links }),
   }
@@ -166,7 +174,7 @@ const argumentOf = (path: readonly InputStep[]): readonly string[] => [
 
 interface Parents {
   readonly links: readonly Link[]
-  readonly steps: readonly WriteStep[]
+  readonly steps: readonly PlacedStep[]
 }
 
 /** The rows that others belong to: new ones, and for each key those that are found by it. */
@@ -184,7 +192,9 @@ function planParents(
     if (objects.length === 0) return []
     const step: InputStep =
       key === null ? { field, member: 'insert' } : { field, member: 'connect', key: key.map((column) => column.field) }
-    const rows = { entity: target, path: [...path, step], objects, carried: relation.foreign, links: [] }
+    const onConflict = key === null ? conflictAt(nest, field, target, given) : null
+    const carried = relation.foreign
+    const rows = { entity: target, path: [...path, step], objects, carried, isParent: true, onConflict, links: [] }
     let place = 0
     const places = picked.map((pick) => (pick !== null && pick.key === key ? (place += 1) : null))
     const slot: Slot = { kind: 'inner-places', of: nest.objects, path, step }
@@ -203,6 +213,18 @@ function planParents(
     })),
     steps: planned.flatMap(({ steps }) => steps),
   }
+}
+
+/** What becomes of rows at a place that are there already. */
+function conflictAt(
+  { planner, key }: Nest,
+  field: string,
+  target: EntityFacts,
+  given: readonly ReadonlyMap<string, Input>[],
+): OnConflict | null {
+  const holders = given.flatMap((one) => one.get(field) ?? [])
+  const adding = holders.filter((holder) => objectsIn(memberOf(holder, 'insert')).length > 0)
+  return planSharedConflict(planner, key, field, target, adding)
 }
 
 interface ParentPick {

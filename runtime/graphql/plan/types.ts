@@ -320,10 +320,13 @@ export interface Insert extends Change {
 export interface NestedInsert extends Change {
   readonly kind: 'insert-nested'
   /** In order: each relies on those before it alone. */
-  readonly steps: readonly WriteStep[]
+  readonly steps: readonly PlacedStep[]
   /** The step of the rows themselves. */
   readonly own: number
 }
+
+/** A step, with what to do with its rows that are there already. */
+export type PlacedStep = WriteStep & { readonly onConflict?: OnConflict }
 
 export interface OnConflict {
   /** Name of a unique key. */

@@ -17,6 +17,8 @@ export interface InsertStep {
   readonly kind: 'insert'
   readonly rows: NestedRows
   readonly presets?: readonly PresetPlace[]
+  /** Whether others depend on them, so that none may be missing. */
+  readonly isNeeded: boolean
   /** How many there are. */
   readonly given: Value | number
   /** As of any change. */

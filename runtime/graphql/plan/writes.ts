@@ -1,13 +1,14 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { badArgument, refusedAt } from '../protocol/failures.ts'
+import { badArgument } from '../protocol/failures.ts'
+import { planConflict } from './conflict.ts'
 import { planFilter } from './filter.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { planChanges } from './changes.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import { namesRelated, planNested } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { InsertRows, OnConflict, Root } from './types.ts'
+import type { InsertRows, Root } from './types.ts'
 import type { Value } from './values.ts'
 import { planResponse } from './written.ts'
 
@@ -28,8 +29,8 @@ export function planWrite(
       const rows = planRows(planner, entity, args('objects'), objects)
       return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
     }
-    if (onConflict !== null) throw refusedAt(selected.key, '"onConflict" cannot be given with related rows')
-    return { kind: 'insert-nested', ...change, ...planNested(planner, entity, selected.key, args('objects'), objects) }
+    const steps = planNested(planner, entity, selected.key, args('objects'), { objects, onConflict })
+    return { kind: 'insert-nested', ...change, ...steps }
   }
   const filter = planFilter(planner, entity, args('filter'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
@@ -70,18 +71,4 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input, objects: 
       })
     }),
   }
-}
-
-/** `onConflict` (spec/graphql.md 17): names of keys and columns are values of enums. */
-function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnConflict | null {
-  if (input.kind !== 'object') return null
-  const given = new Map(input.fields)
-  const [key, fields, filter] = ['constraint', 'updateFields', 'filter'].map((name) => given.get(name))
-  // Only with validation off it may be missing.
-  if (key?.kind !== 'leaf') throw badArgument('Invalid input for NonNull type')
-  const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
-  const isConditional = filter !== undefined && update.length > 0
-  const condition = isConditional ? planFilter(planner, entity, filter) : null
-  const presets = update.length === 0 ? {} : presetsOf(planner, entity, 'update')
-  return { key: String(key.value), update, filter: condition, ...presets }
 }

@@ -13,13 +13,13 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { NestedInsert } from '../plan/types.ts'
+import type { NestedInsert, PlacedStep } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
-import { answerJson, refusing } from './writes.ts'
+import { answerJson, conflictSql, refusing } from './writes.ts'
 
 /**
  * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
@@ -43,7 +43,7 @@ export const skippedRow = 'A row that others depend on was not inserted'
 export const noSuchRow = 'There is no such row to connect'
 
 /** The statement of a step; what it answers is of no account. */
-export const stepStatement = (writer: Writer, root: NestedInsert, place: number, step: WriteStep): SelectList => {
+export const stepStatement = (writer: Writer, root: NestedInsert, place: number, step: PlacedStep): SelectList => {
   const isFirst = place === 0
   const counts = root.members.some(({ kind }) => kind === 'affectedCount')
   return step.kind === 'insert'
@@ -54,7 +54,7 @@ export const stepStatement = (writer: Writer, root: NestedInsert, place: number,
 function insertStatement(
   writer: Writer,
   root: NestedInsert,
-  step: InsertStep & WriteStep,
+  step: InsertStep & PlacedStep,
   isFirst: boolean,
   counts: boolean,
 ): SelectList {
@@ -64,7 +64,7 @@ function insertStatement(
   const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
   const relation = relationOf(inner.builder)
   const names = joined(columnsOf(step).map(ident), ', ')
-  const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}`
+  const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}${conflictSql(writer, root, step.onConflict, inner)}`
   const count = sql`(select count(*) from ${scope.alias})`
   const kept = keeping(isFirst, [
     ...carriedPairs(step, scope.alias, (name) => scope.column(name)),
@@ -73,7 +73,7 @@ function insertStatement(
       : []),
   ])
   const given = typeof step.given === 'number' ? sql`${step.given}` : sql`${valueParameter(step.given)}::int8`
-  const checked = step.carried.length === 0 ? kept : refusing(sql`${count} < ${given}`, skippedRow, kept)
+  const checked = !step.isNeeded ? kept : refusing(sql`${count} < ${given}`, skippedRow, kept)
   const cte: Cte = { name: scope.alias, materialized: false, of: sql`(${change} returning ${outlet})` }
   return selectList([{ value: checked, as: bare('r') }], [cte])
 }

@@ -13,7 +13,7 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { Delete, Filter, Insert, InsertRows, NestedInsert, Update, UpdateRows } from '../plan/types.ts'
+import type { Delete, Filter, Insert, InsertRows, NestedInsert, OnConflict, Update, UpdateRows } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
@@ -117,7 +117,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     case 'insert': {
       const { presets = [] } = root
       const columns = joined([...root.rows.columns, ...presets.map(({ column }) => column)].map(ident), ', ')
-      const conflict = conflictSql(writer, root, scope)
+      const conflict = conflictSql(writer, root, root.onConflict, scope)
       return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root)}${conflict}`
     }
     case 'update': {
@@ -129,8 +129,13 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
   }
 }
 
-function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
-  const conflict = root.onConflict
+/** `onConflict` of rows that are inserted at a scope (spec/graphql.md 17). */
+export function conflictSql(
+  writer: Writer,
+  root: Insert | NestedInsert,
+  conflict: OnConflict | undefined,
+  scope: Scope,
+): Sql {
   if (conflict === undefined) return sql``
   const { arbiters = {}, relation } = scope.builder
   const target = Object.hasOwn(arbiters, conflict.key) ? arbiters[conflict.key] : undefined
@@ -147,7 +152,7 @@ function conflictSql(writer: Writer, root: Insert, scope: Scope): Sql {
 
 const matching = (
   writer: Writer,
-  root: Write,
+  root: Write | NestedInsert,
   filter: Filter | null,
   scope: Scope,
   tenant: readonly Sql[] = ofTenant(scope),

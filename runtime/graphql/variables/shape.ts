@@ -90,7 +90,8 @@ function formOf(type: InputType, value: unknown, counted = false): string {
 
 /**
  * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
- * are. Rows that name no column are written one by one, and so are those within which some are.
+ * are. Rows that name no column are written one by one, and so are those within which some are. What is said of rows that are there
+ * already may have conditions, in which nulls count.
  */
 function listForm(type: InputType, value: unknown, counted: boolean): string {
   const item = namedInput(type)
@@ -101,7 +102,7 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
   if (areRows && !counted && items.length > 0) {
     const [first = '', ...others] = items.map((one) => formOf(type, one).replaceAll(':n', ':v'))
     const isOne = others.every((form) => form === first)
-    if (isOne && first !== '{}' && (others.length === 0 || !first.includes('['))) {
+    if (isOne && first !== '{}' && !first.includes('onConflict:{') && (others.length === 0 || !first.includes('['))) {
       return `${others.length === 0 ? '' : '*'}${first}`
     }
   }

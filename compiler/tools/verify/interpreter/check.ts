@@ -93,9 +93,7 @@ function checkWrite(
 function checkObjects(context: Context, table: ApiTable, arg: (name: string) => Json | undefined): readonly string[] {
   const objects = arg('objects')
   if (!namesRelated(context, table, objects)) return reasonsOf(() => readObjects(context.world, table, arg))
-  const conflict = arg('onConflict') ?? null
-  const beside = conflict === null ? [] : ['"onConflict" cannot be given with related rows']
-  return [...beside, ...checkNested(context, table, objects)]
+  return checkNested(context, table, objects)
 }
 
 const checkChanges = (context: Context, table: ApiTable, nodes: Nodes): readonly string[] =>

@@ -5,7 +5,7 @@ import { apiOf } from './api.ts'
 import { checkRoot } from './check.ts'
 import { responses, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'
-import { insertNested, namesRelated, objectsOf } from './nested.ts'
+import { insertNested, namesRelated } from './nested.ts'
 import { object } from './objects.ts'
 import { Refused } from './refusal.ts'
 import { mayRun } from './allowlist.ts'
@@ -95,7 +95,7 @@ function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
   const { kind, table } = field
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   if (kind === 'insert' && namesRelated(context, table, arg('objects')))
-    return nestedField(context, store, table, nodes, objectsOf(arg('objects')))
+    return nestedField(context, store, table, nodes, arg)
   const written: Written = writes[kind](context, store, table, arg)
   const answer = object(context, `${table.type}${responses[kind]}`, nodes, (name, inner) => {
     if (name === 'affectedCount') return written.records.length
@@ -113,9 +113,9 @@ function nestedField(
   store: Store,
   table: ApiTable,
   nodes: Nodes,
-  objects: ReturnType<typeof objectsOf>,
+  arg: (name: string) => Json | undefined,
 ): Answered {
-  const written = insertNested(context, store, table, objects)
+  const written = insertNested(context, store, table, arg)
   const answer = object(context, `${table.type}${responses.insert}`, nodes, (name, inner) =>
     name === 'affectedCount'
       ? written.count

@@ -1,11 +1,12 @@
 import type { ApiTable } from './api-types.ts'
-import type { Context } from './context.ts'
+import { surroundingsOf, type Context } from './context.ts'
 import { nestedFields, type NestedField } from './nested-api.ts'
+import { isSame } from './constraints.ts'
 import { Refused } from './refusal.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
 import { compareValues, readValue } from './types.ts'
 import type { Json, Value } from './world.ts'
-import { addRows, readCells, type Written } from './write.ts'
+import { putRows, readCells, readConflict, type Conflict, type Written } from './write.ts'
 
 /** Inserts with related rows (spec/graphql.md 17.6). */
 
@@ -38,8 +39,46 @@ export const rowsIn = (context: Context, table: ApiTable, objects: Json | undefi
   )
 
 /** Everything that is refused before anything runs. */
-export const checkNested = (context: Context, table: ApiTable, objects: Json | undefined): readonly string[] =>
-  asList(objects).flatMap((object) => (isObject(object) ? checkObject(context, table, object, null) : []))
+export const checkNested = (context: Context, table: ApiTable, objects: Json | undefined): readonly string[] => [
+  ...objectsOf(objects).flatMap((object) => checkObject(context, table, object, null)),
+  ...checkConflicts(context, table, objectsOf(objects)),
+]
+
+/** Place by place: what is said of rows that are there already, which is one thing for all rows of a place. */
+const checkConflicts = (context: Context, table: ApiTable, objects: readonly Fields[]): readonly string[] =>
+  nestedFields(context.world, context.api, table).flatMap(({ name, target }) => {
+    const holders = adding(objects, name)
+    if (holders.length === 0) return []
+    const said = holders.map((holder) => {
+      const given = memberOf(holder, 'onConflict')
+      if (!isObject(given)) return ''
+      return JSON.stringify([given['constraint'], [...new Set(asList(given['updateFields']))].sort()])
+    })
+    const isConditional = holders.some(
+      (holder) => (memberOf(memberOf(holder, 'onConflict'), 'filter') ?? null) !== null,
+    )
+    const differ = holders.length > 1 && (isConditional || new Set(said).size > 1)
+    return [
+      ...holders.flatMap((holder) => reasonsOf(() => conflictOf(context, null, target, holder))),
+      ...(differ ? [`Several objects with "${name}" take the same "onConflict", without "filter"`] : []),
+      ...checkConflicts(
+        context,
+        target,
+        holders.flatMap((holder) => objectsOf(memberOf(holder, 'insert'))),
+      ),
+    ]
+  })
+
+/** The relation in each object that adds rows there. */
+const adding = (objects: readonly Fields[], name: string): readonly (Json | undefined)[] =>
+  objects.map((object) => object[name]).filter((holder) => objectsOf(memberOf(holder, 'insert')).length > 0)
+
+const conflictOf = (
+  context: Context,
+  store: Store | null,
+  target: ApiTable,
+  holder: Json | undefined,
+): Conflict | null => readConflict(surroundingsOf(context, store), target, (name) => memberOf(holder, name))
 
 function checkObject(
   context: Context,
@@ -109,15 +148,42 @@ export interface NestedWritten extends Written {
   readonly count: number
 }
 
-/** Place by place: the rows that others belong to, these, and those that belong to them; each step sees the ones before. */
+/** Everything that an insert writes; its rows are those that are there in the end, found by their keys. */
 export function insertNested(
   context: Context,
   store: Store,
   table: ApiTable,
+  arg: (name: string) => Json | undefined,
+): NestedWritten {
+  const conflict = readConflict(surroundingsOf(context, store), table, arg)
+  const written = insertPlace(context, store, table, objectsOf(arg('objects')), { conflict, isParent: false })
+  const there = visibleRows(written.store, table.sketch, context.claims)
+  const key = table.key.map(({ name }) => name)
+  const records = written.records.flatMap(
+    (row) => there.find((other) => isSame(context.world, table.sketch, key, row, key, other)) ?? [],
+  )
+  return { ...written, records }
+}
+
+/** How rows of a place are written. */
+interface Place {
+  readonly conflict: Conflict | null
+  /** Whether those before them in the input belong to them. */
+  readonly isParent: boolean
+  /** What rows around give each of them. */
+  readonly around?: readonly Links[]
+}
+
+/** Place by place: the rows that others belong to, these, and those that belong to them; each step sees the ones before. */
+function insertPlace(
+  context: Context,
+  store: Store,
+  table: ApiTable,
   objects: readonly Fields[],
-  around: readonly Links[] = objects.map(() => new Map<string, Value>()),
+  at: Place,
 ): NestedWritten {
   const { world, api } = context
+  const { conflict, around = objects.map(() => new Map<string, Value>()) } = at
   const fields = nestedFields(world, api, table)
   const links = around.map((one) => new Map(one))
   let [after, count] = [store, 0]
@@ -132,11 +198,12 @@ export function insertNested(
       return isObject(object) ? [{ place, object }] : []
     })
     if (fresh.length > 0) {
-      const made = insertNested(
+      const made = insertPlace(
         context,
         after,
         field.target,
         fresh.map(({ object }) => object),
+        { conflict: conflictOf(context, after, field.target, adding(objects, field.name)[0]), isParent: true },
       )
       after = made.store
       count += made.count
@@ -148,23 +215,31 @@ export function insertNested(
     })
   }
   const cells = objects.map((object, place) => new Map([...cellsOf(context, table, object), ...(links[place] ?? [])]))
-  const { records, store: added } = addRows(context, after, table, cells)
+  const { records, store: added } = putRows(context, after, table, cells, conflict)
   after = added
   count += records.length
-  for (const field of fields.filter(({ relation }) => relation.direction === 'reverse')) {
+  const reverse = fields.filter(({ relation }) => relation.direction === 'reverse')
+  const isNeeded = at.isParent || reverse.some(({ name }) => adding(objects, name).length > 0)
+  if (isNeeded && records.length < cells.length) throw new Refused('A row that others depend on was not inserted')
+  for (const field of reverse) {
     const children = objects.flatMap((object, place) =>
       asList(memberOf(object[field.name], 'insert')).flatMap((child) => (isObject(child) ? [{ child, place }] : [])),
     )
     if (children.length === 0) continue
     const { local, foreign } = field.relation
-    const made = insertNested(
+    const made = insertPlace(
       context,
       after,
       field.target,
       children.map(({ child }) => child),
-      children.map(
-        ({ place }) => new Map(foreign.map((name, index) => [name, records[place]?.get(local[index] ?? '') ?? null])),
-      ),
+      {
+        conflict: conflictOf(context, after, field.target, adding(objects, field.name)[0]),
+        isParent: false,
+        around: children.map(
+          (child) =>
+            new Map(foreign.map((name, index) => [name, records[child.place]?.get(local[index] ?? '') ?? null])),
+        ),
+      },
     )
     after = made.store
     count += made.count
@@ -188,4 +263,4 @@ function found({ world, claims }: Context, store: Store, field: NestedField, con
 }
 
 /** The objects of `objects`. */
-export const objectsOf = (objects: Json | undefined): readonly Fields[] => asList(objects).filter(isObject)
+const objectsOf = (objects: Json | undefined): readonly Fields[] => asList(objects).filter(isObject)

@@ -58,7 +58,7 @@ const withPresets = (
     ...[...presetCells(context, table, 'update')].map(([name, value]) => [name, () => value] as const),
   ])
 
-interface Conflict {
+export interface Conflict {
   readonly unique: UniqueSketch
   /** Columns that the row takes over; none: it is left alone. */
   readonly update: readonly string[]
@@ -79,17 +79,26 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
   const objects = readObjects(context.world, table, arg)
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
-  return conflict === null
+  return putRows(context, store, table, objects, conflict)
+}
+
+export const putRows = (
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  objects: readonly Cells[],
+  conflict: Conflict | null,
+): Written =>
+  conflict === null
     ? addRows(context, store, table, objects)
     : upsert(context, store, table, withOwners(context, table, objects), conflict)
-}
 
 /** Rows with what the owner has their columns set to. */
 const withOwners = (context: Context, table: ApiTable, objects: readonly Cells[]): readonly Cells[] =>
   objects.map((given) => new Map([...given, ...presetCells(context, table, 'insert')]))
 
 /** New rows, in one statement. */
-export function addRows(context: Context, store: Store, table: ApiTable, objects: readonly Cells[]): Written {
+function addRows(context: Context, store: Store, table: ApiTable, objects: readonly Cells[]): Written {
   const { world, claims } = context
   let after = store
   const records = withOwners(context, table, objects).map((given) => {

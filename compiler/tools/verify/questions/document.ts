@@ -17,7 +17,7 @@ import { drawChanges } from './changes.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, printTree, type Branch, type Tree } from './input.ts'
-import { drawNested } from './nested.ts'
+import { drawNested, rootSpot, type Drawing } from './nested.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { asSubscription } from './subscription.ts'
@@ -270,14 +270,23 @@ function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
   return `${printArguments(args)} { affectedCount records { ${drawRow(scene, table, depth)} } }`
 }
 
+interface ConflictWords {
+  readonly key: string
+  readonly fields: readonly string[]
+}
+
 /** What to do with rows that are there already. */
-function drawConflict(scene: Scene, table: ApiTable): Tree {
+function drawConflictWords(scene: Scene, table: ApiTable): ConflictWords {
   const { draw } = scene
-  if (draw.chance(4)) return null
   const fields = draw.chance(25) ? [] : draw.some([...table.takeovers.keys()], 50)
   const [key, unique] = draw.pick([...table.conflicts])
   const kind = unique.where === null ? '' : ', partial key'
   scene.tell(`upsert: ${fields.length === 0 ? 'leaves alone' : 'updates'}${kind}`)
+  return { key, fields }
+}
+
+function conflictTree(scene: Scene, table: ApiTable, { key, fields }: ConflictWords, isConditional: boolean): Tree {
+  const { draw } = scene
   const entries = new Map<string, Tree>([['constraint', { word: key }]])
   if (fields.length > 0 || (table.takeovers.size > 0 && draw.chance(30))) {
     entries.set(
@@ -289,8 +298,28 @@ function drawConflict(scene: Scene, table: ApiTable): Tree {
       ),
     )
   }
-  if (table.takeovers.size > 0 && draw.chance(30)) entries.set('filter', drawFilter(scene, table, 1))
+  if (isConditional && table.takeovers.size > 0) entries.set('filter', drawFilter(scene, table, 1))
   return place(scene, `${table.type}OnConflict`, entries)
+}
+
+function drawConflict(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  if (draw.chance(4)) return null
+  return conflictTree(scene, table, drawConflictWords(scene, table), draw.chance(30))
+}
+
+/** Of one insert: related rows at one place take one `onConflict`. */
+function conflictsByPlace(scene: Scene): Drawing['conflictAt'] {
+  const { draw } = scene
+  const known = new Map<string, ConflictWords | null>()
+  return (at, table) => {
+    const before = draw.chance(3) && scene.spoil() ? undefined : known.get(at)
+    const isSaid = table.conflicts.size > 0 && draw.chance(35)
+    const words = before === undefined ? (isSaid ? drawConflictWords(scene, table) : null) : before
+    known.set(at, words)
+    const isConditional = before === undefined && draw.chance(10) && scene.spoil()
+    return words === null ? undefined : () => conflictTree(scene, table, words, isConditional)
+  }
 }
 
 /** @param meeting whether rows often have the key of an existing one */
@@ -300,10 +329,12 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
     scene.tell('refusal: nothing to insert')
     return []
   }
+  const drawing: Drawing = {
+    row: (inner, given, isMet) => drawObject(scene, inner, isMet, given),
+    conflictAt: conflictsByPlace(scene),
+  }
   const objects = Array.from({ length: draw.pick([1, 2, 3]) }, () =>
-    meeting
-      ? drawObject(scene, table, true)
-      : drawNested(scene, table, (inner, given) => drawObject(scene, inner, false, given)),
+    drawNested(scene, table, drawing, rootSpot(meeting)),
   )
   const [only] = objects
   if (objects.length > 1) scene.tell('insert: several objects')
@@ -312,7 +343,7 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
 }
 
 /** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
-function drawObject(scene: Scene, table: ApiTable, meeting: boolean, given: ReadonlySet<string> = new Set()): Branch {
+function drawObject(scene: Scene, table: ApiTable, meeting: boolean, given: ReadonlySet<string>): Branch {
   const { draw } = scene
   const parents = new Map([...drawParents(scene, table), ...(meeting ? drawTwin(scene, table) : [])])
   const entries = [...table.inserts].flatMap(([name, column]): [string, Tree][] => {

@@ -3,39 +3,49 @@ import { nestedFields, type NestedField } from '../interpreter/nested-api.ts'
 import { place, type Branch, type Tree } from './input.ts'
 import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 
-/**
- * Draws an object for a new row; `given` are the columns that rows around it give.
- */
-type DrawRow = (table: ApiTable, given: ReadonlySet<string>) => Branch
+/** How what stands in an insert is drawn. */
+export interface Drawing {
+  /** An object for a new row; `given` are the columns that rows around it give. */
+  readonly row: (table: ApiTable, given: ReadonlySet<string>, meeting: boolean) => Branch
+  /** What becomes of rows that are there already, mostly one thing for all rows of a place; undefined: nothing is said. */
+  readonly conflictAt: (at: string, table: ApiTable) => (() => Tree) | undefined
+}
+
+/** Where a row stands. */
+interface Spot {
+  /** Relations on the way to it. */
+  readonly at: string
+  readonly given: ReadonlySet<string>
+  readonly depth: number
+  /** Whether it is often one that is there. */
+  readonly meeting: boolean
+}
 
 const none: ReadonlySet<string> = new Set()
 
+export const rootSpot = (meeting: boolean): Spot => ({ at: '', given: none, depth: 2, meeting })
+
 /** A new row with rows that are related to it, new and existing ones (spec/graphql.md 17.6). */
-export function drawNested(
-  scene: Scene,
-  table: ApiTable,
-  drawRow: DrawRow,
-  given: ReadonlySet<string> = none,
-  depth = 2,
-): Tree {
+export function drawNested(scene: Scene, table: ApiTable, drawing: Drawing, spot: Spot): Tree {
   const { draw } = scene
+  const { given, depth, meeting } = spot
   const fields = depth === 0 ? [] : nestedFields(scene.world, scene.api, table)
   const taken = new Set(given)
   const entries = fields.flatMap((field): readonly (readonly [string, Tree])[] => {
     const isForward = field.relation.direction === 'forward'
     const isFree = !isForward || field.relation.local.every((column) => !taken.has(column))
     if (!draw.chance(45) || !(isFree || scene.spoil())) return []
-    const tree = isForward ? drawParent(scene, field, drawRow, depth) : drawChildren(scene, field, drawRow, depth)
+    const tree = isForward ? drawParent(scene, field, drawing, spot) : drawChildren(scene, field, drawing, spot)
     if (isForward && isGiven(tree)) for (const column of field.relation.local) taken.add(column)
     return [[field.name, tree]]
   })
-  return new Map([...drawRow(table, taken), ...entries])
+  return new Map([...drawing.row(table, taken, meeting), ...entries])
 }
 
 /** Whether a row is named at all. */
 const isGiven = (tree: Tree): boolean => tree instanceof Map && tree.size > 0
 
-function drawParent(scene: Scene, field: NestedField, drawRow: DrawRow, depth: number): Tree {
+function drawParent(scene: Scene, field: NestedField, drawing: Drawing, spot: Spot): Tree {
   const { draw } = scene
   const { target, inserts, keys } = field
   if (draw.chance(5)) return draw.pick([null, new Map()])
@@ -45,8 +55,9 @@ function drawParent(scene: Scene, field: NestedField, drawRow: DrawRow, depth: n
   if (connects || isBoth) members.push(['connect', drawKey(scene, field)])
   if (!connects || isBoth) {
     scene.tell('nested: new parent')
-    const object = drawNested(scene, target, drawRow, none, depth - 1)
-    members.push(['insert', place(scene, `${target.type}InsertInput`, object)])
+    const [conflict, inner] = within(scene, field, drawing, spot, none)
+    const object = drawNested(scene, target, drawing, inner)
+    members.push(['insert', place(scene, `${target.type}InsertInput`, object)], ...conflict)
   }
   return new Map(members)
 }
@@ -66,14 +77,31 @@ function drawKey(scene: Scene, { target, keys }: NestedField): Tree {
   return place(scene, `${target.type}KeyInput`, new Map(named))
 }
 
-function drawChildren(scene: Scene, field: NestedField, drawRow: DrawRow, depth: number): Tree {
+/** What is said of the rows of a relation, and where they stand. */
+function within(
+  scene: Scene,
+  { name, target }: NestedField,
+  drawing: Drawing,
+  { at, depth }: Spot,
+  given: ReadonlySet<string>,
+): [conflict: readonly [string, Tree][], inner: Spot] {
+  const inner = `${at}.${name}`
+  const conflict = drawing.conflictAt(inner, target)
+  if (conflict !== undefined) scene.tell('nested: onConflict')
+  return [
+    conflict === undefined ? [] : [['onConflict', conflict()]],
+    { at: inner, given, depth: depth - 1, meeting: conflict !== undefined },
+  ]
+}
+
+function drawChildren(scene: Scene, field: NestedField, drawing: Drawing, spot: Spot): Tree {
   const { draw } = scene
   const { relation, target } = field
   if (draw.chance(5)) return draw.pick([null, new Map()])
-  const given = new Set(relation.foreign)
-  const child = (): Tree => drawNested(scene, target, drawRow, given, depth - 1)
+  const [conflict, inner] = within(scene, field, drawing, spot, new Set(relation.foreign))
+  const child = (): Tree => drawNested(scene, target, drawing, inner)
   scene.tell('nested: children')
-  if (!relation.many) return new Map([['insert', place(scene, `${target.type}InsertInput`, child())]])
+  if (!relation.many) return new Map([['insert', place(scene, `${target.type}InsertInput`, child())], ...conflict])
   const children = Array.from({ length: draw.pick([1, 2, 2, 0]) }, child)
-  return new Map([['insert', place(scene, `[${target.type}InsertInput!]`, children)]])
+  return new Map([['insert', place(scene, `[${target.type}InsertInput!]`, children)], ...conflict])
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
 
 const sql = `
-  comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}})';
+  comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}, "upsert": {"enabled": true}})';
   create table author (id int generated always as identity primary key, email text not null unique);
   create table post (id int generated always as identity primary key, author_id int not null references author, title text not null);
   create table plain (id int primary key, post_id int not null references post);
@@ -31,6 +31,7 @@ const complaints = (objects: string, table = 'post'): string => {
 it.each([
   `{ title: 'A', author: { insert: { email: 'a' } }, plainCollection: { insert: [{ id: 1 }] } }`,
   `{ title: 'A', author: { connect: { email: 'a' } } }`,
+  `{ title: 'A', author: { insert: { email: 'a' }, onConflict: { constraint: 'author_email_key', updateFields: ['email'] } } }`,
   `{ title: 'A', authorId: 1 }`,
 ])('takes %s', (object) => {
   expect(complaints(object)).toBe('')
