@@ -1,4 +1,5 @@
 import { bare, ident } from '../../sql/ident.ts'
+import { object, toJson } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import {
   applied,
@@ -19,7 +20,7 @@ import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } fr
 import { valueParameter } from './parameters.ts'
 import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
-import { answerJson, conflictSql, refusing } from './writes.ts'
+import { answerJson, answerPairs, conflictSql, refusing } from './writes.ts'
 
 /**
  * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
@@ -42,21 +43,24 @@ const valuesOf = (scope: Scope, here: string, of: CarriedColumn): Sql =>
 export const skippedRow = 'A row that others depend on was not inserted'
 export const noSuchRow = 'There is no such row to connect'
 
-/** The statement of a step; what it answers is of no account. */
-export const stepStatement = (writer: Writer, root: NestedInsert, place: number, step: PlacedStep): SelectList => {
+/** Whether there is nothing to read once all is written: how many rows there are, the last step knows. */
+export const isAnsweredByLast = ({ members }: NestedInsert): boolean => members.every(({ kind }) => kind !== 'records')
+
+/** The statement of a step. What it answers is of no account, unless it answers the field. */
+export function stepStatement(writer: Writer, root: NestedInsert, place: number): SelectList {
+  const step = root.steps[place]
+  if (step === undefined) throw new Error(`there is no step ${place}`)
   const isFirst = place === 0
-  const counts = root.members.some(({ kind }) => kind === 'affectedCount')
-  return step.kind === 'insert'
-    ? insertStatement(writer, root, step, isFirst, counts)
-    : connectStatement(writer, root, step, isFirst)
+  if (step.kind === 'connect') return connectStatement(writer, root, step, isFirst)
+  const isLast = place === root.steps.length - 1
+  return insertStatement(writer, root, step, { isFirst, answers: isLast && isAnsweredByLast(root) })
 }
 
 function insertStatement(
   writer: Writer,
   root: NestedInsert,
   step: InsertStep & PlacedStep,
-  isFirst: boolean,
-  counts: boolean,
+  { isFirst, answers }: { readonly isFirst: boolean; readonly answers: boolean },
 ): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
@@ -66,12 +70,14 @@ function insertStatement(
   const names = joined(columnsOf(step).map(ident), ', ')
   const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}${conflictSql(writer, root, step.onConflict, inner)}`
   const count = sql`(select count(*) from ${scope.alias})`
-  const kept = keeping(isFirst, [
-    ...carriedPairs(step, scope.alias, (name) => scope.column(name)),
-    ...(counts
-      ? [[counter, isFirst ? count : sql`coalesce((${written} ->> ${counter})::int8, 0) + ${count}`] as const]
-      : []),
-  ])
+  const counts = root.members.some(({ kind }) => kind === 'affectedCount')
+  const sum = isFirst ? count : sql`coalesce((${written} ->> ${counter})::int8, 0) + ${count}`
+  const kept = answers
+    ? toJson(object(answerPairs(root, sum, [])))
+    : keeping(isFirst, [
+        ...carriedPairs(step, scope.alias, (name) => scope.column(name)),
+        ...(counts ? [[counter, sum] as const] : []),
+      ])
   const given = typeof step.given === 'number' ? sql`${step.given}` : sql`${valueParameter(step.given)}::int8`
   const checked = !step.isNeeded ? kept : refusing(sql`${count} < ${given}`, skippedRow, kept)
   const cte: Cte = { name: scope.alias, materialized: false, of: sql`(${change} returning ${outlet})` }

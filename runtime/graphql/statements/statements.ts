@@ -11,7 +11,7 @@ import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
-import { answerStatement, stepStatement } from './nested.ts'
+import { answerStatement, isAnsweredByLast, stepStatement } from './nested.ts'
 import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
@@ -40,8 +40,8 @@ export type Piece =
       readonly key: string
       readonly statement: number
       readonly column: number
-      /** Of the statements right before that one which are the field's, too: what of its arguments each is about. */
-      readonly before?: readonly (readonly string[])[]
+      /** Of the field's statements, of which that is the last: what of its arguments each is about. */
+      readonly about?: readonly (readonly string[] | undefined)[]
     }
   /** The column holds an object whose members belong here. */
   | { readonly kind: 'members'; readonly statement: number; readonly column: number }
@@ -119,9 +119,11 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
       add((writer) => rootStatement(writer, root))
       return column()
     }
-    root.steps.forEach((step, place) => add((writer) => stepStatement(writer, root, place, step)))
+    root.steps.forEach((_, place) => add((writer) => stepStatement(writer, root, place)))
+    const about = root.steps.map(({ argument }) => argument)
+    if (isAnsweredByLast(root)) return { ...column(), about }
     add((writer) => answerStatement(writer, root))
-    return { ...column(), before: root.steps.map(({ argument }) => argument) }
+    return { ...column(), about: [...about, undefined] }
   })
   return { writes: true, statements, pieces }
 }
@@ -133,9 +135,9 @@ export function fieldOf(
 ): { readonly key: string; readonly argument: readonly string[] | undefined } | null {
   const found = pieces.find((piece) => piece.kind === 'column' && statement <= piece.statement)
   if (found?.kind !== 'column') return null
-  const { key, before = [] } = found
-  const place = statement - (found.statement - before.length)
-  return place < 0 ? null : { key, argument: before[place] }
+  const { key, about = [undefined] } = found
+  const place = statement - found.statement + about.length - 1
+  return place < 0 ? null : { key, argument: about[place] }
 }
 
 function rootStatement(writer: Writer, root: Exclude<SqlRoot, NestedInsert>): SelectList {

@@ -81,7 +81,7 @@ export const noneChanged = ({ members }: Write | UpdateRows): string =>
   )
 
 /** @param arrays by position among the members that select records */
-function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
+export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arrays: readonly Sql[]): readonly Pair[] {
   const records = members.filter(({ kind }) => kind === 'records')
   return members.map((member): Pair => {
     switch (member.kind) {

@@ -157,6 +157,18 @@ describe('nestedWrites', () => {
     expect(await countOf('comment')).toBe(2_000)
   })
 
+  it('reads nothing again where only the number is asked for', async () => {
+    const objects = `[{ title: "A", author: { insert: { name: "a" } }, commentCollection: { insert: [{ body: "b" }, { body: "skip" }] } }]`
+    const counted = await answered(`insertIntoPostCollection(objects: ${objects}) { affectedCount __typename }`)
+    expect(counted).toEqual({ affectedCount: 3, __typename: 'PostInsertResponse' })
+    expect(statements()).toBe(3)
+    expect(await answered(`insertIntoPostCollection(objects: ${objects}) { __typename }`)).toEqual({
+      __typename: 'PostInsertResponse',
+    })
+    const alone = `insertIntoPostCollection(objects: [{ title: "A", authorId: 1, author: null }]) { affectedCount }`
+    expect([await answered(alone), statements()]).toEqual([{ affectedCount: 1 }, 1])
+  })
+
   it('follows self relations in both directions, and keys of several columns', async () => {
     const tree = await answered(`insertIntoCategoryCollection(objects: {
       name: "b", parent: { insert: { name: "a", parent: { insert: { name: "root" } } } },
