@@ -91,6 +91,17 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
     ])
   })
 
+  it('is no table that receives rows by logical replication, which fires no triggers', async () => {
+    // What refreshing a subscription writes; its publisher is nowhere.
+    const subscribed = `create subscription nowhere connection 'host=/nowhere' publication p with (connect = false, slot_name = none);
+      insert into pg_subscription_rel select s.oid, 'posts'::regclass, 'r' from pg_subscription s where s.subname = 'nowhere'`
+    const sentence = 'table public.posts cannot be watched: logical replication fires no triggers.'
+    expect(await live('posts', subscribed)).toEqual([sentence])
+    expect(await live('by_person', `${subscribed}; create view by_person as select author from posts`)).toEqual([
+      sentence,
+    ])
+  })
+
   it.each([
     ['now()', 'now() > now()'],
     ['current_date', "current_date > '2020-01-01'"],
