@@ -40,7 +40,7 @@ const headersOf = ({ role, claims }: Question): Readonly<Record<string, string>>
   authorization: `Bearer ${signToken({ role, ...claims }, JWT_SECRET)}`,
 })
 
-const pairsAfterBurst = 4
+const pairsAfterBurst = 1
 
 /** After everything was committed, what the last commit brought has come by then. */
 const patienceMs = 15_000
