@@ -52,6 +52,8 @@ const toldTags = [
     ['CREATE', 'ALTER', 'DROP'].map((verb) => `${verb} ${kind}`),
   ),
   ...['CREATE TABLE AS', 'SELECT INTO', 'CREATE INDEX', 'CREATE TYPE', 'CREATE DOMAIN', 'ALTER TYPE', 'COMMENT'],
+  // Of a sequence that is altered or dropped nothing tells whose it was.
+  'CREATE SEQUENCE',
   ...['CREATE SCHEMA', 'DROP SCHEMA', 'GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
 ]
 
@@ -193,7 +195,8 @@ end
  * ddl_command_end. Temporary objects name the schema pg_temp, or are "on pg_temp.x" where they have no schema; GRANT
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
  * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone. What is part of a
- * relation, a policy for one, happens to that; an oid does not tell of which catalogue it is, so it may ask for one more.
+ * relation, a policy or a sequence that it owns, happens to that; an oid does not tell of which catalogue it is, so it may
+ * ask for one more.
  *
  * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
@@ -209,7 +212,9 @@ export const commandBody = countingBody({
   from: `pg_catalog.pg_event_trigger_ddl_commands() c
   cross join lateral (select case c.classid
     when ${classes(['pg_class'])} then coalesce(
-      (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid), c.objid)
+      (select i.indrelid from pg_catalog.pg_index i where i.indexrelid = c.objid),
+      (select o.refobjid from pg_catalog.pg_depend o where o.classid = c.classid and o.refclassid = c.classid
+        and o.objid = c.objid and o.deptype = 'a' and c.object_type = 'sequence'), c.objid)
     when ${classes(['pg_constraint'])} then
       (select k.conrelid from pg_catalog.pg_constraint k where k.oid = c.objid)
     when ${classes(['pg_policy'])} then (select p.polrelid from pg_catalog.pg_policy p where p.oid = c.objid)

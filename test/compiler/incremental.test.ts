@@ -254,6 +254,8 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
       'revoke update on told from anon',
       'grant select on told to anon; grant update (a) on told to anon',
       'revoke all on told from anon',
+      'create sequence told_sequence',
+      'create sequence told_owned owned by told.a',
       'create schema told_schema',
       'create schema told_made create table inside (id int primary key references told) grant update (a) on told to anon',
       'create table told_outside (id int primary key references told_made.inside)',
@@ -294,6 +296,8 @@ describe.each(majors())('following the changes of PostgreSQL %i', (major) => {
 
     test.each([
       'create schema told; alter schema told rename to told_other; drop schema told_other',
+      'alter sequence told_sequence increment 2',
+      'drop sequence told_sequence',
       `create sequence told_sequence; drop sequence told_sequence; create function told_checks(text) returns boolean immutable language sql as 'select true';
         create domain told_checked as text check (told_checks(value) and value = current_setting('request.jwt.claim.sub'))`,
       'drop function told_checks(text) cascade',
