@@ -53,6 +53,12 @@ const answerGrace = 5_000
 /** How much later than it says a deadline may pass. */
 const lookEveryMs = 50
 
+/**
+ * How long who reads waits for Postgres to end it, in milliseconds: a function may catch its cancellation, and a pooler that has
+ * too much to do hands it on seconds later. What writes waits until it is known whether it was kept.
+ */
+const readersWaitMs = 500
+
 const timeLimitOf = (exchange: Exchange, timeout: number): number =>
   timeout === 0 ? Infinity : Math.max(1, exchange.statements.length) * timeout + answerGrace
 
@@ -75,6 +81,15 @@ const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult
   const isOurs = endedStates.has(sqlstateOf(result.error) ?? '') || (result.broken && readOnly)
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
+
+/** Of a reading request whose connection is still being ended. */
+const unended = (cause: EndCause): ExchangeResult => ({
+  kind: 'failed',
+  error: notLent(cause),
+  begun: 0,
+  completed: 0,
+  broken: false,
+})
 
 export const createRunner = ({
   connections,
@@ -100,10 +115,12 @@ export const createRunner = ({
   ): Promise<ExchangeResult> =>
     new Promise((resolve, reject) => {
       let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
+      let leaving: NodeJS.Timeout | null = null
       const end = (cause: EndCause): void => {
         if (ending !== null) return
         ended[cause] += 1
         ending = { cause, done: endings.end(connection, cause) }
+        if (exchange.readOnly) leaving = setTimeout(() => resolve(unended(cause)), readersWaitMs)
       }
       let growing: Growing | null = null
       const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
@@ -115,6 +132,7 @@ export const createRunner = ({
       const clear = startClock(connection, exchange, context, end)
       const stop = (): void => {
         clear()
+        if (leaving !== null) clearTimeout(leaving)
         running.delete(end)
         if (growing !== null) growing.end()
         else room?.stayedSmall(exchange, context)

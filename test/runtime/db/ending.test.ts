@@ -124,15 +124,14 @@ describe.each(majors())('ending a request on PostgreSQL %i', (major) => {
     await Promise.all(blocking)
   })
 
-  test('a function that catches its cancellation loses its backend', async () => {
-    const start = performance.now()
+  test('who reads does not wait for a function that catches its cancellation, and it loses its backend', async () => {
     const context = contextOf()
     const asked = expect(db.run(exchange(true, 'select stubborn()'), context)).rejects.toMatchObject({ kind: 'gone' })
     expect(await until(async () => (await running('stubborn')) === 1, 3_000)).toBe(true)
     leave(context)
     await asked
-    expect(performance.now() - start).toBeLessThan(8_000)
-    expect(await until(async () => (await running('stubborn')) === 0, 2_000)).toBe(true)
+    expect(await running('stubborn')).toBe(1)
+    expect(await until(async () => (await running('stubborn')) === 0, 8_000)).toBe(true)
     expect(await db.run(exchange(true, 'select 1'))).toEqual([['1']])
   }, 20_000)
 
