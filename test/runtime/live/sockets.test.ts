@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 
 const titles = 'subscription { postsCollection(orderBy: [{id: AscNullsLast}]) { edges { node { id title } } } }'
-const address = (): string => server.url.replace('http', 'ws')
+const address = (of = server): string => of.url.replace('http', 'ws')
 
 /** A client that says what it is told to, and keeps what it hears. */
 interface Raw {
@@ -37,8 +37,12 @@ interface Raw {
   readonly closed: Promise<readonly [code: number, reason: string]>
 }
 
-const raw = async (headers: Record<string, string> = {}, protocols = ['graphql-transport-ws']): Promise<Raw> => {
-  const socket = new WebSocket(address(), protocols, { headers })
+const raw = async (
+  headers: Record<string, string> = {},
+  protocols = ['graphql-transport-ws'],
+  of = server,
+): Promise<Raw> => {
+  const socket = new WebSocket(address(of), protocols, { headers })
   closers.push(() => socket.terminate())
   const messages: string[] = []
   socket.on('message', (data: Buffer) => messages.push(data.toString()))
@@ -55,9 +59,9 @@ const raw = async (headers: Record<string, string> = {}, protocols = ['graphql-t
   }
 }
 
-const ready = async (claims: object = {}): Promise<Raw> => {
-  const client = await raw()
-  const { apikey, authorization } = server.headers(claims)
+const ready = async (claims: object = {}, of = server): Promise<Raw> => {
+  const client = await raw({}, undefined, of)
+  const { apikey, authorization } = of.headers(claims)
   client.say({ type: 'connection_init', payload: { apikey, authorization } })
   expect(await client.heard()).toBe('{"type":"connection_ack"}')
   return client
@@ -266,20 +270,25 @@ describe('a socket', () => {
   })
 
   it('gives a client that does not read the newest answer, and keeps no queue', async () => {
+    const patient = await openLiveServer()
     // Answers of twelve megabytes: a system keeps a few for a client before its server can know that it does not read.
-    await server.db.query(`insert into posts (id, title) select id, repeat('x', 400000) from generate_series(3, 31) id`)
-    const client = await ready()
+    await patient.db.query(
+      `insert into posts (id, title) select id, repeat('x', 400000) from generate_series(3, 31) id`,
+    )
+    const client = await ready({}, patient)
     client.say(subscribe('1'))
     await client.heard()
     client.socket.pause()
     const received: string[] = []
     client.socket.on('message', (data: Buffer) => received.push(data.toString()))
     let written = 0
-    for (const runs = server.runs(); server.runs() < runs + 10; written += 1)
-      await server.write(`update posts set title = 'write ${written}' where id = 1`)
+    for (const runs = patient.runs(); patient.runs() < runs + 10; written += 1)
+      await patient.write(`update posts set title = 'write ${written}' where id = 1`)
     client.socket.resume()
     while (!(received.at(-1) ?? '').includes(`write ${written - 1}`)) await once(client.socket, 'message')
     expect(received.length).toBeLessThan(7)
+    client.socket.terminate()
+    await patient.close()
   })
 
   it('is ended where its client takes nothing for too long', async () => {
