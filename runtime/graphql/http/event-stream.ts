@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyBytes } from '../../http/long-body.ts'
@@ -61,9 +62,8 @@ export function openEventStream(
       if (hasBegun) return
       hasBegun = true
       reply.hijack()
-      for (const [name, value] of Object.entries(reply.getHeaders()))
-        if (value !== undefined) raw.setHeader(name, value)
-      raw.writeHead(200, { 'content-type': eventStreamType, 'x-accel-buffering': 'no' })
+      // At once: what is set one by one is kept for as long as the stream is.
+      raw.writeHead(200, { ...headersOf(reply), 'content-type': eventStreamType, 'x-accel-buffering': 'no' })
       raw.flushHeaders()
       leave = joinAll(leave, rounds(keepAlive), carriesStreams(socket))
       resolve(null)
@@ -121,6 +121,11 @@ export function openEventStream(
     if (socket.destroyed) gone()
   })
 }
+
+const headersOf = (reply: FastifyReply): OutgoingHttpHeaders =>
+  Object.fromEntries(
+    Object.entries(reply.getHeaders()).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 
 const joinAll =
   (...leaves: readonly (() => void)[]): (() => void) =>
