@@ -51,9 +51,8 @@ const loadOf = async (sized: Sized): Promise<Loaded> => {
 }
 
 const measureAxis = async ({ name, sizes, open }: Axis, place: Place): Promise<Curve> => {
-  // Of one size alone there is no exponent.
   const sized = await open(
-    sizes.filter((size, rank) => rank < 2 || size <= largest),
+    sizes.filter((size) => size <= largest),
     place,
   )
   const all = await measureByTurns(await Promise.all(sized.map(loadOf)), effort)
