@@ -2,7 +2,7 @@ import type { VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
-import { Refusal, refuse } from '../protocol/failures.ts'
+import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
@@ -11,7 +11,7 @@ import { toPlan } from '../plan/plan.ts'
 import type { Plan } from '../plan/types.ts'
 import { checkRows } from './row-limit.ts'
 import { shapeOf, type Planned } from '../variables/shape.ts'
-import { createVariableReader } from '../variables/read.ts'
+import { createFittingReader } from '../variables/read.ts'
 import { declaredVariables } from './input-types.ts'
 import { plannedVariables } from './planned.ts'
 import { toStatements, type Statements } from '../statements/statements.ts'
@@ -184,29 +184,19 @@ export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes
   const { writes, streams, definitions } = sketch
   if (!sketch.strict) return { writes, streams, definitions, ready: () => null }
   const declared = declaredVariables(schema, definitions)
-  const read = createVariableReader(declared)
+  const read = createFittingReader(declared)
   const shapeFor = shapeOf(declared, sketch.planned)
   return {
     writes,
     streams,
     definitions,
     ready: (given) => {
-      const variables = attempt(() => read(given))
+      const variables = read(given)
       if (variables === null) return null
       const shape = shapeFor(variables)
       const statements = shapes.get(shape)
       return statements === undefined ? null : { statements, variables, shape }
     },
-  }
-}
-
-/** Null instead of a refusal, whose words need the text. */
-function attempt<T>(work: () => T): T | null {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) return null
-    throw error
   }
 }
 

@@ -12,11 +12,26 @@ const tooMany = 'Too many errors processing variables, error limit reached. Exec
 
 /** A request's values for the variables of an operation. @throws Refusal naming those that do not fit, in the reference's words */
 export function createVariableReader(declared: readonly DeclaredVariable[]): (given: Given) => Given {
-  const orders = declared.filter(({ type }) => readsOrder(type))
+  const ordered = orderedFor(declared)
   return (given) => {
     const coerced = coerceVariables(declared, given, mostFaults)
     if (coerced.kind === 'faults') throw refusalOf(coerced)
-    const { values } = coerced
+    return ordered(coerced.values, given)
+  }
+}
+
+/** The same without the words: null at the first value that does not fit. */
+export function createFittingReader(declared: readonly DeclaredVariable[]): (given: Given) => Given | null {
+  const ordered = orderedFor(declared)
+  return (given) => {
+    const coerced = coerceVariables(declared, given, 0)
+    return coerced.kind === 'faults' ? null : ordered(coerced.values, given)
+  }
+}
+
+function orderedFor(declared: readonly DeclaredVariable[]): (values: Given, given: Given) => Given {
+  const orders = declared.filter(({ type }) => readsOrder(type))
+  return (values, given) => {
     const ordered = orders.filter(({ name }) => Object.hasOwn(given, name))
     if (ordered.length === 0) return values
     return {
