@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { createService } from '../runtime/graphql/serve.ts'
 import type { Log } from '../runtime/log/events.ts'
 import { assembleServer, openServerDatabase, type ServerSettings } from '../runtime/server.ts'
 import { readSettings } from '../runtime/settings/read.ts'
@@ -48,7 +49,10 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   const prepare = createPrepareOnce({ ownerUrl, loginUrl: databaseUrl, log })
   const triggers = liveTriggersBy(ownerUrl)
   const source = createFollowedSource({ schemas, query: database.query, prepare, triggers, log })
-  const { app, upgrade, start, stop } = await assembleServer({ settings, database, source, log }, () => given.baseUrl)
+  const { app, upgrade, start, stop } = await assembleServer(
+    { settings, database, source, createService, log },
+    () => given.baseUrl,
+  )
   await app.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)

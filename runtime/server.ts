@@ -19,7 +19,7 @@ import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
 import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse, type GraphqlRoute } from './graphql/http/route.ts'
-import { createService, type GraphqlService } from './graphql/serve.ts'
+import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
 import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
@@ -56,6 +56,8 @@ export interface ServerParts {
   /** Closed when the server has stopped. */
   readonly database: ServerDatabase
   readonly source: RevisionSource
+  /** Makes what answers GraphQL by that source. A server that needs no general one does not load it. */
+  readonly createService: (parts: ServiceParts) => GraphqlService
   readonly log: Log
   /** Left out: this process is the only one. */
   readonly siblings?: Siblings
@@ -267,7 +269,7 @@ function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
 }
 
 function assemble(
-  { settings, database, log, siblings, replicas }: AssemblyParts,
+  { settings, database, createService, log, siblings, replicas }: AssemblyParts,
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,

@@ -1,4 +1,5 @@
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
@@ -27,9 +28,16 @@ const serve = (one: Served): Promise<void> =>
     const prepare = createPrepareOnce({ ownerUrl: databaseOwnerUrl ?? databaseUrl, loginUrl: databaseUrl, log })
     const source = createFollowedSource({ schemas, query: database.query, prepare, log })
     const stopRequested = new Promise<string>(() => undefined)
-    runServer({ settings, database, source, log, onReady: () => resolve(), listensEarly: true, stopRequested }).catch(
-      reject,
-    )
+    runServer({
+      settings,
+      database,
+      source,
+      createService,
+      log,
+      onReady: () => resolve(),
+      listensEarly: true,
+      stopRequested,
+    }).catch(reject)
   })
 
 keepYoungSpaceSmall()

@@ -20,7 +20,7 @@ const shown = ({ requestId, at, document, ...request }: KeptRequest): ShownReque
 
 /** GET /documents/:hash */
 export async function getDocument({ params: { hash = '' } }: OwnerCall, { requests }: AdminParts): Promise<Outcome> {
-  const document = documentOf(await requests(), hash)
+  const document = await documentOf(await requests(), hash)
   if (document === null) throw refuse('not_found', 'No document of this hash is kept')
   return json<DocumentAnswer>({ document })
 }

@@ -2,9 +2,10 @@ import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { EntityModule, Revision } from '../contract/revision.ts'
-import { decidingFacts, factsOf } from '../contract/role-facts.ts'
+import { decidingFacts } from '../contract/role-facts.ts'
 import { createLru, type LruStats } from '../lib/lru.ts'
 import { evaluateModule } from './load.ts'
+import { createPrivileges } from './privileges.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memories.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
@@ -23,26 +24,10 @@ export interface Engine {
   readonly viewStats: () => LruStats
 }
 
-function privilegesOf(manifest: Manifest, role: string): RolePrivileges {
-  const { superuser, effective } = factsOf(manifest, role)
-  const { distributed, holders } = manifest
-  return {
-    role,
-    superuser,
-    ...(distributed !== undefined && { bypassRls: distributed.bypassing.includes(role) }),
-    holders,
-    held: new Set(superuser ? holders : holders.filter((holder) => effective.includes(holder))),
-  }
-}
-
-/** Some hundred bytes each, and known by their identity to what proves them (db/check/memberships.ts). */
-const keptPrivileges = 10_000
-
 const idOf = ({ id }: EntityModule): ObjectId => id
 
 export function createEngine(revision: Revision, memories: Memories = createMemories()): Engine {
   const views = createLru<string, RoleView>(maxRoles)
-  const privilegesByRole = createLru<string, RolePrivileges>(keptPrivileges)
   const modules = memories.shared.table(idOf, revision.entities)
   const entities = new Map<ObjectId, EntityBuilder>()
   let calls: Readonly<Record<ObjectId, CallBuilder>> | undefined
@@ -61,13 +46,7 @@ export function createEngine(revision: Revision, memories: Memories = createMemo
       views.set(role, view)
       return view
     },
-    privileges: (role) => {
-      const known = privilegesByRole.get(role)
-      if (known !== undefined) return known
-      const privileges = privilegesOf(revision.manifest, role)
-      privilegesByRole.set(role, privileges)
-      return privileges
-    },
+    privileges: createPrivileges(revision.manifest),
     entity: (id) => {
       const known = entities.get(id)
       if (known !== undefined) return known

@@ -12,20 +12,21 @@ import type { Ready } from './apart/packing.ts'
 import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
 import type { Plan } from './plan/types.ts'
-import { checkMethod } from './prepared/document.ts'
 import { introspects, type DocumentRequest, type Documents } from './prepared/documents.ts'
+import { checkMethod } from './prepared/method.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/types.ts'
 import { bindAll } from './run/bind.ts'
 import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
-import { createCell, type EngineCell, type Loaded } from './run/cell.ts'
+import { createCell, type EngineCell } from './run/cell.ts'
 import { checkCost } from './run/cost-limit.ts'
 import { exchangeOf } from './run/exchange.ts'
 import { interestsOf } from './run/interests.ts'
+import { createLoad, type Loaded } from './run/loaded.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
 import { toResponse } from './run/response.ts'
 import { createTenants, hasTenants, type Tenants } from './run/tenants.ts'
-import { beginTurn, type ServiceDatabase, type Turn } from './run/turn.ts'
+import { beginTurn, type ServiceDatabase, type Turn as TurnOn } from './run/turn.ts'
 import type { Statements } from './statements/statements.ts'
 
 /**
@@ -69,10 +70,12 @@ export interface ServiceParts {
   readonly apart?: Apart
 }
 
+type Turn = TurnOn<Loaded>
+
 export function createService(parts: ServiceParts): GraphqlService {
   const { database, source, now = Date.now, apart = createApart() } = parts
   const { run } = database
-  const cell = createCell(source, now)
+  const cell = createCell(createLoad(source, now), now)
   const texts = createTexts()
   const tenants = createTenants()
   const prepareAhead = createPrepareAhead(run, texts, now)
@@ -110,7 +113,7 @@ export function createService(parts: ServiceParts): GraphqlService {
 }
 
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
-async function engineFor(cell: EngineCell, { query }: GraphqlRequest): Promise<Loaded> {
+async function engineFor(cell: EngineCell<Loaded>, { query }: GraphqlRequest): Promise<Loaded> {
   const loaded = await cell.current()
   return loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 }

@@ -1,7 +1,6 @@
 import type { KeptRequest, PhaseTimes } from '../contract/observations.ts'
 import { phasesOf } from '../contract/timeline.ts'
 import type { ObservedRequest, ObserveRequest } from '../graphql/http/observed.ts'
-import { withoutValues } from './without-values.ts'
 
 /** The last slow and the last failed GraphQL requests of this process, for its owner: no variables, rows or messages. */
 export interface RequestLog {
@@ -37,9 +36,12 @@ export function createRequestLog(slowMs: number): RequestLog {
 }
 
 /** The document of one of them by its hash, without the values in it; null: it is not kept, or cannot be parsed. */
-export function documentOf(kept: readonly KeptRequest[], wanted: string): string | null {
+export async function documentOf(kept: readonly KeptRequest[], wanted: string): Promise<string | null> {
   const text = kept.find(({ hash }) => hash === wanted)?.document ?? null
-  return text === null ? null : withoutValues(text)
+  if (text === null) return null
+  // Owners look at few of them, and requests need no parser for it.
+  const { withoutValues } = await import('./without-values.ts')
+  return withoutValues(text)
 }
 
 function keep(requests: KeptRequest[], observed: ObservedRequest): void {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
 import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
@@ -54,7 +55,16 @@ describe('a server that strangers may ask', () => {
     const stopRequested = new Promise<string>((resolve) => (ask = resolve))
     let run: Promise<void> = Promise.resolve()
     url = await new Promise<string>((resolve, reject) => {
-      run = runServer({ settings, database, source, log, onReady: resolve, listensEarly: true, stopRequested })
+      run = runServer({
+        settings,
+        database,
+        source,
+        createService,
+        log,
+        onReady: resolve,
+        listensEarly: true,
+        stopRequested,
+      })
       run.catch(reject)
     })
     stop = async () => {

@@ -8,6 +8,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { signToken } from '../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { LogEvent } from '../../runtime/log/events.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
@@ -75,7 +76,16 @@ const serve = async (databaseUrl: string, more: Partial<ServerSettings> = {}): P
   const stopRequested = new Promise<string>((resolve) => (end = resolve))
   let onReady: () => void = () => undefined
   const ready = new Promise<void>((resolve) => (onReady = resolve))
-  const whole = runServer({ settings, database, source, log, onReady, listensEarly: true, stopRequested })
+  const whole = runServer({
+    settings,
+    database,
+    source,
+    createService,
+    log,
+    onReady,
+    listensEarly: true,
+    stopRequested,
+  })
   const stop = (): Promise<void> => {
     end('the test')
     return whole

@@ -8,6 +8,7 @@ import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { LogEvent } from '../../runtime/log/events.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
 import { ListenFailure, runServer } from '../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
@@ -73,6 +74,7 @@ const start = async (loginUrl: string, ownerUrl: string, more: Partial<ServerSet
     settings,
     database,
     source,
+    createService,
     log,
     onReady: () => become(),
     listensEarly: true,
@@ -278,7 +280,7 @@ describe('a running server', () => {
       steps.push('ready')
       stop('the test')
     }
-    await runServer({ settings, database, source, log, onReady, listensEarly, stopRequested })
+    await runServer({ settings, database, source, createService, log, onReady, listensEarly, stopRequested })
     expect(steps).toEqual(order)
   })
 
@@ -292,6 +294,7 @@ describe('a running server', () => {
     const attempt = runServer({
       ...parts,
       source,
+      createService,
       listensEarly: true,
       stopRequested: new Promise<string>(() => undefined),
     })

@@ -11,6 +11,7 @@ import { setSetting } from '../../runtime/auth/settings/store.ts'
 import { openStatements, type RunStatement } from '../../runtime/db/pool/statements.ts'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import type { LogEvent } from '../../runtime/log/events.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
@@ -253,6 +254,7 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
     settings,
     database,
     source,
+    createService,
     log,
     onReady: ready,
     listensEarly: true,

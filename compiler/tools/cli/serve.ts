@@ -1,6 +1,7 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
+import { createService } from '../../../runtime/graphql/serve.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
 import type { Log } from '../../../runtime/log/events.ts'
@@ -52,7 +53,16 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   const log = logOf(settings, terminal)
   const database = openServerDatabase(settings)
   const source = await sourceOf(given, settings, log, database)
-  await runServer({ settings, database, source, log, onReady: keepHeapSmall, listensEarly: true, stopRequested })
+  await runServer({
+    settings,
+    database,
+    source,
+    createService,
+    log,
+    onReady: keepHeapSmall,
+    listensEarly: true,
+    stopRequested,
+  })
   return exitCodes.done
 }
 

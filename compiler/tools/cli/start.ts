@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { startEmbedded } from '../../../runtime/embedded-postgres/embedded.ts'
+import { createService } from '../../../runtime/graphql/serve.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { openServerDatabase } from '../../../runtime/server.ts'
@@ -69,5 +70,5 @@ async function serveEmbedded(
     keepHeapSmall()
     terminal.print(renderWelcome({ url, keys, adminUrl }))
   }
-  await runServer({ settings, database, source, log, onReady, listensEarly: true, stopRequested })
+  await runServer({ settings, database, source, createService, log, onReady, listensEarly: true, stopRequested })
 }

@@ -1,4 +1,5 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
+import { createService } from '../../../runtime/graphql/serve.ts'
 import type { Log, LogEventKind } from '../../../runtime/log/events.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { createMetricsSum } from '../../../runtime/observe/metrics.ts'
@@ -65,6 +66,7 @@ export async function serveAmongOthers(
     settings,
     database: openServerDatabase(settings),
     source: siblings.source,
+    createService,
     log: saidOnce(logOf(settings, terminal, number), number),
     siblings,
     onReady: (url) => {

@@ -1,7 +1,7 @@
 import type { BoundStatement, LastingCondition } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { qualified } from '../../sql/ident.ts'
-import { named } from '../statements/statements.ts'
+import { named } from '../statements/named.ts'
 import type { ListTable } from './admission.ts'
 
 /**

@@ -6,7 +6,8 @@ import { createMemories } from '../../lib/memories.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
-import { checkMethod, type Prepared, type Sketch } from '../prepared/document.ts'
+import type { Prepared, Sketch } from '../prepared/document.ts'
+import { checkMethod } from '../prepared/method.ts'
 import {
   untrustedCacheLimits,
   createDocuments,
@@ -15,7 +16,7 @@ import {
   type Documents,
 } from '../prepared/documents.ts'
 import { Refusal } from '../protocol/failures.ts'
-import { withinStack } from '../operation/limits.ts'
+import { withinStack } from '../operation/stack.ts'
 import { readBody } from '../http/request.ts'
 import { joinConstants } from '../statements/statements.ts'
 import type { Message, Question, Reply, RevisionPart } from './messages.ts'

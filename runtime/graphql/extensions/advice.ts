@@ -1,7 +1,7 @@
 import type { BoundStatement } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/manifest.ts'
 import { literal } from '../../sql/literal.ts'
-import { named } from '../statements/statements.ts'
+import { named } from '../statements/named.ts'
 import { noLimits } from './report-limits.ts'
 
 /**

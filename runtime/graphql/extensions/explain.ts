@@ -3,7 +3,8 @@ import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/types.ts'
 import type { Slot } from '../plan/values.ts'
 import type { Part } from '../statements/source.ts'
-import { fieldOf, toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
+import { fieldOf } from '../statements/field-of.ts'
+import { toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /**

@@ -6,7 +6,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { refuse, type Refusal } from '../protocol/failures.ts'
+import { refuse } from '../protocol/failures.ts'
 
 /**
  * Refusals that protect the server and always hold (spec/graphql.md, decision 10). Every fragment is looked at once, so
@@ -74,19 +74,6 @@ export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragm
   }
 }
 
-/**
- * Runs work that reads a document or its values. Parsers, rules and plans recurse into what is nested, so a document
- * that exhausts the stack is nested beyond any use.
- */
-export function withinStack<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep()
-    throw error
-  }
-}
-
 /** How long finding out may take: as long as it takes, or some milliseconds. */
 export type Patience = 'patient' | 'quick'
 
@@ -94,9 +81,6 @@ export type Patience = 'patient' | 'quick'
 export class TakesLong extends Error {
   override readonly name = 'TakesLong'
 }
-
-export const tooDeep = (): Refusal =>
-  refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')
 
 export const fragmentsOf = (document: DocumentNode): Fragments =>
   new Map(

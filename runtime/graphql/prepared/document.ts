@@ -2,8 +2,6 @@ import type { VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
-import { refuse } from '../protocol/failures.ts'
-import type { GraphqlRequest } from '../protocol/types.ts'
 import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
 import type { Variables } from '../plan/input.ts'
@@ -164,19 +162,6 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation, re
     const statements = toStatements(engine, view.role, planOf(view, operation, variables))
     return { statements, variables: {}, shape: null }
   }
-}
-
-/** @throws Refusal for a mutation where only queries may run, and for a subscription outside of a stream */
-export function checkMethod(
-  { writes, streams }: Pick<Known, 'writes' | 'streams'>,
-  { queryOnly, live }: Pick<GraphqlRequest, 'queryOnly' | 'live'>,
-): void {
-  if (queryOnly && writes) throw refuse('MUTATION_BY_GET', 'Mutations are only answered by POST.')
-  if (streams && live !== true)
-    throw refuse(
-      'STREAM_REQUIRED',
-      'Subscriptions are answered as a stream: by Server-Sent Events (Accept: text/event-stream) or WebSocket.',
-    )
 }
 
 /** A document by its sketch. What is wrong with variables that do not fit is found out where its text is read. */

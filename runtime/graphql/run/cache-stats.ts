@@ -1,5 +1,5 @@
 import type { LruStats } from '../../lib/lru.ts'
-import type { Loaded } from './cell.ts'
+import type { Loaded } from './loaded.ts'
 
 /** What is kept for requests that come again. It is made anew with each revision of the schema, but for the listed texts. */
 export type CacheName =

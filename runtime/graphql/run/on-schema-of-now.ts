@@ -1,10 +1,9 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
-import type { Engine } from '../../engine/engine.ts'
 import { retries } from '../../lib/retry.ts'
-import { withinStack } from '../operation/limits.ts'
+import { withinStack } from '../operation/stack.ts'
 import { isOfSchema, Refusal } from '../protocol/failures.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
-import type { EngineCell, Loaded } from './cell.ts'
+import type { EngineCell, Running } from './cell.ts'
 import { exchangeOf } from './exchange.ts'
 import { toFailure } from './response.ts'
 import type { Turn } from './turn.ts'
@@ -15,13 +14,13 @@ import type { Turn } from './turn.ts'
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
 /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
-export async function againOnNewerSchema<T>(
-  cell: EngineCell,
-  begin: (isFirst: boolean) => Promise<Turn>,
-  answer: (turn: Turn) => Promise<T>,
+export async function againOnNewerSchema<L extends Running, T>(
+  cell: EngineCell<L>,
+  begin: (isFirst: boolean) => Promise<Turn<L>>,
+  answer: (turn: Turn<L>) => Promise<T>,
 ): Promise<T | GraphqlResponse> {
   for (let attempt = 1; ; attempt += 1) {
-    let turn: Turn | null = null
+    let turn: Turn<L> | null = null
     try {
       turn = await begin(attempt === 1)
       return await answer(turn)
@@ -38,7 +37,11 @@ export async function againOnNewerSchema<T>(
  * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
  * Rejects when the newest engine cannot be had.
  */
-async function deservesAnother(cell: EngineCell, turn: Turn | null, error: unknown): Promise<boolean> {
+async function deservesAnother<L extends Running>(
+  cell: EngineCell<L>,
+  turn: Turn<L> | null,
+  error: unknown,
+): Promise<boolean> {
   if (turn === null) return false
   const { loaded } = turn
   if (error instanceof DatabaseFailure && error.kind === 'stale') {
@@ -46,7 +49,7 @@ async function deservesAnother(cell: EngineCell, turn: Turn | null, error: unkno
     return true
   }
   if (!speaksOfSchema(error, loaded.engine)) return false
-  const newest: Loaded = await cell.look().catch(() => loaded)
+  const newest: L = await cell.look().catch(() => loaded)
   return newest.engine !== loaded.engine
 }
 
@@ -55,7 +58,7 @@ async function deservesAnother(cell: EngineCell, turn: Turn | null, error: unkno
  * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
  * request checks the version, a refusal of our own may be as outdated.
  */
-const speaksOfSchema = (error: unknown, { version }: Engine): boolean =>
+const speaksOfSchema = (error: unknown, { version }: Running['engine']): boolean =>
   error instanceof DatabaseFailure
     ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
     : version === null && isOfSchema(error)
@@ -66,7 +69,7 @@ const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
  * Does work that may refuse the request. A refusal speaks about the schema, so it has to be about the schema of now: before
  * it is given, the version and the role are checked as they are for every other request.
  */
-export async function refusedByNow<T>(turn: Turn, work: () => T | Promise<T>): Promise<T> {
+export async function refusedByNow<T>(turn: Turn<Running>, work: () => T | Promise<T>): Promise<T> {
   try {
     return await withinStack(work)
   } catch (error) {
@@ -76,7 +79,7 @@ export async function refusedByNow<T>(turn: Turn, work: () => T | Promise<T>): P
 }
 
 /** Only an outdated schema, or a role that is not available, takes precedence over a refusal. */
-async function checkVersion({ run, asker }: Turn): Promise<void> {
+async function checkVersion({ run, asker }: Turn<Running>): Promise<void> {
   await run(exchangeOf(asker, true, [])).catch((failure: unknown) => {
     if (failure instanceof Refusal) throw failure
     if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))

@@ -3,9 +3,9 @@ import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { longBytes, LongBody } from '../../http/long-body.ts'
 import type { Extensions } from '../extensions/extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
-import { sameKeyTwice } from '../statements/changes.ts'
-import { noSuchRow, skippedRow } from '../statements/nested.ts'
-import { fieldOf, type Outline, type Piece } from '../statements/statements.ts'
+import { fieldOf } from '../statements/field-of.ts'
+import { noSuchRow, sameKeyTwice, skippedRow } from '../statements/reasons.ts'
+import type { Outline, Piece } from '../statements/statements.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
 /** The JSON that Postgres made goes into the answer as it is. */

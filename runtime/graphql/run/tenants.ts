@@ -4,7 +4,10 @@ import { sha256Hex } from '../../lib/sha256.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, trusted } from '../../sql/tree.ts'
 import { exchangeOf } from './exchange.ts'
+import type { Running } from './cell.ts'
 import type { Turn } from './turn.ts'
+
+type AnyTurn = Turn<Running>
 
 /**
  * The tenant of a caller, whose rows of a distributed database lie on one server: what policies compare with is asked of the
@@ -12,7 +15,7 @@ import type { Turn } from './turn.ts'
  */
 export interface Tenants {
   /** The statements with their tenants' values. Rejects where the database cannot make these, as the policies could not. */
-  readonly place: (turn: Turn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
+  readonly place: (turn: AnyTurn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
 }
 
 type Values = ReadonlyMap<string, string | null>
@@ -24,7 +27,7 @@ export const createTenants = (): Tenants => {
   const known = createLru<string, Values>(keptCharacters, (values, subject) =>
     [...values].reduce((sum, [expression, value]) => sum + expression.length + (value?.length ?? 0), subject.length),
   )
-  const valuesFor = async (turn: Turn, expressions: readonly string[]): Promise<Values> => {
+  const valuesFor = async (turn: AnyTurn, expressions: readonly string[]): Promise<Values> => {
     const { caller, version } = turn.asker
     // What auth.uid() reads of the claims may be another thing in the next version.
     const subject = JSON.stringify([version, caller.claims])

@@ -1,14 +1,14 @@
 import type { Caller, RequestContext, RunExchange } from '../../contract/execution.ts'
 import type { Outline } from '../statements/statements.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
-import type { Loaded } from './cell.ts'
+import type { Running } from './cell.ts'
 import type { ExchangeContext } from './exchange.ts'
 
 /** One attempt to answer a request, on one engine. */
-export interface Turn {
+export interface Turn<L extends Running> {
   readonly request: GraphqlRequest
   readonly context: RequestContext | undefined
-  readonly loaded: Loaded
+  readonly loaded: L
   readonly asker: ExchangeContext
   /** Runs an exchange in the name of the request. */
   readonly run: RunExchange
@@ -26,14 +26,14 @@ export interface ServiceDatabase {
 }
 
 /** @param isFirst a later attempt compares everything, so it has no privileges to rely on */
-export function beginTurn(
+export function beginTurn<L extends Running>(
   { run, read = run }: ServiceDatabase,
-  loaded: Loaded,
+  loaded: L,
   request: GraphqlRequest,
   caller: Caller,
   context: RequestContext | undefined,
   isFirst: boolean,
-): Turn {
+): Turn<L> {
   const { engine } = loaded
   const { version, manifest } = engine
   const privileges = isFirst ? engine.privileges(caller.role) : undefined

@@ -16,6 +16,7 @@ import {
 import type { RowChange, UpdateRows } from '../plan/types.ts'
 import { keyEquals } from './filter.ts'
 import { valueParameter } from './parameters.ts'
+import { sameKeyTwice } from './reasons.ts'
 import { presetValue, setSql } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { ofTenant, withKey } from './tenants.ts'
@@ -47,9 +48,6 @@ export function rowStatement(writer: Writer, root: RowChange): SelectList {
 
 const tooMany = ({ kind }: RowChange): string =>
   `${kind === 'update-row' ? 'update' : 'delete'} impacts too many records`
-
-/** What two objects with one key are refused with. */
-export const sameKeyTwice = 'Two of the rows have the same key'
 
 const place = bare('n')
 

@@ -18,6 +18,7 @@ import type { NestedInsert, PlacedStep } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
 import { valueParameter } from './parameters.ts'
+import { noSuchRow, skippedRow } from './reasons.ts'
 import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { answerJson, answerPairs, conflictSql, refusing } from './writes.ts'
@@ -38,10 +39,6 @@ const memberOf = ({ step, column }: CarriedColumn): Sql => literal(`${step} ${co
 /** The values of a step's column as an array of the type of a column here. It is read once for the whole statement. */
 const valuesOf = (scope: Scope, here: string, of: CarriedColumn): Sql =>
   sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${written} ->> ${memberOf(of)})`)})`
-
-/** What the statements of a field are refused with. */
-export const skippedRow = 'A row that others depend on was not inserted'
-export const noSuchRow = 'There is no such row to connect'
 
 /** Whether there is nothing to read once all is written: how many rows there are, the last step knows. */
 export const isAnsweredByLast = ({ members }: NestedInsert): boolean => members.every(({ kind }) => kind !== 'records')

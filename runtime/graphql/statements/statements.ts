@@ -1,6 +1,5 @@
 import type { CheckableText, PreparedText, TenantPlace } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { print, printOpen, type Printed } from '../../sql/print.ts'
@@ -11,6 +10,7 @@ import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
+import { named } from './named.ts'
 import { answerStatement, isAnsweredByLast, stepStatement } from './nested.ts'
 import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
@@ -126,18 +126,6 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
     return { ...column(), about: [...about, undefined] }
   })
   return { writes: true, statements, pieces }
-}
-
-/** The field of a mutation that a statement is for, and what of its arguments it is about. */
-export function fieldOf(
-  pieces: readonly Piece[],
-  statement: number,
-): { readonly key: string; readonly argument: readonly string[] | undefined } | null {
-  const found = pieces.find((piece) => piece.kind === 'column' && statement <= piece.statement)
-  if (found?.kind !== 'column') return null
-  const { key, about = [undefined] } = found
-  const place = statement - found.statement + about.length - 1
-  return place < 0 ? null : { key, argument: about[place] }
 }
 
 function rootStatement(writer: Writer, root: Exclude<SqlRoot, NestedInsert>): SelectList {
@@ -270,9 +258,3 @@ function statementOf<Text extends string>(role: string, made: Printed<Text>): Pr
   )
   return { ...named(role, made.text), values, ...(tenants.length > 0 && { tenants }) }
 }
-
-/** The role is part of the name: a plan made under row-level security serves the role it was made for. */
-export const named = <Text extends string>(role: string, text: Text): PreparedText<Text> => ({
-  name: `cg${sha256Hex(`${role}\0${text}`).slice(0, 32)}`,
-  text,
-})

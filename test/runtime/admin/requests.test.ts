@@ -96,7 +96,7 @@ describe('what is kept of requests', () => {
     expect([names.length, names[0], names[1], names.at(-1)]).toEqual([101, 'slow', 'f900', 'f999'])
   })
 
-  it('holds neither long documents nor long names, and nothing is slow without a limit', () => {
+  it('holds neither long documents nor long names, and nothing is slow without a limit', async () => {
     const log = createRequestLog(0)
     const long = `{ a } # ${'x'.repeat(10_000)}`
     log.watch(request('slow', { ms: 60_000 }))
@@ -106,6 +106,6 @@ describe('what is kept of requests', () => {
       [100, null],
       [9, null],
     ])
-    expect(documentOf(log.kept(), sha256Hex(long))).toBeNull()
+    expect(await documentOf(log.kept(), sha256Hex(long))).toBeNull()
   })
 })

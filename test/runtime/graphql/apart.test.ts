@@ -16,7 +16,7 @@ import {
 import { bindAll } from '../../../runtime/graphql/run/bind.ts'
 import { untrustedCacheLimits, createDocuments } from '../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
-import { withinStack } from '../../../runtime/graphql/operation/limits.ts'
+import { withinStack } from '../../../runtime/graphql/operation/stack.ts'
 import { readBody, readBodyQuickly } from '../../../runtime/graphql/http/request.ts'
 import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
 import { joinConstants } from '../../../runtime/graphql/statements/statements.ts'

@@ -1,0 +1,7 @@
+/** What statements of ours are refused with for their arguments: each reaches the client as the message of its failure. */
+
+/** Of two objects with one key. */
+export const sameKeyTwice = 'Two of the rows have the same key'
+/** Of inserts with related rows. */
+export const skippedRow = 'A row that others depend on was not inserted'
+export const noSuchRow = 'There is no such row to connect'
