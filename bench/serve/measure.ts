@@ -34,7 +34,14 @@ export type Series = Readonly<Record<FigureName, readonly number[]>>
 
 /** Requests a second, microseconds of CPU a request, and milliseconds. */
 export type FigureName =
-  'perSecond' | 'serverCpu' | 'databaseCpu' | 'p50' | 'p99' | 'steadyServerCpu' | 'steadyP50' | 'steadyP99'
+  | 'perSecond'
+  | 'serverCpu'
+  | 'databaseCpu'
+  | 'p50'
+  | 'p99'
+  | 'steadyServerCpu'
+  | 'steadyP50'
+  | 'steadyP99'
 
 export interface Measured {
   readonly operation: string

@@ -2,7 +2,8 @@ import type { Oid } from '../catalog/types.ts'
 
 /** What an expression or a body depends on besides its arguments. */
 export type Fault =
-  { readonly kind: 'clock' | 'volatile' | 'unknown' } | { readonly kind: 'setting'; readonly name: string }
+  | { readonly kind: 'clock' | 'volatile' | 'unknown' }
+  | { readonly kind: 'setting'; readonly name: string }
 
 /** What a body names that is looked up on a search path. */
 export interface Named {

@@ -4,7 +4,8 @@ import type { Identity, Metadata, Nothing, Nulls, Session, SessionTokens, User }
 
 /** What every operation resolves to. It never rejects for anything that a network, a service or a storage does. */
 export type Result<Data extends object> =
-  { readonly data: Data; readonly error: null } | { readonly data: Nulls<Data>; readonly error: AuthError }
+  | { readonly data: Data; readonly error: null }
+  | { readonly data: Nulls<Data>; readonly error: AuthError }
 
 export interface SignedIn {
   readonly user: User

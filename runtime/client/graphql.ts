@@ -42,7 +42,8 @@ export class GraphqlError extends Error {
 
 /** On failure nothing was done: a request is one transaction. */
 export type GraphqlResult<Data> = (
-  { readonly data: Data; readonly error: null } | { readonly data: null; readonly error: GraphqlError }
+  | { readonly data: Data; readonly error: null }
+  | { readonly data: null; readonly error: GraphqlError }
 ) & { readonly extensions: Fields }
 
 export interface GraphqlOptions {

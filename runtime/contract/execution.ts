@@ -25,7 +25,8 @@ export interface TenantPlace {
 
 /** Text that carries the check of the version, or is whole as it is. */
 export type CheckableText =
-  (PreparedText<OpenText> & { readonly carriesCheck: true }) | (PreparedText & { readonly carriesCheck?: never })
+  | (PreparedText<OpenText> & { readonly carriesCheck: true })
+  | (PreparedText & { readonly carriesCheck?: never })
 
 interface Bound<Text extends string> extends PreparedText<Text> {
   /** Parameters in text format, in order of $1, $2, ... */

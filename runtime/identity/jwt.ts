@@ -10,7 +10,8 @@ import type { KeySet, SigningKey } from './key-set.ts'
 export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'
 
 export type TokenVerdict =
-  { readonly kind: 'verified'; readonly caller: Caller } | { readonly kind: 'refused'; readonly fault: TokenFault }
+  | { readonly kind: 'verified'; readonly caller: Caller }
+  | { readonly kind: 'refused'; readonly fault: TokenFault }
 
 /** At once for a token that was believed before. */
 export type VerifyToken = (token: string) => TokenVerdict | Promise<TokenVerdict>

@@ -5,7 +5,8 @@ import { tryParseJson } from '../lib/parse-json.ts'
 
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
 export type Parsed<T> =
-  { readonly kind: 'value'; readonly value: T } | { readonly kind: 'problem'; readonly problem: string }
+  | { readonly kind: 'value'; readonly value: T }
+  | { readonly kind: 'problem'; readonly problem: string }
 
 export type Parser<T> = (text: string) => Parsed<T>
 

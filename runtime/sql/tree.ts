@@ -13,7 +13,17 @@ export type SqlText = string & { readonly [sqlText]: true }
 export type Ident = SqlText & { readonly [identText]: true }
 
 export type Sql =
-  SqlText | Parameter | Parts | Written | Carried | Outlet | RowValue | ObjectValue | Item | Select | Union
+  | SqlText
+  | Parameter
+  | Parts
+  | Written
+  | Carried
+  | Outlet
+  | RowValue
+  | ObjectValue
+  | Item
+  | Select
+  | Union
 
 /** A value that travels beside the text. However often the same value is mentioned, it is one parameter. */
 export interface Parameter {

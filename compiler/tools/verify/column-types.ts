@@ -16,7 +16,9 @@ export interface Types {
 
 /** How a column's values are ordered: by bytes, by a collation, or in a way that their texts do not show. */
 export type Collation =
-  { readonly kind: 'bytes' } | { readonly kind: 'named'; readonly sql: string } | { readonly kind: 'blurred' }
+  | { readonly kind: 'bytes' }
+  | { readonly kind: 'named'; readonly sql: string }
+  | { readonly kind: 'blurred' }
 
 /** A column as the interpreter knows it, and the SQL that reads a cell in its canonical form. */
 export interface KnownColumn {

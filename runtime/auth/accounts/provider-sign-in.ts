@@ -21,7 +21,8 @@ import type { UserRef, UserRow } from '../protocol/types.ts'
 
 /** What came of account linking; a refusal is a value where what was done for it has to be kept. */
 export type Linked =
-  { readonly kind: 'user'; readonly user: UserRow } | { readonly kind: 'refused'; readonly failure: AuthFailure }
+  | { readonly kind: 'user'; readonly user: UserRow }
+  | { readonly kind: 'refused'; readonly failure: AuthFailure }
 
 /** A sign-in under way: its one transaction, which may send a mail. */
 export interface Linking {

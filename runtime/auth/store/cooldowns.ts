@@ -31,7 +31,8 @@ export interface Begun {
 }
 
 export type CooldownVerdict =
-  { readonly kind: 'begun'; readonly sentAt: string } | { readonly kind: 'waiting'; readonly seconds: number }
+  | { readonly kind: 'begun'; readonly sentAt: string }
+  | { readonly kind: 'waiting'; readonly seconds: number }
 
 /** Begins one, unless the one before still lasts. */
 export const beginCooldown = async (

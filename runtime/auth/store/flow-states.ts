@@ -91,7 +91,8 @@ export const insertFlow = async (run: RunStatement, flow: NewFlow): Promise<stri
 }
 
 export type Claim =
-  { readonly kind: 'claimed'; readonly flow: ReturnedFlow } | { readonly kind: 'used' | 'expired' | 'unknown' }
+  | { readonly kind: 'claimed'; readonly flow: ReturnedFlow }
+  | { readonly kind: 'used' | 'expired' | 'unknown' }
 
 /**
  * Claims the flow of a `state`, a UUID: once, with every outcome, so that it cannot be replayed (spec/auth.md, attack

@@ -184,7 +184,8 @@ export type EdgeMember =
   | { readonly kind: 'between'; readonly key: string; readonly row: Row }
 
 export type PageInfoMember =
-  Typename | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
+  | Typename
+  | { readonly kind: 'startCursor' | 'endCursor' | 'hasNextPage' | 'hasPreviousPage'; readonly key: string }
 
 export type FigureName = keyof AggregateFacts
 
@@ -196,7 +197,8 @@ export type AggregateMember =
       readonly key: string
       readonly function: FigureName
       readonly members: readonly (
-        Typename | { readonly kind: 'figure'; readonly key: string; readonly column: string }
+        | Typename
+        | { readonly kind: 'figure'; readonly key: string; readonly column: string }
       )[]
     }
 

@@ -3,7 +3,13 @@ import type { Loaded } from './loaded.ts'
 
 /** What is kept for requests that come again. It is made anew with each revision of the schema, but for the listed texts. */
 export type CacheName =
-  'documents' | 'statements' | 'refusals' | 'listed-documents' | 'listed-statements' | 'listed-texts' | 'role-schemas'
+  | 'documents'
+  | 'statements'
+  | 'refusals'
+  | 'listed-documents'
+  | 'listed-statements'
+  | 'listed-texts'
+  | 'role-schemas'
 
 export type CacheStats = Readonly<Record<CacheName, LruStats>>
 

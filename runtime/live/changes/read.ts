@@ -46,7 +46,8 @@ interface Row {
   readonly roles: string | null
   readonly missed: boolean
   readonly changes:
-    readonly (readonly [relation: number, touched: Readonly<Record<string, readonly string[]>>])[] | null
+    | readonly (readonly [relation: number, touched: Readonly<Record<string, readonly string[]>>])[]
+    | null
 }
 
 const isRoot = (relation: number): boolean => relation !== noRelation.schema && relation !== noRelation.leader

@@ -21,7 +21,8 @@ import { insert, remove, update, writeRow, writeRows, type Written } from './wri
  */
 export interface Outcome {
   readonly answer:
-    { readonly kind: 'data'; readonly data: Json } | { readonly kind: 'refused'; readonly reasons: readonly string[] }
+    | { readonly kind: 'data'; readonly data: Json }
+    | { readonly kind: 'refused'; readonly reasons: readonly string[] }
   /** What is in the database afterwards; after a refusal what was in it before. */
   readonly store: Store
   /** Lists in `data` whose order is not specified. */

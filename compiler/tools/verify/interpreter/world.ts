@@ -94,7 +94,9 @@ export interface ColumnSketch {
   readonly notNull: boolean
   /** What a new row gets where nothing is given; `identity` counts up from 1001. */
   readonly fallback:
-    { readonly kind: 'none' } | { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'identity' }
+    | { readonly kind: 'none' }
+    | { readonly kind: 'value'; readonly value: Value }
+    | { readonly kind: 'identity' }
   /** The `name` setting. */
   readonly field: string | null
   /** The `deprecated` setting: it changes no answer. */

@@ -72,7 +72,7 @@ describe('arrayFilters: answers', () => {
   it('are not there for arrays of enums, nor for a table that switches them off', async () => {
     const shown = await introspect(service)
     expect(namesOf(shown, 'docFilter')).not.toContain('moods')
-    expect(namesOf(shown, 'IntArrayFilter')).toEqual(['containedBy', 'contains', 'eq', 'every', 'is', 'none', 'overlaps', 'some']) // prettier-ignore
-    expect(messagesOf(await service.graphql('{ plainCollection(filter: {laps: {some: {eq: 1}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "IntListFilter"/) // prettier-ignore
+    expect(namesOf(shown, 'IntArrayFilter')).toEqual(['containedBy', 'contains', 'eq', 'every', 'is', 'none', 'overlaps', 'some']) // oxfmt-ignore
+    expect(messagesOf(await service.graphql('{ plainCollection(filter: {laps: {some: {eq: 1}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "IntListFilter"/) // oxfmt-ignore
   })
 })

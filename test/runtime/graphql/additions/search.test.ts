@@ -55,7 +55,7 @@ describe('search: answers', () => {
 
   it('take variables for a query, a configuration and the whole', async () => {
     const given = { query: 'foxes', config: 'english' }
-    expect(await found('{title: {search: {query: $query, config: $config}}}', given, '($query: String!, $config: String)')).toEqual([1, 2]) // prettier-ignore
+    expect(await found('{title: {search: {query: $query, config: $config}}}', given, '($query: String!, $config: String)')).toEqual([1, 2]) // oxfmt-ignore
     expect(await found('{title: {search: $whole}}', { whole: given }, '($whole: SearchQuery)')).toEqual([1, 2])
     expect(await found('{title: {search: $whole}}', {}, '($whole: SearchQuery)')).toEqual([1, 2, 3, 4, 5])
     expect(await found('{title: {search: {query: "dogs", config: $c}}}', { c: null }, '($c: String)')).toEqual([3])
@@ -97,7 +97,7 @@ describe('search: answers', () => {
   it('are not there for a table that switches them off', async () => {
     const shown = await introspect(service)
     expect(namesOf(shown, 'TSVectorFilter')).toEqual(['eq', 'is', 'search', 'searchPhrase', 'searchPlain'])
-    expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {search: {query: "a"}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // prettier-ignore
+    expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {search: {query: "a"}}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // oxfmt-ignore
   })
 })
 
@@ -142,7 +142,7 @@ describe('ranks and headlines', () => {
           rows: pageCollection(${args}, orderBy: [{textRank: $rank}]) {
             edges { node { id } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
           }
-        }`, { variables: { rank: { query: 'rain sun', config: 'english', direction: 'DescNullsLast' } } }), // prettier-ignore
+        }`, { variables: { rank: { query: 'rain sun', config: 'english', direction: 'DescNullsLast' } } }), // oxfmt-ignore
       )
       return { ids: idsOf(rows), ...rows.pageInfo }
     }

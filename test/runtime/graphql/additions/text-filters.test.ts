@@ -69,11 +69,11 @@ describe('textFilters: answers', () => {
     const shown = await introspect(service)
     const own = (name: string) => namesOf(shown, name).filter((field) => /^i(?:eq|in)$|imilar$|^search/.test(field))
     expect(own('TextFilter')).toEqual(['ieq', 'iin', 'similar', 'wordSimilar'])
-    expect(own('SearchedTextFilter')).toEqual(['ieq', 'iin', 'search', 'searchPhrase', 'searchPlain', 'similar', 'wordSimilar']) // prettier-ignore
-    expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {ieq: "a"}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // prettier-ignore
+    expect(own('SearchedTextFilter')).toEqual(['ieq', 'iin', 'search', 'searchPhrase', 'searchPlain', 'similar', 'wordSimilar']) // oxfmt-ignore
+    expect(messagesOf(await service.graphql('{ plainCollection(filter: {title: {ieq: "a"}}) { edges { cursor } } }'))[0]).toMatch(/not defined by type "StringFilter"/) // oxfmt-ignore
     const closed = await introspect(service, { role: 'authenticated', claims: {} })
     expect(namesOf(closed, 'TextFilter')).not.toContain('similar')
-    const answer = await service.graphql('{ docCollection(filter: {title: {ieq: "helo wurld"}}) { edges { node { id } } } }', { role: 'authenticated' }) // prettier-ignore
+    const answer = await service.graphql('{ docCollection(filter: {title: {ieq: "helo wurld"}}) { edges { node { id } } } }', { role: 'authenticated' }) // oxfmt-ignore
     expect(dataOf(answer).docCollection.edges).toEqual([{ node: { id: 3 } }])
   })
 })
