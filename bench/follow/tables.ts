@@ -38,6 +38,10 @@ export const schemaChanges: readonly SchemaChange[] = [
   },
   { name: 'table', sql: ['create table added (id int primary key, tab int8 references tab_7)', 'drop table added'] },
   { name: 'schema', sql: ['create schema added', 'drop schema added'] },
-  // Nothing tells whose a dropped sequence was, so all relations are compared.
   { name: 'sequence', sql: ['create sequence added', 'drop sequence added'] },
+  // What tells of it names its new owner alone.
+  {
+    name: 'owner of a sequence',
+    sql: ['alter sequence tab_9_id_seq owned by none', 'alter sequence tab_9_id_seq owned by tab_9.id'],
+  },
 ]

@@ -43,6 +43,8 @@ export interface ReadRelation {
   readonly served: boolean
   /** Types of the columns. */
   readonly mentions: readonly Oid[]
+  /** Those that its columns own. */
+  readonly sequences: readonly Oid[]
   readonly object: CatalogRelation
 }
 
@@ -93,7 +95,7 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
     schemas: lists.schemas.map((row) => schemaOf(row, index)),
     types: lists.types.map((row) => typeOf(row, index)),
     typeSchemas: lists.typeSchemas.map(({ name, acl }) => ({ name, grants: grantsUnder(acl, index) })),
-    relations: yield* mapInSteps(lists.relations, (row) => readRelation(row, relationOf(row, index))),
+    relations: yield* mapInSteps(lists.relations, (row) => readRelation(row, relationOf(row, index), index)),
     functions: yield* mapInSteps(lists.functions, (row) => ({
       hash: row.hash,
       mentions: [row.result, ...row.types],
@@ -111,6 +113,7 @@ interface Index {
   readonly typeTexts: ReadonlyMap<string, string>
   /** By relation: its columns by number, in ascending order. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<number, RowOf<'columns'>>>
+  readonly sequences: ReadonlyMap<string, readonly RowOf<'sequences'>[]>
   readonly uniques: ReadonlyMap<string, readonly RowOf<'uniques'>[]>
   readonly foreignKeys: ReadonlyMap<string, readonly RowOf<'foreignKeys'>[]>
 }
@@ -120,6 +123,7 @@ function* indexOf(lists: Lists): Steps<Index> {
     grants: yield* mapGroups(yield* groupInSteps(lists.grants, (row) => row.acl), grantsOf),
     typeTexts: new Map(lists.typeTexts.map((row) => [typeKey(row.type, row.modifier), row.text])),
     columns: yield* mapGroups(yield* groupInSteps(lists.columns, relationIn), byNumber),
+    sequences: yield* groupInSteps(lists.sequences, relationIn),
     uniques: yield* groupInSteps(lists.uniques, relationIn),
     foreignKeys: yield* groupInSteps(lists.foreignKeys, relationIn),
   }
@@ -168,10 +172,15 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
   grants: grantsUnder(row.acl, index),
 })
 
-const readRelation = ({ hash, served }: RowOf<'relations'>, object: CatalogRelation): ReadRelation => ({
+const readRelation = (
+  { oid, hash, served }: RowOf<'relations'>,
+  object: CatalogRelation,
+  { sequences }: Index,
+): ReadRelation => ({
   hash,
   served,
   mentions: [...new Set(object.columns.map(({ type }) => type))],
+  sequences: (sequences.get(oid) ?? []).map(({ sequence }) => sequence),
   object,
 })
 

@@ -17,7 +17,7 @@ export type JoinOutcome =
 export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
-  const doubtful = referringToRenamed(known, answer)
+  const doubtful = new Set([...referringToRenamed(known, answer), ...formerOwners(known, answer)])
   if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
   const next = yield* learn(known, answer)
   yield
@@ -38,11 +38,22 @@ function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
   )
 }
 
+/** Known relations that owned a sequence which changed or went: what tells of it names its owner of now, or none. */
+function formerOwners(known: KnownObjects, answer: CatalogAnswer): readonly Oid[] {
+  const [read, touched] = [readIn(answer), new Set(answer.touched)]
+  return known.relations.items
+    .filter(({ object, sequences }) => sequences.some((oid) => touched.has(oid)) && !read.has(object.oid))
+    .map(({ object }) => object.oid)
+}
+
+const readIn = ({ relations, gone }: CatalogAnswer): ReadonlySet<Oid> =>
+  new Set([...relations.map(({ object }) => object.oid), ...gone.map(({ oid }) => oid)])
+
 /** Known relations with a foreign key to a relation or column that has another name by now. */
 function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> {
   const renamed = renamedIn(known, answer)
   if (renamed.size === 0) return new Set()
-  const read = new Set([...answer.relations.map(({ object }) => object.oid), ...answer.gone.map(({ oid }) => oid)])
+  const read = readIn(answer)
   const refers = ({ object }: ReadRelation): boolean =>
     object.foreignKeys.some(({ foreignSchema, foreignRelation, foreignColumns }) =>
       renamed.get(nameOf(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),

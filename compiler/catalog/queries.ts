@@ -17,7 +17,17 @@ import { FUNCTION_LIST, ROUTINES } from './queries/functions.ts'
 import { FOREIGN_KEY_LIST, UNIQUE_LIST } from './queries/keys.ts'
 import { FILLED_LIST, MEMBER_LIST, NEEDY_LIST, STRAY_LIST } from './queries/marks.ts'
 import { ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/privileges.ts'
-import { ATTRIBUTES, COLUMN_LIST, HASHES, OWNED, PLACES, RELATIONS, RELATION_LIST } from './queries/relations.ts'
+import {
+  ATTRIBUTES,
+  COLUMN_LIST,
+  HASHES,
+  OWNED,
+  PLACES,
+  RELATIONS,
+  RELATION_LIST,
+  SEQUENCES,
+  SEQUENCE_LIST,
+} from './queries/relations.ts'
 import { HOMES, MENTIONED, ORDERS, TYPES, TYPE_LIST, TYPE_SCHEMA_LIST, TYPE_TEXTS } from './queries/types.ts'
 import { ROWS, type ListName } from './rows.ts'
 
@@ -41,6 +51,7 @@ const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
   schemas: SCHEMA_LIST,
   relations: RELATION_LIST,
   columns: COLUMN_LIST,
+  sequences: SEQUENCE_LIST,
   uniques: UNIQUE_LIST,
   foreignKeys: FOREIGN_KEY_LIST,
   typeTexts: TYPE_TEXTS,
@@ -53,7 +64,7 @@ const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
 })
 
 /** Lists of as many rows as the database has relations or more: rows that have one slice stand in one part. */
-const sliced: ReadonlySet<ListName> = new Set(['relations', 'columns', 'uniques', 'foreignKeys'])
+const sliced: ReadonlySet<ListName> = new Set(['relations', 'columns', 'sequences', 'uniques', 'foreignKeys'])
 
 /**
  * A list as JSON, in parts: one array per field of ROWS, in the order of the query. That begins with the slice, so a part
@@ -78,6 +89,7 @@ const statement = (
   HASHES,
   RELATIONS,
   ATTRIBUTES,
+  SEQUENCES,
   ROUTINES[extent],
   MENTIONED[extent],
   TYPES,

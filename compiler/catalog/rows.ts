@@ -68,6 +68,8 @@ export const ROWS = {
     comment: nullable(text),
     acl: nullable(acl),
   },
+  /** Sequences that a column of the relation owns. */
+  sequences: { relation: text, sequence: text },
   uniques: {
     relation: text,
     name: text,

@@ -48,12 +48,10 @@ const list = (texts: readonly string[]): string => texts.map((text) => `'${text}
  * that is not listed the reader compares everything.
  */
 const toldTags = [
-  ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
+  ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SEQUENCE', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
     ['CREATE', 'ALTER', 'DROP'].map((verb) => `${verb} ${kind}`),
   ),
   ...['CREATE TABLE AS', 'SELECT INTO', 'CREATE INDEX', 'CREATE TYPE', 'CREATE DOMAIN', 'ALTER TYPE', 'COMMENT'],
-  // Of a sequence that is altered or dropped nothing tells whose it was.
-  'CREATE SEQUENCE',
   ...['CREATE SCHEMA', 'DROP SCHEMA', 'GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
 ]
 
@@ -196,7 +194,7 @@ end
  * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
  * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone. What is part of a
  * relation, a policy or a sequence that it owns, happens to that; an oid does not tell of which catalogue it is, so it may
- * ask for one more.
+ * ask for one more. An altered sequence may have had another owner, which the reader knows by the sequence's own oid.
  *
  * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
@@ -223,7 +221,8 @@ export const commandBody = countingBody({
     when ${classes(['pg_attrdef'])} then (select a.adrelid from pg_catalog.pg_attrdef a where a.oid = c.objid)
     when ${classes(['pg_proc'])} then c.objid
     when ${classes(['pg_type'])} then c.objid
-    end as oid) object
+    end as oid
+    union all select c.objid where c.object_type = 'sequence') object
   where c.command_tag not in (${list(ignoredTags)})
     and c.schema_name is distinct from 'pg_temp'
     and c.schema_name is distinct from 'catalograph'

@@ -107,10 +107,16 @@ export const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.s
 const UNPROVEN = `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
     where k.conrelid = ${asked} and k.contype = 'n' and not k.convalidated`
 
-const SERIAL = `select o.refobjid, o.refobjsubid
-    from pg_catalog.pg_depend o join pg_catalog.pg_class sequence on sequence.oid = o.objid
-    where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
-      and o.refobjid = ${asked} and o.deptype = 'a' and sequence.relkind = 'S'`
+/** Sequences that columns own. */
+export const SEQUENCES = `sequences as materialized (
+  select o.objid as sequence, o.refobjid as relation, o.refobjsubid as number
+  from pg_catalog.pg_depend o join pg_catalog.pg_class sequence on sequence.oid = o.objid
+  where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
+    and o.refobjid = ${asked} and o.deptype = 'a' and sequence.relkind = 'S'
+)`
+
+export const SEQUENCE_LIST = `select s.relation, s.sequence, ${sliceOf('s.relation')} as slice
+  from sequences s order by slice, s.relation, s.sequence`
 
 const COMMENTED = `select d.objoid from pg_catalog.pg_description d
     where d.classoid = ${classOf('pg_class')} and d.objsubid > '0'`
@@ -123,7 +129,7 @@ export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.
     a.atttypid as type, a.atttypmod as modifier,
     a.attnotnull and (a.attrelid, a.attnum) not in (${UNPROVEN}) as "notNull",
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity,
-    (a.attrelid, a.attnum::pg_catalog.int4) in (${SERIAL}) as serial,
+    (a.attrelid, a.attnum::pg_catalog.int4) in (select relation, number from sequences) as serial,
     a.atthasdef as "hasDefault",
     case when a.attrelid in (${COMMENTED}) then (select d.description from pg_catalog.pg_description d
       where d.objoid = a.attrelid and d.classoid = ${classOf('pg_class')} and d.objsubid = a.attnum) end as comment,
