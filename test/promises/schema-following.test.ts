@@ -127,6 +127,37 @@ describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
     }
   })
 
+  test('two roles that swap their names in one transaction have the rights of each other', async () => {
+    await run(`create table of_one (id int primary key, a text);; create table of_other (id int primary key, b text);;
+      create role one_{db};; create role other_{db};; grant one_{db}, other_{db} to authenticator;;
+      grant select on of_one to one_{db};; grant select on of_other to other_{db};;
+      grant select (id) on of_one to other_{db};; grant select (id) on of_other to one_{db}`)
+    const service = follow()
+    const fields = (table: string, column: string): string =>
+      `{ ${table}Collection { edges { node { id ${column} } } } }`
+    const asked = { one: fields('of_one', 'a'), other: fields('of_other', 'b') }
+    const answered = async (role: string, text: string): Promise<unknown> =>
+      (await service.graphql(text, { role: named(`${role}_{db}`) })).errors?.[0]?.extensions.code ?? 'ok'
+    const ask = async (): Promise<readonly unknown[]> => [
+      await answered('one', asked.one),
+      await answered('other', asked.other),
+      await answered('one', asked.other),
+      await answered('other', asked.one),
+    ]
+    const refused = 'GRAPHQL_VALIDATION_FAILED'
+    const swap = `begin;; alter role one_{db} rename to swapped_{db};; alter role other_{db} rename to one_{db};;
+      alter role swapped_{db} rename to other_{db};; commit`
+    try {
+      expect(await ask()).toEqual(['ok', 'ok', refused, refused])
+      await run(swap)
+      expect(await ask()).toEqual([refused, refused, 'ok', 'ok'])
+      await run(swap)
+      expect(await ask()).toEqual(['ok', 'ok', refused, refused])
+    } finally {
+      await run('drop owned by one_{db}, other_{db};; drop role one_{db}, other_{db};; drop table of_one, of_other')
+    }
+  })
+
   test.each([
     'create temp table x1 (id serial primary key, b text);; create index on x1 (b);; comment on table x1 is $$t$$;; drop table x1',
     'create temp table x2 as select 1 as x;; drop table x2',
