@@ -40,9 +40,13 @@ function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
 
 /** Known relations that owned a sequence which changed or went: what tells of it names its owner of now, or none. */
 function formerOwners(known: KnownObjects, answer: CatalogAnswer): readonly Oid[] {
-  const [read, touched] = [readIn(answer), new Set(answer.touched)]
+  const relations = new Set(answer.relations.map(({ object }) => object.oid))
+  const others = new Set(answer.touched.filter((oid) => !relations.has(oid)))
+  // Most changes touch nothing else, and need not go through all relations.
+  if (others.size === 0) return []
+  const read = readIn(answer)
   return known.relations.items
-    .filter(({ object, sequences }) => sequences.some((oid) => touched.has(oid)) && !read.has(object.oid))
+    .filter(({ object, sequences }) => sequences.some((oid) => others.has(oid)) && !read.has(object.oid))
     .map(({ object }) => object.oid)
 }
 

@@ -1,4 +1,4 @@
-import { aclOf, allRelations, firstNormalOid } from './text.ts'
+import { aclOf, firstNormalOid } from './text.ts'
 
 /**
  * How much of the database a statement reads: all of it, compared with what the asker knows, or what was recorded to have
@@ -63,13 +63,14 @@ const writtenSince = (row: string): string => `pg_catalog.age(${row}.xmin)
 /**
  * Objects that were recorded, relations that are to be read again, and relations and functions whose own rows were
  * written since: REASSIGN OWNED has no event. That of a GRANT does not name the object, so after one that may have named
- * columns these are searched as well.
+ * columns these are searched as well. Of a row that was not written since, nothing but its head is read; indexes and the like
+ * are found too, and are no relations of `places`.
  */
 export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded
   union select pg_catalog.unnest($7::pg_catalog.oid[])
   union select c.oid from pg_catalog.pg_class c
-  where c.oid >= ${firstNormalOid} and ${allRelations} and ${writtenSince('c')}
+  where c.oid >= ${firstNormalOid} and ${writtenSince('c')}
   union select p.oid from pg_catalog.pg_proc p
   where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
   union select a.attrelid from pg_catalog.pg_attribute a

@@ -119,7 +119,7 @@ export const SEQUENCE_LIST = `select s.relation, s.sequence, ${sliceOf('s.relati
   from sequences s order by slice, s.relation, s.sequence`
 
 const COMMENTED = `select d.objoid from pg_catalog.pg_description d
-    where d.classoid = ${classOf('pg_class')} and d.objsubid > '0'`
+    where d.classoid = ${classOf('pg_class')} and d.objsubid > '0' and d.objoid = ${asked}`
 
 /**
  * Looked up among lists rather than joined to them: expecting few columns, the planner would go through such a list for each
