@@ -63,7 +63,9 @@ export function createCompiler(options: CompilerOptions): Compiler {
       const built = await timed('model', () => inTurns(buildModel(annotated, memo, live?.watched)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       function* told(): Steps<readonly Diagnostic[]> {
-        return [...noted.diagnostics, ...(yield* built.told()), ...emitted.diagnostics]
+        const ofComments = noted.diagnostics
+        yield
+        return [...ofComments, ...(yield* built.told()), ...emitted.diagnostics]
       }
       const diagnostics = once(() => atOnce(told()))
       return {

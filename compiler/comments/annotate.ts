@@ -14,6 +14,7 @@ import type {
   CatalogType,
 } from '../catalog/types.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import { present } from '../report/with-diagnostics.ts'
 import { nameColumn, nameConstraint, nameType, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
 import { readComment, type SettingRefusal } from './settings.ts'
 import type {
@@ -58,10 +59,10 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
     ...strays.flatMap(({ object, comment }) => strayDiagnostics(object, comment)),
   ])
   const refused = [
-    ...(yield* memo.map(refusedIn.schemas, schemas)),
-    ...(yield* memo.map(refusedIn.functions, functions)),
-    ...(yield* memo.map(refusedIn.types, types)),
-    ...(yield* memo.map(refusedIn.relations, relations)),
+    ...memo.of(present<Refused>, yield* memo.map(refusedIn.schemas, schemas)),
+    ...memo.of(present<Refused>, yield* memo.map(refusedIn.functions, functions)),
+    ...memo.of(present<Refused>, yield* memo.map(refusedIn.types, types)),
+    ...memo.of(present<Refused>, yield* memo.map(refusedIn.relations, relations)),
   ]
   return {
     annotated: {
@@ -70,10 +71,7 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
       relations: yield* memo.map(objectIn.relations, relations),
       functions: yield* memo.map(objectIn.functions, functions),
       types: yield* memo.map(objectIn.types, types),
-      refusals: schemaRefusals(
-        catalog,
-        refused.filter((item) => item !== nothingRefused),
-      ),
+      refusals: schemaRefusals(catalog, refused),
       // Put together when it is asked for: most compiles need it for no answer.
       get told() {
         return diagnostics()
@@ -113,12 +111,10 @@ interface Refused {
   readonly refusals: readonly SettingRefusal[]
 }
 
-const nothingRefused: Refused = { schema: '', refusals: [] }
-
 const refusedBy =
   <T>(schemaOf: (object: T) => string) =>
-  ({ object, refusals }: Read<T>): Refused =>
-    refusals.length === 0 ? nothingRefused : { schema: schemaOf(object), refusals }
+  ({ object, refusals }: Read<T>): Refused | null =>
+    refusals.length === 0 ? null : { schema: schemaOf(object), refusals }
 
 const schemaOf = ({ schema }: { readonly schema: string }): string => schema
 

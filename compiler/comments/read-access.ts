@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createLru } from '../../runtime/lib/lru.ts'
+import type { Memo } from '../../runtime/lib/memo.ts'
+import { inTurns } from '../../runtime/lib/steps.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
@@ -23,7 +25,7 @@ const saysAny = ({ settings }: AnnotatedRelation): boolean =>
  * Makes what reads the expressions of `preset`, which only a parser can. One that is no expression sets nothing, and its column
  * is not for clients all the same. A relation that stays as it was stays the same object.
  */
-export function createAccessReader(parse: ParseTree): (noted: Noted) => Promise<Noted> {
+export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted) => Promise<Noted> {
   const readable = createLru<string, true>(rememberedTexts)
   const known = new WeakMap<AnnotatedRelation, AnnotatedRelation>()
   const problemOf = async (text: string): Promise<string | null> => {
@@ -57,11 +59,12 @@ export function createAccessReader(parse: ParseTree): (noted: Noted) => Promise<
   }
   return async (noted) => {
     const { annotated } = noted
-    if (!annotated.relations.some(saysAny)) return noted
+    const says = await inTurns(memo.map(saysAny, annotated.relations))
+    if (!says.includes(true)) return noted
     const found: Diagnostic[] = []
     const relations: AnnotatedRelation[] = []
-    for (const relation of annotated.relations) {
-      if (!saysAny(relation)) {
+    for (const [place, relation] of annotated.relations.entries()) {
+      if (says[place] !== true) {
         relations.push(relation)
         continue
       }

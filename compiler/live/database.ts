@@ -45,7 +45,7 @@ export function createDatabaseReader(
   const read = createCatalogReader(query, readOptions)
   const told = triggers?.told ?? 'false'
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
-  const readAccess = createAccessReader(treeApart)
+  const readAccess = createAccessReader(treeApart, memo)
   const readOnce = async (timed: Timed): Promise<DatabaseRead> => {
     const catalog = await timed('catalog', read)
     const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, memo))))

@@ -95,9 +95,14 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
   const manifest: Manifest = { ...served, ...(yield* rolesPart(memo, privilegesOf(memo, annotated), served)) }
   function* told(): Steps<readonly Diagnostic[]> {
+    const ofPasses: (readonly Diagnostic[])[] = []
+    for (const pass of [relations, enums, namedRelations, links, entities, calls]) {
+      ofPasses.push(pass.diagnostics)
+      yield
+    }
     return [
       ...(composites?.diagnostics ?? []),
-      ...[relations, enums, namedRelations, links, entities, calls].flatMap((pass) => pass.diagnostics),
+      ...ofPasses.flat(),
       ...(yield* collisionDiagnostics(memo, manifest, functionNames(scope, functions))),
       ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
       ...crossingDiagnostics(annotated, links.value),

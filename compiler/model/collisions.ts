@@ -144,23 +144,30 @@ const readWish = (text: string): Wish => JSON.parse(text) as Wish
 
 function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): Steps<readonly Diagnostic[]> {
   const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities))
-  return lostFieldDiagnostics(memo.one(lostOnRoots, wishes, manifest.functions), nameOf)
+  const onQuery = memo.one(lostOnQuery, wishes, manifest.functions)
+  yield
+  return lostFieldDiagnostics([...onQuery, ...memo.one(lostOnMutation, wishes, manifest.functions)], nameOf)
 }
 
-/**
+/*
  * On a root, relations come before functions, these before look-ups and changes by unique keys, and earlier ones before
  * later ones.
  */
-function lostOnRoots(wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] {
-  const calls = (volatile: boolean): readonly Claim[] =>
-    functions
-      .filter((fn) => fn.volatile === volatile)
-      .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
-  return [
-    ...losersOf('Query', [...wishes.flatMap(queryClaims), ...calls(false), ...wishes.flatMap(lookupClaims)]),
-    ...losersOf('Mutation', [...wishes.flatMap(mutationClaims), ...calls(true), ...wishes.flatMap(changeClaims)]),
-  ]
-}
+
+const lostOnQuery = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] =>
+  losersOf('Query', [...wishes.flatMap(queryClaims), ...callClaims(functions, false), ...wishes.flatMap(lookupClaims)])
+
+const lostOnMutation = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] =>
+  losersOf('Mutation', [
+    ...wishes.flatMap(mutationClaims),
+    ...callClaims(functions, true),
+    ...wishes.flatMap(changeClaims),
+  ])
+
+const callClaims = (functions: Manifest['functions'], volatile: boolean): readonly Claim[] =>
+  functions
+    .filter((fn) => fn.volatile === volatile)
+    .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
 
 const queryClaims = (wish: Wish): readonly Claim[] =>
   wish.root && wish.keyed ? claimAll(wish, ['collection', 'byKey']) : []

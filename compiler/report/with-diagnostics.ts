@@ -35,8 +35,11 @@ export function collectPresent<T>(list: readonly WithDiagnostics<T | null>[]): W
   }
 }
 
-const present = <T>(values: readonly (T | null)[]): readonly T[] =>
-  values.filter((value): value is T & {} => value !== null)
+/** The values that are not null: the list itself where all are. */
+export const present = <T>(values: readonly (T | null)[]): readonly T[] =>
+  hasNone(values) ? values : values.filter((value): value is T & {} => value !== null)
+
+const hasNone = <T>(values: readonly (T | null)[]): values is readonly T[] => !values.includes(null)
 
 const toldIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[] =>
   list.flatMap(({ diagnostics }) => diagnostics)

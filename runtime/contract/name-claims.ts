@@ -67,8 +67,11 @@ export function standingOf(naming: Naming, { rooted }: NameTables, reserved: Rea
 }
 
 /** The additions that some relation has. */
-export const additionsIn = (namings: readonly Naming[]): ReadonlySet<string> =>
-  new Set(namings.flatMap((naming) => naming.additions))
+export function additionsIn(namings: readonly Naming[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const { additions } of namings) for (const addition of additions) found.add(addition)
+  return found
+}
 
 /** Which relations have the types that their base names promise. */
 export interface Claims {

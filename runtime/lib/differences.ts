@@ -1,3 +1,4 @@
+import { isSame } from './share.ts'
 import type { Steps } from './steps.ts'
 
 /** Items of one list that stand where another list has others. */
@@ -15,14 +16,14 @@ const reach = 8
 
 /**
  * Where two lists differ, by reference, in order: few places where little changed. What lies between them is the same in
- * both. It compares references only, because reading thousands of objects waits for memory.
+ * both.
  */
 export function differencesBetween(before: readonly unknown[], now: readonly unknown[]): readonly Difference[] {
   if (before === now) return []
   const found: Difference[] = []
   let [from, start] = [0, 0]
   while (from < before.length || start < now.length) {
-    if (from < before.length && start < now.length && before[from] === now[start]) {
+    if (from < before.length && start < now.length && isSame(before[from], now[start])) {
       from += 1
       start += 1
       continue
@@ -43,7 +44,7 @@ function meetingOf(
   start: number,
 ): readonly [to: number, end: number] {
   const meets = (gone: number, come: number): boolean =>
-    from + gone < before.length && start + come < now.length && before[from + gone] === now[start + come]
+    from + gone < before.length && start + come < now.length && isSame(before[from + gone], now[start + come])
   for (let distance = 1; distance <= 2 * reach; distance += 1) {
     for (let gone = 0; gone <= distance; gone += 1)
       if (meets(gone, distance - gone)) return [from + gone, start + distance - gone]
@@ -51,7 +52,7 @@ function meetingOf(
   const shorter = Math.min(before.length - from, now.length - start)
   for (let run = reach + 1; run < shorter; run += 1) if (meets(run, run)) return [from + run, start + run]
   let alike = 0
-  while (alike < shorter && before.at(-1 - alike) === now.at(-1 - alike)) alike += 1
+  while (alike < shorter && isSame(before.at(-1 - alike), now.at(-1 - alike))) alike += 1
   return [before.length - alike, now.length - alike]
 }
 

@@ -6,7 +6,10 @@ import { tableOf, type KeyedTable, type Table } from './table.ts'
 
 /** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
 export interface ListMemory {
-  /** Of items that were in the last list, only those are made again that looked up what has changed. A step is one of them. */
+  /**
+   * Of items that were in the last list, only those are made again that looked up what has changed. A step is one of them, and
+   * one more finds them: to compare thousands takes its time, too.
+   */
   readonly results: <Item, Result>(
     fn: object,
     items: readonly Item[],
@@ -79,6 +82,7 @@ export function createListMemory(): ListMemory {
       const last = lastOf(fn, inputs) as Kept<Item, Result> | null
       // A failure leaves nothing behind that is half done.
       lists.delete(fn)
+      yield
       const made = yield* last === null ? madeAnew(items, inputs, making) : madeAfter(last, items, inputs, making)
       const results = last !== null && sameItems(last.results, made.results) ? last.results : made.results
       lists.set(fn, { ...made, inputs: withoutTables(inputs), items, results } satisfies Kept<Item, Result>)
