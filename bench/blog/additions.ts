@@ -10,7 +10,7 @@ export interface AdditionOperation extends Omit<Operation, 'name' | 'peer' | 'an
   readonly hand: HandWritten
 }
 
-const pageOf = (field: string, columns: string, from: string): string =>
+export const pageOf = (field: string, columns: string, from: string): string =>
   `select row_to_json(z) from (select (k.*)::record as "${field}" from (select array(select (e.*)::record
     from (${from} limit 30) p, lateral (select ${columns}) n, lateral (select (n.*)::record as node) e) as edges) k) z`
 

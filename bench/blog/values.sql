@@ -39,3 +39,12 @@ create index on notes using gist (during);
 create index on notes using gist (address inet_ops);
 comment on table notes is '@graphql({"search": {"enabled": true}, "rangeFilters": {"enabled": true}, "networkFilters": {"enabled": true}, "textFilters": {"enabled": true}, "ltreeFilters": {"enabled": true}, "arrayFilters": {"enabled": true}})';
 grant select on notes to anon, authenticated;
+
+create table papers (
+  id int primary key, parent_id int references papers, title text not null, deleted_at timestamptz
+);
+insert into papers select n, case when n > 100 then n % 100 + 1 end, 'Paper ' || n, case when n % 3 = 0 then now() end
+  from generate_series(1, 60000) n;
+create index on papers (parent_id, id) where deleted_at is null;
+comment on table papers is '@graphql({"softDelete": "deleted_at"})';
+grant select on papers to authenticated;

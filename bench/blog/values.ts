@@ -1,4 +1,4 @@
-import type { AdditionOperation } from './additions.ts'
+import { pageOf, type AdditionOperation } from './additions.ts'
 
 /** Operations with filters on values (values.sql), which their indexes serve. */
 
@@ -108,4 +108,20 @@ export const valueOperations: readonly AdditionOperation[] = [
   notes('filter-array-element', '$lap: Int!', 'laps: {some: {eq: $lap}}', 'p.laps @> array[$1::int4]', (n) => ({
     lap: n,
   })),
+  {
+    name: 'soft-delete',
+    document: `query SoftDelete($id: Int!) {
+      papersCollection(first: 30, filter: {parentId: {eq: $id}}) { edges { node { id title parent { title } } } }
+    }`,
+    variables: (draw) => ({ id: draw(100) }),
+    hand: {
+      name: 'soft-delete',
+      text: pageOf(
+        'papersCollection',
+        `p.id, p.title, (select row_to_json(y) from (select u.title) y where u.id is not null) as parent`,
+        `select p.id, p.title, p.parent_id from papers p where p.parent_id = $1::int and p.deleted_at is null order by p.id`,
+      ).replace(' limit 30) p,', ' limit 30) p left join papers u on u.id = p.parent_id and u.deleted_at is null,'),
+      values: ({ id }) => [String(id)],
+    },
+  },
 ]

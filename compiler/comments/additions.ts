@@ -132,6 +132,12 @@ function condition(column: string, told: string, value: JsonValue): DefaultFilte
   return isFit && isConstant(value) ? { column, operator, value } : null
 }
 
+/** The name of a column; what is otherwise is the name of none. */
+export const columnName: Decoder<string | null> = (value) => ({
+  ok: true,
+  value: value === null || typeof value === 'string' ? value : shown(value),
+})
+
 const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'
 
 /** The most that one document may select and cost; null where the owner set no limit. */

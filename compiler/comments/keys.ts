@@ -1,6 +1,7 @@
 import { columnsByRole, presets } from './access.ts'
 import {
   allowlist,
+  columnName,
   conditionsOnColumns,
   limits,
   liveReads,
@@ -138,6 +139,12 @@ export const keys = [
     help:
       '{"column": {"operator": value}}, with is ("NULL" or "NOT_NULL"), eq, neq, lt, lte, gt, gte or in: the rows that its ' +
       'collections have where no filter is given.',
+  },
+  {
+    key: 'softDelete',
+    on: ['relation'],
+    decode: columnName,
+    help: 'the name of a column, a time or a boolean, that marks rows as deleted: deletes set it, and nothing else sees such rows.',
   },
   {
     key: 'totalCount',

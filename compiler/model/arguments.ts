@@ -73,7 +73,11 @@ const connectionArguments: ReadonlySet<string> = new Set([
 /** Arguments that the connection of a relation has besides. */
 function reservedBy({ namedRelations }: ResultContext, entity: ObjectId): readonly string[] {
   const named = namedRelations.get(entity)
-  return named !== undefined && tableAdditions(named.relation, named.schema).distinctOn === true ? ['distinctOn'] : []
+  if (named === undefined) return []
+  return [
+    ...(tableAdditions(named.relation, named.schema).distinctOn === true ? ['distinctOn'] : []),
+    ...(named.outline.hidesDeleted ? ['deleted'] : []),
+  ]
 }
 
 /** A set has the arguments of a connection besides its own (spec/graphql.md 2.5). */

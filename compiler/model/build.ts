@@ -87,6 +87,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
+    ...((yield* memo.map(isMarked, entityFacts)).includes(true) && { softDelete: true as const }),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
     functions: watched === undefined ? facts : watchedCalls(scope, annotated, watched, facts),
@@ -156,6 +157,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
 const isChanged = ({ updates }: EntityFacts): boolean => updates === true
+const isMarked = ({ softDelete }: EntityFacts): boolean => softDelete !== undefined
 const sqlOf = ({ sql }: Entity): EntitySql => sql
 
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts

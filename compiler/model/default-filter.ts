@@ -69,7 +69,7 @@ function operatorsOf(type: ValueType): readonly OperatorName[] {
 }
 
 /** The Postgres type of a column's values; of a domain that underneath. */
-function baseName({ types }: ValueScope, column: AnnotatedColumn): string {
+export function baseName({ types }: ValueScope, column: AnnotatedColumn): string {
   let type = types.get(column.type)
   while (type !== undefined && type.base !== null) type = types.get(type.base)
   return type?.name ?? ''

@@ -18,6 +18,7 @@ import { tableGrants } from './privileges.ts'
 import { crossedBy, crossingsOf } from './crossings.ts'
 import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './results.ts'
+import { softDelete } from './soft-delete.ts'
 import { isIdentified } from './rules/one-to-one.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -72,7 +73,12 @@ const chosenRows = (
   { relation }: NamedRelation,
   columns: readonly ColumnFacts[],
   scope: ValueScope,
-): WithDiagnostics<Pick<EntityFacts, 'defaultFilter'>> => defaultFilter(relation, columns, scope)
+): WithDiagnostics<ChosenFacts> => {
+  const [chosen, standing] = [defaultFilter(relation, columns, scope), softDelete(relation, scope)]
+  return withDiagnostics({ ...chosen.value, ...standing.value }, [...chosen.diagnostics, ...standing.diagnostics])
+}
+
+type ChosenFacts = Pick<EntityFacts, 'defaultFilter' | 'softDelete'>
 
 const computedOf = (
   _: NamedRelation,
@@ -97,7 +103,7 @@ function assemble(
   relations: WithDiagnostics<readonly RelationFacts[]>,
   computed: WithDiagnostics<readonly Computed[]>,
   arbiters: WithDiagnostics<Arbiters> | null,
-  chosen: WithDiagnostics<Pick<EntityFacts, 'defaultFilter'>>,
+  chosen: WithDiagnostics<ChosenFacts>,
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
@@ -151,6 +157,7 @@ const neededColumns = (
     ...reverse.flatMap((link) => link.foreignColumns),
     ...(arbiters?.value.facts.flatMap((key) => key.columns) ?? []),
     ...presetColumns(named.relation),
+    ...(named.relation.settings.softDelete === null ? [] : [named.relation.settings.softDelete]),
   ])
 
 type HeadFacts = Omit<EntityFacts, 'columns' | 'relations' | 'computed' | 'uniqueKeys'>

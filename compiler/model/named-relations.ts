@@ -26,6 +26,8 @@ export interface RelationOutline extends Pick<
   readonly key: readonly string[]
   /** Whether rows that its foreign keys lead to lead to each other (`manyToMany`). */
   readonly crosses: boolean
+  /** Whether rows that are there may count as deleted. */
+  readonly hidesDeleted: boolean
 }
 
 /** A relation that has a place in the manifest, before its fields are known. */
@@ -97,6 +99,7 @@ const outlineOf = (
   rowSecurity,
   // The table's word goes before its schema's (spec/graphql.md 17.7).
   crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
+  hidesDeleted: settings.softDelete !== null,
 })
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */

@@ -76,6 +76,12 @@ export const diagnosticKinds = {
       `The condition ${quote(operator)} of the setting "defaultFilter" on ${quote(column)} is not one that its rows can be filtered by.`,
     () => 'Name a column as the database does, an operator that its filter has, and a value of its type.',
   ),
+  'soft-delete-unusable': kind<{ column: string }>(
+    'error',
+    ({ column }) =>
+      `The setting "softDelete" names ${quote(column)}, which cannot mark rows as deleted: all rows are shown, and nobody can delete any.`,
+    () => 'Name a column of timestamptz or timestamp that may be null, or of boolean, that is not generated.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

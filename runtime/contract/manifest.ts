@@ -62,6 +62,8 @@ export interface Manifest {
   readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
   /** Some relation has `updates` on, so that there are the types of its operators; absent: none has. */
   readonly updates?: true
+  /** Some relation has `softDelete`, so that there is the type of what asks for deleted rows; absent: none has. */
+  readonly softDelete?: true
   /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
   readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -294,6 +296,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly defaultOrder?: readonly DefaultOrderFacts[]
   /** Which rows its collections have where nothing is asked for; absent: all. */
   readonly defaultFilter?: readonly DefaultFilterFacts[]
+  /** What marks its rows as deleted; null: something that cannot, so that nothing is deleted; absent: nothing. */
+  readonly softDelete?: SoftDeleteFacts | null
   /** What its comment says of columns for single roles, by role; absent: nothing. */
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
@@ -320,6 +324,13 @@ export interface DefaultFilterFacts {
   readonly operator: (typeof defaultFilterOperators)[number]
   /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
   readonly value: FilterConstant | readonly FilterConstant[]
+}
+
+export interface SoftDeleteFacts {
+  /** SQL name. */
+  readonly column: string
+  /** A time, null in rows that stand, or whether the row is deleted. */
+  readonly mark: 'time' | 'flag'
 }
 
 /** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */

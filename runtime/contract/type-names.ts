@@ -52,20 +52,28 @@ const reserve = (names: Iterable<string>): Reserved => {
 const reservedAlways = reserve(builtIn)
 const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 const updateNames = ['JSONSetKey', 'JSONUnsetKey']
+const deletedNames = ['DeletedRows']
 
 /** The same object as long as the additions are the same. */
-const reservedWith = (geo: boolean, groups: boolean, updates: boolean, ...forms: readonly FormName[]): Reserved =>
+const reservedWith = (
+  geo: boolean,
+  groups: boolean,
+  updates: boolean,
+  softDelete: boolean,
+  ...forms: readonly FormName[]
+): Reserved =>
   reserve([
     ...builtIn,
     ...(geo ? geoNames : []),
     ...(groups ? bucketTypes : []),
     ...(updates ? updateNames : []),
+    ...(softDelete ? deletedNames : []),
     ...forms.flatMap((form) => filterForms[form].types),
   ])
 
-const reservedIn = ({ geo, groups, updates, forms = [] }: Manifest, memo: Memo): Reserved =>
-  geo === true || groups === true || updates === true || forms.length > 0
-    ? memo.one(reservedWith, geo === true, groups === true, updates === true, ...forms)
+const reservedIn = ({ geo, groups, updates, softDelete, forms = [] }: Manifest, memo: Memo): Reserved =>
+  geo === true || groups === true || updates === true || softDelete === true || forms.length > 0
+    ? memo.one(reservedWith, geo === true, groups === true, updates === true, softDelete === true, ...forms)
     : reservedAlways
 
 export interface Names {

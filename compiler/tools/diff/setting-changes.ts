@@ -87,6 +87,18 @@ const rules: readonly Rule[] = [
       )
     }),
   (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) => {
+      const mark = now.softDelete?.column
+      return changeIf(
+        old.softDelete?.column !== mark,
+        'dangerous',
+        'SOFT_DELETE_CHANGED',
+        mark === undefined
+          ? `No row of ${now.name} counts as deleted now: collections hold other rows, and deletes remove them for good.`
+          : `Rows of ${now.name} count as deleted by "${mark}" now: collections hold other rows.`,
+      )
+    }),
+  (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
       changeIf(
         identityOf(old) !== identityOf(now),

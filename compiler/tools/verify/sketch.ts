@@ -160,6 +160,11 @@ function sketchTable(
     put(nameRelation(relation), `its default filter compares "${compared.column}" as a collation does`)
     return []
   }
+  const softDelete = relation.settings.softDelete
+  if (softDelete !== null && !columns.some(({ sketch }) => sketch.name === softDelete)) {
+    put(nameRelation(relation), `what marks its rows as deleted ("${softDelete}") is not readable`)
+    return []
+  }
   const hidden = relation.settings.writeOnly.flatMap((one) => (held.includes(one.role) ? one.columns : []))
   const whole = looked.some((column) => column.whole)
   const select = whole ? ('all' as const) : columns.map(({ sketch }) => sketch.name)
@@ -173,6 +178,7 @@ function sketchTable(
     maxRows: relation.settings.max_rows,
     defaultOrder: relation.settings.defaultOrder,
     defaultFilter: relation.settings.defaultFilter,
+    ...(softDelete !== null && { softDelete }),
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

@@ -14,6 +14,7 @@ import { filterComputed } from '../computed-filters.ts'
 import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
+import { deletedArgument } from './deleted.ts'
 import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
 import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
@@ -61,6 +62,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
         description: 'Take one row for each combination of values of these fields: the first in the order.',
       },
     }),
+    ...deletedArgument(entity),
   }
 }
 

@@ -6,6 +6,7 @@ import { once } from '../../lib/once.ts'
 import type { RoleVisibility } from '../view.ts'
 import { hasType } from '../visible/columns.ts'
 import { collectionArguments } from './collections.ts'
+import { besideKey, deletedInput } from './deleted.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { lookupsFor } from './lookups.ts'
 import { resultOf } from './rows.ts'
@@ -66,7 +67,7 @@ function readMakers(
   const calls = callMakers(visible, types, (fn) => isRead(fn) && isWanted(fn))
   return {
     find: (name) => {
-      if (name === 'node' && hasNode) return () => nodeField(types)
+      if (name === 'node' && hasNode) return () => nodeField(visible, types)
       const [collection] = named('collection', name)
       if (collection !== undefined) return () => collectionField(collection, types)
       for (const entity of named('byKey', name)) {
@@ -93,18 +94,17 @@ const readNames = (visible: RoleVisibility, entity: EntityFacts): readonly strin
   ...(keyColumns(visible, entity) === null ? [] : [rootField('byKey', entity.name)]),
 ]
 
-const nodeField = (types: SchemaTypes): SchemaField =>
+const nodeField = ({ manifest }: RoleVisibility, types: SchemaTypes): SchemaField =>
   field(types.node, { kind: 'node' }, 'Any row by its node id; null when there is none that you may see.', {
     nodeId: { type: nonNull(scalars.ID), description: 'The node id of the row.' },
+    ...(manifest.softDelete === true ? deletedInput : {}),
   })
 
 /** Undefined when the role can change nothing: such a type would have no field. */
 export function makeMutation(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
   const writes = visible.exposed.some(
     (entity) =>
-      visible.can(entity.grants.delete) ||
-      visible.insertable(entity).length > 0 ||
-      visible.updatable(entity).length > 0,
+      visible.deletes(entity) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
   )
   const calls = visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn))
   if (!writes && !calls) return undefined
@@ -194,7 +194,7 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTyp
     types.row(entity),
     meaning,
     `The row of ${entity.name} with this key; null when there is none that you may see.`,
-    args,
+    besideKey(entity, args),
   )
 }
 

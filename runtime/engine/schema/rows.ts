@@ -3,6 +3,7 @@ import type { ArgumentFacts, ColumnFacts, EntityFacts, FunctionFacts, RelationFa
 import type { RoleVisibility } from '../view.ts'
 import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
+import { deletedArgument } from './deleted.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
@@ -77,7 +78,8 @@ function relationField(relation: RelationFacts, target: EntityFacts, types: Sche
     return field(types.connection(target), meaning, description, collectionArguments(target, types))
   }
   const type = types.row(target)
-  return field(relation.notNull ? nonNull(type) : type, meaning, `The related row of ${target.name}.`)
+  const output = relation.notNull ? nonNull(type) : type
+  return field(output, meaning, `The related row of ${target.name}.`, deletedArgument(target))
 }
 
 function headlineField(column: ColumnFacts): SchemaField {

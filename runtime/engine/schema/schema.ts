@@ -31,6 +31,7 @@ import {
 import { makeGroupWidths } from './group-widths.ts'
 import { makeGrouped, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
+import { deletedRows } from './deleted.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
@@ -83,11 +84,12 @@ const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility): Shared {
-  const { geo, groups, updates, forms = [] } = visible.manifest
+  const { geo, groups, updates, softDelete, forms = [] } = visible.manifest
   const shared = geo === true ? sharedWithGeo : sharedByAll
   const added = [
     ...(groups === true ? bucketEnums.values() : []),
     ...(updates === true ? updateTypes : []),
+    ...(softDelete === true ? [deletedRows] : []),
     ...forms.flatMap((form) => formTypesOf(visible, form)),
   ]
   return added.length === 0 ? shared : named([...shared.values(), ...added])

@@ -5,6 +5,7 @@ import { changeOperator, changeOperators, type ChangeOperatorName } from '../../
 import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
 import { changeable, standsBesideSet, usableKeys, usableOperators } from '../changes.ts'
 import type { RoleVisibility } from '../view.ts'
+import { besideKey } from './deleted.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, shown, typeName, type MakePart, type SchemaField, type SchemaTypes } from './types.ts'
 
@@ -115,7 +116,7 @@ export function changeMakers(
 ): Makers {
   const keys = usableKeys(visible, entity)
   const updates = visible.updatable(entity).length > 0
-  const deletes = visible.can(entity.grants.delete)
+  const deletes = visible.deletes(entity)
   const primary = updates ? primaryKey(visible, entity) : null
   const ofKey = (key: RowKey): Makers => [
     ...(updates && standsBesideSet(key)
@@ -135,7 +136,7 @@ const updateRowField = (visible: RoleVisibility, entity: EntityFacts, key: RowKe
     types.row(entity),
     { kind: 'update-row', entity, key },
     `Changes the row of ${entity.name} with this key; null when there is none that you may see and change.`,
-    { ...keyArguments(key.columns, types), ...changeArguments(visible, entity, types) },
+    { ...besideKey(entity, keyArguments(key.columns, types)), ...changeArguments(visible, entity, types) },
   )
 
 const deleteRowField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>

@@ -2,6 +2,7 @@ import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInput
 import { writtenEnum } from '../meaning.ts'
 import type { RoleVisibility } from '../view.ts'
 import { byField } from '../visible/columns.ts'
+import { deletedArgument } from './deleted.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
 
@@ -31,6 +32,7 @@ export const makeOnConflict: MakePart = (entity, types) => {
               description: 'Conditions that the row must meet to be changed. Default: none.',
             },
           ],
+          ...Object.entries(deletedArgument(entity)),
         ]
   return new GraphQLInputObjectType({
     name: typeName(entity, 'onConflict'),

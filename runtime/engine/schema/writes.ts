@@ -5,6 +5,7 @@ import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { RowKey } from '../../contract/lookups.ts'
 import { isLinked } from '../nested.ts'
+import { deletedArgument } from './deleted.ts'
 import { nestedInputs } from './nested.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, typeName, wrapperFields } from './types.ts'
@@ -62,7 +63,7 @@ export const makeResponse =
 
 /** The mutations of one relation, as far as the role's privileges go. */
 export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers {
-  const { name, grants } = entity
+  const { name } = entity
   return [
     ...(visible.insertable(entity).length === 0
       ? []
@@ -70,7 +71,7 @@ export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types:
     ...(visible.updatable(entity).length === 0
       ? []
       : [[rootField('update', name), () => updateField(visible, entity, types)] as const]),
-    ...(visible.can(grants.delete) ? [[rootField('delete', name), () => deleteField(entity, types)] as const] : []),
+    ...(visible.deletes(entity) ? [[rootField('delete', name), () => deleteField(entity, types)] as const] : []),
   ]
 }
 
@@ -105,7 +106,7 @@ const updateField = (visible: RoleVisibility, entity: EntityFacts, types: Schema
     nonNull(response(entity, 'updateResponse', types)),
     { kind: 'update', entity },
     `Changes rows of ${entity.name}.`,
-    { ...changeArguments(visible, entity, types), ...bounds(entity, types) },
+    { ...changeArguments(visible, entity, types), ...bounds(entity, types), ...deletedArgument(entity) },
   )
 
 const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
@@ -119,6 +120,7 @@ const rowsField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): Schema
         description: 'The keys of the rows to change, each at most once, with their new values.',
       },
       atMost,
+      ...deletedArgument(entity),
     },
   )
 

@@ -17,6 +17,8 @@ export interface VisibleColumns {
   readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
+  /** Whether rows can be deleted: where something marks deleted ones, that is written. */
+  readonly deletes: (entity: EntityFacts) => boolean
   /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that the statement sets to an expression of the builder, by its place; the role may write them. */
@@ -113,6 +115,12 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
     insertable: (entity) => inputs(entity, 'insert'),
     updatable: (entity) => inputs(entity, 'update'),
+    deletes: (entity) => {
+      const { grants, softDelete } = entity
+      if (!can(grants.delete) || softDelete === undefined) return can(grants.delete)
+      const mark = softDelete === null ? undefined : columnOf(entity, softDelete.column)
+      return mark !== undefined && writes(entity, mark, 'update')
+    },
     takeovers: (entity) =>
       inputs(entity, 'update').filter(
         (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),

@@ -24,13 +24,15 @@ const isGranted = (grantees: Grantees, superuser: boolean, effective: ReadonlySe
   superuser || grantees.some((grantee) => effective.has(grantee))
 
 function isReadable(
-  { schema, grants, columns }: EntityFacts,
+  { schema, grants, columns, softDelete }: EntityFacts,
   usable: ReadonlySet<string>,
   superuser: boolean,
   effective: ReadonlySet<string>,
 ): boolean {
   const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
-  return usable.has(schema) && (selects(grants.select) || columns.some((column) => selects(column.grants.select)))
+  // Whatever reads a relation looks at what marks its rows as deleted (spec/graphql.md 17.5).
+  const readable = softDelete == null ? columns : columns.filter(({ column }) => column === softDelete.column)
+  return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
 }
 
 /** @param memo of the role */

@@ -4,6 +4,7 @@ import { changeable, usableOperators } from '../../engine/changes.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/changes.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
+import { planDeleted, planDeletedBy, planMark } from './deleted.ts'
 import { slotOf, type Input } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
@@ -110,7 +111,12 @@ export function planRowChange(
     by: key.columns.map(({ column }) => column),
     values,
     unique: key.unique,
-    set: kind === 'update-row' ? planChanges(planner, entity, selected) : [],
+    ...planDeletedBy(
+      entity,
+      key.columns.map(({ field }) => field),
+      args,
+    ),
+    set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner, entity),
     row: planner.row(planner, entity, selected),
   }
 }
@@ -154,6 +160,7 @@ export function planUpdateRows(
       given: partial ? { slot, encoding: { kind: 'each-given', path: ['set', name] } } : null,
     })),
     ...presetsOf(planner, entity, 'update'),
+    ...planDeleted(entity, args('deleted')),
     atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
   }
 }

@@ -2,6 +2,7 @@ import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { badArgument } from '../protocol/failures.ts'
+import { amongMeant } from './deleted.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
 import { isGiven, valueOf, type Input } from './input.ts'
@@ -17,7 +18,7 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
   const order = planOrder(planner, entity, args('orderBy'))
   return {
     entity,
-    filter: planChosen(planner, entity, args('filter')),
+    filter: amongMeant(entity, planChosen(planner, entity, args('filter')), args('deleted')),
     ...planDistinct(args('distinctOn')),
     order,
     page: planPage(entity, order, args),

@@ -1,5 +1,6 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { badArgument, refusedAt } from '../protocol/failures.ts'
+import { amongMeant } from './deleted.ts'
 import { planFilter } from './filter.ts'
 import { isGiven, memberOf, type Input } from './input.ts'
 import { presetsOf } from './inputs.ts'
@@ -14,10 +15,14 @@ export function planConflict(planner: Planner, entity: EntityFacts, input: Input
   // Only with validation off it may be missing.
   if (key?.kind !== 'leaf') throw badArgument('Invalid input for NonNull type')
   const update = fields?.kind === 'leaf' ? [...new Set(fields.value as readonly string[])] : []
-  const isConditional = filter !== undefined && update.length > 0
-  const condition = isConditional ? planFilter(planner, entity, filter) : null
-  const presets = update.length === 0 ? {} : presetsOf(planner, entity, 'update')
-  return { key: String(key.value), update, filter: condition, ...presets }
+  if (update.length === 0) return { key: String(key.value), update, filter: null }
+  const condition = filter === undefined ? null : planFilter(planner, entity, filter)
+  return {
+    key: String(key.value),
+    update,
+    filter: amongMeant(entity, condition, given.get('deleted')),
+    ...presetsOf(planner, entity, 'update'),
+  }
 }
 
 /**
@@ -45,4 +50,4 @@ export function planSharedConflict(
 }
 
 const wordOf = (conflict: OnConflict | null): string =>
-  JSON.stringify(conflict === null ? null : [conflict.key, [...conflict.update].sort()])
+  JSON.stringify(conflict === null ? null : [conflict.key, [...conflict.update].sort(), conflict.filter])

@@ -13,7 +13,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
 import { slotOf, type Input } from './input.ts'
-import { joinOf } from './joins.ts'
+import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
 import type { Filter, Quantifier, Subject } from './types.ts'
 import type { Slot, Value } from './values.ts'
@@ -83,7 +83,7 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
     const of = planFilter(planner, target, conditions)
     if (of === null && (quantifier === 'every' || relation.shape === 'one')) return null
     planner.countRelated()
-    return { kind: 'related', quantifier, entity: target, join: joinOf(planner, relation), of }
+    return { kind: 'related', quantifier, entity: target, join: joinTo(planner, { relation, target }), of }
   }
   if (relation.shape === 'one') return related('some', input)
   return combined(

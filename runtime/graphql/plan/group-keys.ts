@@ -3,7 +3,7 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { valueOf, type Input } from './input.ts'
-import { joinOf } from './joins.ts'
+import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
 import type { GroupKey, OrderKey } from './types.ts'
 import type { Encoding, Value } from './values.ts'
@@ -44,7 +44,7 @@ export function planKeys(planner: Planner, entity: EntityFacts, args: Args): Rea
       const step = {
         kind: 'one',
         entity: target,
-        join: joinOf(planner, relation),
+        join: joinTo(planner, related),
         always: relation.always === true,
       } as const
       walk(target, value, inner, (key) => from({ ...step, of: key }))

@@ -4,7 +4,7 @@ import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { memberOf, valueOf, type Input } from './input.ts'
-import { joinOf } from './joins.ts'
+import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm } from './types.ts'
@@ -68,7 +68,7 @@ function planRelated(
 ): readonly OrderTerm[] {
   if (input.kind !== 'object') return []
   planner.countRelated()
-  const step = { entity: target, join: joinOf(planner, relation) }
+  const step = { entity: target, join: joinTo(planner, { relation, target }) }
   if (relation.shape === 'many') {
     return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))
   }

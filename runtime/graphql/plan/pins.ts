@@ -46,6 +46,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
     case 'spatial':
     case 'form':
     case 'elements':
+    case 'deleted':
     case 'related':
       return null
   }

@@ -9,6 +9,7 @@ import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
 import { planRowChange, planUpdateRows } from './changes.ts'
 import { planCollection } from './collection.ts'
+import { planDeleted, planDeletedBy } from './deleted.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
@@ -102,6 +103,7 @@ function planByKey(planner: Planner, { entity, args: names, by }: ByKey, selecte
     key: selected.key,
     ...(by && { by }),
     values: names.map((name) => scalar(args(name), null)),
+    ...planDeletedBy(entity, names, args),
     row: planRow(planner, entity, selected),
   }
 }
@@ -127,5 +129,6 @@ function planNode(planner: Planner, selected: SelectedField): Root {
   const condition = nodeKey(entity, input.slot, token)
   const values = condition.kind === 'key' ? condition.values : []
   const row = planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
-  return { kind: 'by-key', key: selected.key, values, row }
+  const deleted = planDeleted(entity, planner.args(selected)('deleted'))
+  return { kind: 'by-key', key: selected.key, values, ...deleted, row }
 }

@@ -179,6 +179,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
       if ('computed' in filter) readComputed(found, path, place, filter.computed)
       return
     case 'key':
+    case 'deleted':
       return
   }
 }

@@ -5,7 +5,7 @@ import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import { joinOf } from './joins.ts'
+import { joinOf, joinTo } from './joins.ts'
 import { planHeadline } from './search.ts'
 import type { CallResult, Row, RowMember } from './types.ts'
 
@@ -44,7 +44,7 @@ export function planRowOf(
           : {
               kind: 'one',
               key,
-              join: joinOf(planner, relation),
+              join: joinTo(planner, meaning, planner.args(selected)('deleted')),
               unique: relation.unique,
               row: planRow(planner, target, selected),
             }

@@ -2,7 +2,7 @@ import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { LiveRelation } from '../../contract/live.ts'
 import type { GroupFigure } from '../../contract/figures.ts'
 import type { TimeUnit } from '../../contract/buckets.ts'
-import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
+import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId, SoftDeleteFacts } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { ElementQuantifier } from '../../sql/quantifiers.ts'
@@ -47,6 +47,8 @@ export type Filter =
   | (Subject & { readonly kind: 'elements'; readonly quantifier: ElementQuantifier; readonly of: Filter | null })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
+  /** The row counts as deleted, or does not. */
+  | { readonly kind: 'deleted'; readonly deleted: boolean }
   /** How many of the related rows meet a condition; without one, all rows do. */
   | {
       readonly kind: 'related'
@@ -261,6 +263,8 @@ export type CallResult<Of extends 'call' | 'computed'> =
 export interface Join {
   readonly local: readonly string[]
   readonly foreign: readonly string[]
+  /** Of the rows there only those that count as deleted, or only those that do not; absent: both. */
+  readonly deleted?: boolean
   /** Those of a row in between, where one connects both: `near` equals what is here, `far` what is there. */
   readonly through?: Through
 }
@@ -288,6 +292,8 @@ export type Root =
       /** A unique key; absent: the relation's own. */
       readonly by?: LookupFacts
       readonly values: readonly Value[]
+      /** As with a join. */
+      readonly deleted?: boolean
       readonly row: Row
     }
   | ({ readonly key: string; readonly call: ObjectId; readonly args: readonly Argument[] } & CallResult<'call'>)
@@ -352,6 +358,8 @@ export interface Update extends Change {
 export type ColumnChange =
   | { readonly column: string; readonly value: Value }
   | PresetPlace
+  /** What says that the row counts as deleted. */
+  | SoftDeleteFacts
   | {
       readonly column: string
       readonly operator: ChangeOperatorName
@@ -372,6 +380,8 @@ export interface UpdateRows extends Change {
     readonly given: Value | null
   }[]
   readonly presets?: readonly PresetPlace[]
+  /** As with a join. */
+  readonly deleted?: boolean
   readonly atMost: Value
 }
 
@@ -385,13 +395,17 @@ export interface RowChange {
   readonly values: readonly Value[]
   /** False where several rows may have them. */
   readonly unique: boolean
-  /** Only of an update. */
+  /** As with a join. */
+  readonly deleted?: boolean
+  /** What it is changed to; nothing: it is removed. */
   readonly set: readonly ColumnChange[]
   readonly row: Row
 }
 
 export interface Delete extends Change {
   readonly kind: 'delete'
+  /** What rows are changed to that count as deleted then; nothing: they are removed. */
+  readonly set: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value
 }

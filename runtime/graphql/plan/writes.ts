@@ -2,6 +2,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { planConflict } from './conflict.ts'
+import { amongMeant, planMark } from './deleted.ts'
 import { planFilter } from './filter.ts'
 import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { planChanges } from './changes.ts'
@@ -32,9 +33,9 @@ export function planWrite(
     const steps = planNested(planner, entity, selected.key, args('objects'), { objects, onConflict })
     return { kind: 'insert-nested', ...change, ...steps }
   }
-  const filter = planFilter(planner, entity, args('filter'))
+  const filter = amongMeant(entity, planFilter(planner, entity, args('filter')), args('deleted'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
-  if (kind === 'delete') return { kind, ...change, filter, atMost }
+  if (kind === 'delete') return { kind, ...change, set: planMark(planner, entity), filter, atMost }
   return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }
 }
 

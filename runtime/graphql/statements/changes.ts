@@ -14,6 +14,7 @@ import {
   type Sql,
 } from '../../sql/tree.ts'
 import type { RowChange, UpdateRows } from '../plan/types.ts'
+import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { valueParameter } from './parameters.ts'
 import { sameKeyTwice } from './reasons.ts'
@@ -35,11 +36,14 @@ export function rowStatement(writer: Writer, root: RowChange): SelectList {
   const changed = writer.alias('i')
   const [relation, answer] = [relationOf(inner.builder), bare('a')]
   const change =
-    root.kind === 'update-row'
+    root.set.length > 0
       ? sql`update ${relation} ${target} set ${setSql(inner, root.set)}`
       : sql`delete from ${relation} ${target}`
   const json = toJson(writer.row(writer, root.row, withKey(inner, root.by, root.values), object))
-  const where = joined([keyEquals(root.by, root.values)(inner), ...ofTenant(inner)], ' and ')
+  const where = joined(
+    [keyEquals(root.by, root.values)(inner), ...ofDeleted(inner, root.deleted), ...ofTenant(inner)],
+    ' and ',
+  )
   const of = sql`(${change} where ${where} returning ${json} as ${answer})`
   const found = select([{ value: answer }], { from: [{ of: changed }] })
   const checked = root.unique ? found : refusing(moreThan(changed, sql`1`), tooMany(root), found)
@@ -64,7 +68,7 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   }
   const answer = guarded(root, scope, answerJson(writer, root, scope, ordered))
   const checked = refusing(given.hasTwins, sameKeyTwice, answer)
-  const where = joined([...given.isMeant, ...ofTenant(inner)], ' and ')
+  const where = joined([...given.isMeant, ...ofDeleted(inner, root.deleted), ...ofTenant(inner)], ' and ')
   const change = sql`update ${relationOf(inner.builder)} ${target} set ${given.set} from ${given.cte.name} where ${where}`
   const of = sql`(${change} returning ${outlet}, ${given.cte.name}.${place})`
   const changed: Cte = { name: scope.alias, materialized: false, of }

@@ -13,6 +13,7 @@ import type { Value } from '../plan/values.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
+import { ofDeleted } from './deleted.ts'
 import { isPlainWord, nameOrParameter } from './plain-words.ts'
 import { columnOf, computedOf, given, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 import { wayTo } from './tenants.ts'
@@ -50,6 +51,8 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
       return ofElements(filter, writer, part)
     case 'key':
       return (scope) => keyEquals(scope.entity.key, filter.values)(scope)
+    case 'deleted':
+      return (scope) => sql`(${joined(ofDeleted(scope, filter.deleted), ' and ')})`
     case 'related':
       return related(filter, writer, part)
   }

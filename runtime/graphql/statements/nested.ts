@@ -17,6 +17,7 @@ import {
 import type { NestedInsert, PlacedStep } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
+import { ofDeleted } from './deleted.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
 import { presetValue } from './set.ts'
@@ -166,7 +167,10 @@ function connectStatement(
   ]
   const one = select(columns, {
     from: [{ of: relationOf(scope.builder), alias: target }],
-    where: step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
+    where: [
+      ...step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
+      ...ofDeleted(scope, false),
+    ],
     limit: 1,
   })
   const rows = select(

@@ -2,6 +2,7 @@ import { bare } from '../../sql/ident.ts'
 import { built, isBuilt } from '../../sql/json.ts'
 import { select, type Select } from '../../sql/tree.ts'
 import type { Plan, Root, RowMember } from '../plan/types.ts'
+import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { firstOf, rowPairs } from './rows.ts'
 import { readFor, relationOf, type Writer } from './source.ts'
@@ -34,7 +35,7 @@ export function selectRow(writer: Writer, root: ByKey): Select {
   const scope = readFor(writer, row.entity, row)
   return select([{ value: built(rowPairs(writer, row, scope)), as: bare('r', 1) }], {
     from: [{ of: relationOf(scope.builder), alias: scope.alias }],
-    where: [keyEquals(lookedUpBy(root), values)(scope)],
+    where: [keyEquals(lookedUpBy(root), values)(scope), ...ofDeleted(scope, root.deleted)],
     ...firstOf(root.by ?? row.entity),
   })
 }

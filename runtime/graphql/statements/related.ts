@@ -105,7 +105,7 @@ function countInOnePass(
   const counted = select([...keys, rowCount], {
     from: [{ of: relationOf(there.builder), alias: there.alias, joins: way.joins }],
     // To ask whether a row is one of all would only cost.
-    where: [...(condition === null ? [] : [sql`exists ${rows}`]), ...ofTenant(there)],
+    where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...ofTenant(there)],
     groupBy: way.near,
   })
   const equal = join.local.map((name, index) => sql`${alias}.${bare('k', index + 1)} = ${here.column(name)}`)

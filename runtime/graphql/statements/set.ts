@@ -15,6 +15,7 @@ export const setSql = (scope: Scope, set: readonly ColumnChange[]): Sql =>
 
 function newValue(scope: Scope, change: ColumnChange): Sql {
   if ('at' in change) return presetValue(scope, change)
+  if ('mark' in change) return change.mark === 'time' ? sql`pg_catalog.now()` : sql`true`
   const { operand } = columnOf(scope.builder, change.column)
   if ('value' in change) return applied(operand, valueParameter(change.value))
   const { render, steps } = changeOperator(change.operator)

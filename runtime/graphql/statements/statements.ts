@@ -8,6 +8,7 @@ import type { NestedInsert, Plan, Root, WatchedRead } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
+import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
 import { named } from './named.ts'
@@ -215,7 +216,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),
-        where: [keyEquals(lookedUpBy(root), root.values)(scope), ...ofTenant(scope)],
+        where: [keyEquals(lookedUpBy(root), root.values)(scope), ...ofDeleted(scope, root.deleted), ...ofTenant(scope)],
         ...firstOf(root.by ?? scope.entity),
         found: withKey(scope, lookedUpBy(root), root.values),
       }))

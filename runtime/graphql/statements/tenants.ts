@@ -4,6 +4,7 @@ import { applied, joined, sql, type JoinClause, type Sql } from '../../sql/tree.
 import { comparedColumn } from '../plan/forms.ts'
 import type { Filter, InsertRows, Join } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
+import { ofDeleted } from './deleted.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 
@@ -28,6 +29,8 @@ export interface Way {
   /** The row in between, and its columns that are equal to those here. */
   readonly between: Scope | null
   readonly near: readonly Sql[]
+  /** What of the condition is about the rows alone, to whichever row here they belong. */
+  readonly counted: readonly Sql[]
 }
 
 /** @param there a row of the relation that the join leads to */
@@ -35,11 +38,19 @@ export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, par
   const { through } = join
   if (through === undefined) {
     const near = join.foreign.map((name) => there.column(name))
-    return { there: reached(join, here, there), joins: [], on: belongs(join, here, there), between: null, near }
+    const counted = ofDeleted(there, join.deleted)
+    return {
+      there: reached(join, here, there),
+      joins: [],
+      on: belongs(join, here, there),
+      between: null,
+      near,
+      counted,
+    }
   }
   const [first, second] = [
-    { local: join.local, foreign: through.near },
-    { local: through.far, foreign: join.foreign },
+    { local: join.local, foreign: through.near, deleted: false },
+    { ...join, local: through.far },
   ]
   const between = reached(first, here, readFor(writer, through.entity, part))
   const { alias, builder } = between
@@ -49,13 +60,15 @@ export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, par
     on: belongs(first, here, between),
     between,
     near: through.near.map((name) => between.column(name)),
+    counted: ofDeleted(between, first.deleted),
   }
 }
 
 /** The condition that two rows belong together, between which there is no other one. */
 export function belongs(join: Omit<Join, 'through'>, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
-  return joined([...equal, ...ofTenant(reached(join, here, there))], ' and ')
+  const others = [...ofDeleted(there, join.deleted), ...ofTenant(reached(join, here, there))]
+  return joined([...equal, ...others], ' and ')
 }
 
 /** The row that the join leads to, with what is known of the one that it begins at. */
@@ -111,6 +124,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'spatial':
     case 'form':
     case 'elements':
+    case 'deleted':
     case 'related':
       return null
   }

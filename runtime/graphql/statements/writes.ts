@@ -120,12 +120,13 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
       const conflict = conflictSql(writer, root, root.onConflict, scope)
       return sql`insert into ${relation} as ${scope.alias} (${columns}) ${insertRows(scope, root)}${conflict}`
     }
-    case 'update': {
+    case 'update':
+    case 'delete': {
       const where = matching(writer, root, root.filter, scope)
-      return sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
+      return root.set.length === 0
+        ? sql`delete from ${relation} ${scope.alias}${where}`
+        : sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
     }
-    case 'delete':
-      return sql`delete from ${relation} ${scope.alias}${matching(writer, root, root.filter, scope)}`
   }
 }
 

@@ -75,7 +75,24 @@ function withAsides(draw: Draw, world: World): World {
   }
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
-  return withDefaultFilters(draw, shaped)
+  return withSoftDeletes(draw, withDefaultFilters(draw, shaped))
+}
+
+/** Tables whose rows may count as deleted. The time at which one is deleted is not known, so that nobody deletes there. */
+function withSoftDeletes(draw: Draw, world: World): World {
+  const marks = ({ columns, grants }: TableSketch): readonly ColumnSketch[] => {
+    const isTimed = Object.values(grants).every((one) => !one.delete)
+    return columns.filter(
+      ({ type, notNull, fallback }) =>
+        !type.list &&
+        (type.base === 'bool' || (type.base === 'timestamptz' && isTimed && !notNull && fallback.kind === 'none')),
+    )
+  }
+  const marked = (table: TableSketch): TableSketch => {
+    const usable = marks(table)
+    return usable.length > 0 && draw.chance(30) ? { ...table, softDelete: draw.pick(usable).name } : table
+  }
+  return { ...world, tables: world.tables.map(marked) }
 }
 
 /** Tables that have an order of their own; what cannot be sorted by is left out of it. */

@@ -170,6 +170,7 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     ...additions(table.additions),
     ...accessSettings(world, table),
     defaultOrder: table.defaultOrder?.map(({ column, direction }) => ({ [column]: direction })),
+    softDelete: table.softDelete,
     defaultFilter:
       table.defaultFilter &&
       Object.fromEntries(table.defaultFilter.map(({ column, operator, value }) => [column, { [operator]: value }])),

@@ -165,6 +165,7 @@ function describe(world: World): readonly string[] {
       ...say(table.unrooted === true, 'world: table without root fields'),
       ...say(table.policies !== null, 'world: row-level security'),
       ...say((table.defaultFilter ?? []).length > 0, 'world: default filter'),
+      ...say(table.softDelete !== undefined, 'world: soft delete'),
       ...say((table.defaultOrder ?? []).length > 0, 'world: default order'),
       ...say(table.access !== undefined, 'world: column access'),
       ...say(

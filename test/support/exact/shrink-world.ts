@@ -72,6 +72,10 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     const { defaultOrder: _, ...plain } = table
     yield plain
   }
+  if (table.softDelete !== undefined) {
+    const { softDelete: _, ...plain } = table
+    yield plain
+  }
   if (table.defaultFilter !== undefined) {
     const { defaultFilter, ...plain } = table
     yield plain
@@ -123,6 +127,7 @@ function* widerGrants(table: TableSketch): Generator<TableSketch> {
 const isNeeded = (world: World, table: TableSketch, column: string): boolean =>
   [
     table.primaryKey,
+    [table.softDelete],
     ...table.uniques.map((unique) => [...unique.columns, unique.where]),
     ...table.foreignKeys.map((key) => key.columns),
   ].some((names) => names.includes(column)) ||

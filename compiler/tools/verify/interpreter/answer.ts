@@ -3,6 +3,7 @@ import type { Api, ApiTable, RowField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain } from './constraints.ts'
+import { amongMeant } from './deleted.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readChosen } from './default-filter.ts'
 import { attributeOf, keyCondition, part, readNode, valuesCondition, type Condition } from './filter.ts'
@@ -39,14 +40,15 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
       return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
     case 'byKey': {
       const names = [...(field.table.keyArguments ?? new Map()).keys()]
-      return single(context, store, field.table, keyCondition(context.world, field.table, names.map(arg)), nodes)
+      const condition = keyCondition(context.world, field.table, names.map(arg))
+      return single(context, store, field.table, condition, nodes, names)
     }
     case 'lookup': {
       const condition = valuesCondition(
         context.world,
         [...field.columns].map(([name, column]) => [column, arg(name)]),
       )
-      return single(context, store, field.table, condition, nodes)
+      return single(context, store, field.table, condition, nodes, [...field.columns.keys()])
     }
     case 'call':
       return callField(context, store, nodes, context.api.query)
@@ -66,8 +68,18 @@ function nodeField(context: Context, store: Store, nodes: Nodes, token: string):
   return single(context, store, table, condition, nodes)
 }
 
-function single(context: Context, store: Store, table: ApiTable, condition: Condition, nodes: Nodes): Json {
-  const found = visibleRows(store, table.sketch, context.claims).find((row) => condition(row) === true)
+/** @param key names of arguments that are those of a key */
+function single(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  condition: Condition,
+  nodes: Nodes,
+  key: readonly string[] = [],
+): Json {
+  const deleted = key.includes('deleted') ? undefined : argument(context.scope, nodes[0], 'deleted')
+  const isFound = amongMeant(table, deleted, condition)
+  const found = visibleRows(store, table.sketch, context.claims).find((row) => isFound(row) === true)
   if (found === undefined && table.sketch.sampled === true) throw new Unknown(table.type)
   return found === undefined ? null : rowObject(context, store, table, found, nodes)
 }
@@ -111,7 +123,9 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {
       const target = apiTableOf(context.api, field.target)
-      const found = relatedRows(nestedIn(context, store), table, field, row)
+      const asked = argument(context.scope, nodes[0], 'deleted')
+      // A collection chooses among all of them.
+      const found = relatedRows(nestedIn(context, store), table, field, row, field.many ? 'WITH' : asked)
       const related = found.map((one) => one.row)
       if (field.many) {
         const through = field.through?.table
@@ -251,10 +265,10 @@ function collection(
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
   demandKnown(context.world, table, arg('filter'))
-  const condition = readChosen(around, table, arg('filter'))
+  const condition = amongMeant(table, arg('deleted'), readChosen(around, table, arg('filter')))
   const order = readOrder(around, table, arg('orderBy'))
   const firsts = readDistinct(around, table, order, arg('distinctOn'))
-  const matching = firsts(candidates.filter((row) => condition === null || condition(row) === true))
+  const matching = firsts(candidates.filter((row) => condition(row) === true))
   const page = takePage(context.world, table, order, readPage(arg, order), matching)
   const found: Collection = { table, order, page, matching, reached }
   return object(context, `${table.type}Connection`, nodes, (name, inner) =>

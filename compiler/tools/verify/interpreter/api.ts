@@ -2,6 +2,7 @@ import type { GroupFigure } from './aggregate.ts'
 import type { Api, ApiTable, RelationField, RowField, RootField } from './api-types.ts'
 import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
+import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
 import { isAlwaysThere, isGranted, isUnique, linksOf, type Link, type Links } from './links.ts'
 import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
@@ -111,7 +112,14 @@ function exposedTables(world: World, role: Role): readonly TableSketch[] {
     .filter((table) => {
       const name = typeOf(world, table)
       const { select } = grantsOf(table, role)
-      if (!isName(name) || table.primaryKey.length === 0 || select.length === 0 || taken.has(name)) return false
+      if (
+        !isName(name) ||
+        table.primaryKey.length === 0 ||
+        select.length === 0 ||
+        !seesMark(table, role) ||
+        taken.has(name)
+      )
+        return false
       taken.add(name)
       return true
     })

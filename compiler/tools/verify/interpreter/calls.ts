@@ -37,6 +37,9 @@ export const isExecutable = ({ execute }: FunctionSketch, role: Role): boolean =
 const int: ColumnType = { base: 'int4', list: false, enum: null }
 const reserved: ReadonlySet<string> = new Set(['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy'])
 
+const isReserved = (world: World, table: string, name: string): boolean =>
+  reserved.has(name) || (name === 'deleted' && tableNamed(world, table).softDelete !== undefined)
+
 /**
  * Enums, domains over them included, are arguments and results of functions with function shapes only
  * (spec/graphql.md 9.1, 17).
@@ -56,7 +59,9 @@ export function argumentsOf(world: World, { body }: FunctionSketch): readonly Ar
   }))
   const isHidden = found.some(
     ({ name, type }) =>
-      !isName(name) || (body.kind === 'rows' && reserved.has(name)) || (isEnum(type) && world.functionShapes !== true),
+      !isName(name) ||
+      (body.kind === 'rows' && isReserved(world, body.table, name)) ||
+      (isEnum(type) && world.functionShapes !== true),
   )
   return isHidden ? null : found
 }

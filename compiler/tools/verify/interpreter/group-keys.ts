@@ -1,8 +1,7 @@
 import type { ApiTable } from './api-types.ts'
 import { apiTableOf } from './api.ts'
-import { isSame } from './constraints.ts'
 import { beginOf, printDecimal, readDecimal, type Decimal } from './decimal.ts'
-import type { Surroundings } from './related.ts'
+import { relatedRows, type Surroundings } from './related.ts'
 import { asList, type Way } from './page.ts'
 import { fittedInteger } from './operators.ts'
 import { Refused } from './refusal.ts'
@@ -88,9 +87,7 @@ function keysIn(
     const next = (row: Row): Row | undefined => {
       const from = way(row)
       if (from === undefined) return undefined
-      return around
-        .reach(target)
-        .find((other) => isSame(around.world, table.sketch, relation.local, from, relation.foreign, other))
+      return relatedRows(around, table, relation, from)[0]?.row
     }
     return keysIn(around, target, asked, `${id}.`, next, zone)
   })

@@ -28,6 +28,7 @@ export interface Links {
 export const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target: TableSketch): boolean =>
   key.unproven !== true &&
   target.policies === null &&
+  target.softDelete === undefined &&
   key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
 
 /** Both tables are exposed, and every column of the key is readable on both sides (spec/graphql.md 1.4, 8.1). */

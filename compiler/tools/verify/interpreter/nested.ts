@@ -1,4 +1,5 @@
 import type { ApiTable } from './api-types.ts'
+import { isMeant } from './deleted.ts'
 import { surroundingsOf, type Context } from './context.ts'
 import { nestedFields, type NestedField } from './nested-api.ts'
 import { isSame } from './constraints.ts'
@@ -52,7 +53,9 @@ const checkConflicts = (context: Context, table: ApiTable, objects: readonly Fie
     const said = holders.map((holder) => {
       const given = memberOf(holder, 'onConflict')
       if (!isObject(given)) return ''
-      return JSON.stringify([given['constraint'], [...new Set(asList(given['updateFields']))].sort()])
+      const fields = [...new Set(asList(given['updateFields']))].sort()
+      const deleted = fields.length === 0 ? null : (given['deleted'] ?? 'WITHOUT')
+      return JSON.stringify([given['constraint'], fields, deleted])
     })
     const isConditional = holders.some(
       (holder) => (memberOf(memberOf(holder, 'onConflict'), 'filter') ?? null) !== null,
@@ -252,12 +255,15 @@ function found({ world, claims }: Context, store: Store, field: NestedField, con
   const wanted = [...key].map(
     ([name, column]) => [column.name, column.type, readValue(world, column.type, connect[name] ?? null)] as const,
   )
-  const row = visibleRows(store, field.target.sketch, claims).find((one) =>
-    wanted.every(([name, type, value]) => {
-      const present = one.get(name) ?? null
-      return present !== null && value !== null && compareValues(world, type, present, value) === 0
-    }),
-  )
+  const there = visibleRows(store, field.target.sketch, claims)
+  const row = there
+    .filter((one) => isMeant(field.target.sketch, one, undefined))
+    .find((one) =>
+      wanted.every(([name, type, value]) => {
+        const present = one.get(name) ?? null
+        return present !== null && value !== null && compareValues(world, type, present, value) === 0
+      }),
+    )
   if (row === undefined) throw new Refused('There is no such row to connect')
   return row
 }

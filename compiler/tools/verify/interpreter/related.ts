@@ -1,8 +1,9 @@
 import type { Api, ApiTable, RelationField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
+import { isMeant } from './deleted.ts'
 import { isSame } from './constraints.ts'
 import type { Row } from './store.ts'
-import type { World } from './world.ts'
+import type { Json, World } from './world.ts'
 
 /** What a filter is read in: other tables, and the rows of them that the caller reaches. */
 export interface Surroundings {
@@ -17,20 +18,27 @@ export interface RelatedRow {
   readonly between: Row | null
 }
 
-/** The rows that a row is related to, as far as the caller reaches them (spec/graphql.md 8, 17.7). */
+/**
+ * The rows that a row is related to, as far as the caller reaches them (spec/graphql.md 8, 17.7).
+ *
+ * @param deleted the argument that asks for deleted ones
+ */
 export function relatedRows(
   { world, api, reach }: Surroundings,
   table: ApiTable,
   { target, local, foreign, through }: RelationField,
   row: Row,
+  deleted?: Json,
 ): readonly RelatedRow[] {
-  const others = reach(apiTableOf(api, target))
+  const there = apiTableOf(api, target)
+  const others = reach(there).filter((other) => isMeant(there.sketch, other, deleted))
   if (through === undefined)
     return others
       .filter((other) => isSame(world, table.sketch, local, row, foreign, other))
       .map((other) => ({ row: other, between: null }))
   const { sketch } = apiTableOf(api, through.table)
   return reach(apiTableOf(api, through.table))
+    .filter((between) => isMeant(sketch, between, undefined))
     .filter((between) => isSame(world, table.sketch, local, row, through.near, between))
     .flatMap((between) =>
       others

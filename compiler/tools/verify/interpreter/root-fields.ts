@@ -1,5 +1,6 @@
 import type { ApiTable, RootField } from './api-types.ts'
 import { isComputed, isHiddenOverload } from './calls.ts'
+import { mayDelete } from './deleted.ts'
 import { functionNameOf, lowerFirst } from './names.ts'
 import { operatorNames } from './operators.ts'
 import { compareText } from './types.ts'
@@ -17,7 +18,7 @@ export function addRootFields(query: Map<string, RootField>, mutation: Map<strin
   if (isRooted && table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
   if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
   if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
-  if (table.grants.delete) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
+  if (mayDelete(table)) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
 }
 
 /**
@@ -88,7 +89,7 @@ export function addChanges(world: World, mutation: Map<string, RootField>, table
   for (const [name, key] of keys) {
     const isSettable = table.updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))
     if (isSettable) put(`update${table.type}By${name}`, { kind: 'updateRow', table, key })
-    if (table.grants.delete) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
+    if (mayDelete(table)) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
     if (isSettable && key === primary) put(`update${table.type}Rows`, { kind: 'updateRows', table, key })
   }
 }

@@ -195,6 +195,8 @@ export interface TableSketch {
   readonly defaultOrder?: readonly { readonly column: string; readonly direction: string }[]
   /** The `defaultFilter` setting, enums by their labels. */
   readonly defaultFilter?: readonly DefaultConditionSketch[]
+  /** The `softDelete` setting. */
+  readonly softDelete?: string
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

@@ -2,6 +2,7 @@ import type { ApiTable, RowWrite } from './api-types.ts'
 import { presetValue } from './access.ts'
 import { readChanges, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
+import { amongMeant, isMeant, markChange, mayBeDeleted } from './deleted.ts'
 import { surroundingsOf, type Context } from './context.ts'
 import { readFilter, readOperand, type Condition } from './filter.ts'
 import { allows, type Claims } from './policies.ts'
@@ -72,7 +73,8 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
   const unique = table.conflicts.get(String(given['constraint']))
   if (unique === undefined) throw new Error(`${table.type} has no unique key ${String(given['constraint'])}`)
   const update = asList(given['updateFields'] ?? []).map((field) => table.takeovers.get(String(field))?.name ?? '')
-  return { unique, update, condition: update.length === 0 ? null : readFilter(around, table, given['filter']) }
+  if (update.length === 0) return { unique, update, condition: null }
+  return { unique, update, condition: amongMeant(table, given['deleted'], readFilter(around, table, given['filter'])) }
 }
 
 /** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
@@ -229,10 +231,10 @@ function affectedRows(
   command: 'update' | 'delete',
 ): readonly Row[] {
   const { claims } = context
-  const condition = readFilter(surroundingsOf(context, store), table, arg('filter'))
+  const condition = amongMeant(table, arg('deleted'), readFilter(surroundingsOf(context, store), table, arg('filter')))
   return visibleRows(store, table.sketch, claims)
     .filter((row) => allows(table.sketch, claims, command, row))
-    .filter((row) => condition === null || condition(row) === true)
+    .filter((row) => condition(row) === true)
 }
 
 const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argument): readonly string[] =>
@@ -291,17 +293,26 @@ const clashes = (world: World, table: TableSketch, changed: ReadonlyMap<Row, Row
 
 /** spec/graphql.md 10.4 and 10.5. */
 export function remove(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const records = affectedRows(context, store, table, arg, 'delete')
+  const records = affectedRows(context, store, table, arg, deletingCommand(table))
   return removeAll(context, store, table, records, tooMany('delete', records, arg))
 }
 
+/** By whose policies rows are deleted. */
+const deletingCommand = ({ sketch }: ApiTable): 'update' | 'delete' => (mayBeDeleted(sketch) ? 'update' : 'delete')
+
 function removeAll(
-  { world }: Context,
+  context: Context,
   store: Store,
   table: ApiTable,
   records: readonly Row[],
   faults: readonly string[] = [],
 ): Written {
+  const { world } = context
+  const mark = markChange(table.sketch)
+  if (mark !== null) {
+    const changes = new Map([...withPresets(context, table, new Map()), ...mark])
+    return change(context, store, table, new Map(records.map((row) => [row, changes])), () => faults)
+  }
   const after = removeRows(world, store, table.sketch, records)
   requireValid(world, after, ...faults)
   return { store: after, records }
@@ -314,26 +325,33 @@ function reachable(
   { table, key }: RowWrite,
   command: 'update' | 'delete',
   valueOf: Argument,
+  deleted: Json | undefined,
 ): readonly Row[] {
   const wanted = [...key].map(
     ([field, { name, type }]) => [name, type, readValue(world, type, valueOf(field) ?? null)] as const,
   )
-  const isMeant = (row: Row): boolean =>
+  const hasKey = (row: Row): boolean =>
     wanted.every(([name, type, value]) => {
       const present = row.get(name) ?? null
       return present !== null && value !== null && compareValues(world, type, present, value) === 0
     })
   return visibleRows(store, table.sketch, claims)
-    .filter((row) => allows(table.sketch, claims, command, row))
-    .filter(isMeant)
+    .filter((row) => allows(table.sketch, claims, command, row) && isMeant(table.sketch, row, deleted))
+    .filter(hasKey)
 }
 
 /** A row by a key (spec/graphql.md 17.4). */
 export function writeRow(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
   if (field.kind === 'deleteRow')
-    return removeAll(context, store, field.table, reachable(context, store, field, 'delete', arg))
+    return removeAll(
+      context,
+      store,
+      field.table,
+      reachable(context, store, field, deletingCommand(field.table), arg, undefined),
+    )
   const changes = withPresets(context, field.table, readChanges(context.world, field.table, arg))
-  const [row] = reachable(context, store, field, 'update', arg)
+  const deleted = field.key.has('deleted') ? undefined : arg('deleted')
+  const [row] = reachable(context, store, field, 'update', arg, deleted)
   return change(context, store, field.table, new Map(row === undefined ? [] : [[row, changes]]), () => [])
 }
 
@@ -381,7 +399,7 @@ export function writeRows(context: Context, store: Store, field: RowWrite, arg: 
       )
   if (keys.some((_, index) => isTwin(index))) throw new Refused('Two of the rows have the same key')
   const affected = rows.flatMap(({ given, changes }) =>
-    reachable(context, store, field, 'update', (name) => given[name]).map(
+    reachable(context, store, field, 'update', (name) => given[name], arg('deleted')).map(
       (row) => [row, withPresets(context, field.table, changes)] as const,
     ),
   )

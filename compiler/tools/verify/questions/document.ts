@@ -15,8 +15,9 @@ import {
 } from '../interpreter/world.ts'
 import { drawChanges } from './changes.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
+import { drawDeleted, drawDeletedNode } from './deleted.ts'
 import { drawFilter, drawToken } from './filter.ts'
-import { absent, place, printTree, type Branch, type Tree } from './input.ts'
+import { absent, place, type Branch, type Tree } from './input.ts'
 import { drawNested, rootSpot, type Drawing } from './nested.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
@@ -135,7 +136,13 @@ function drawRoot(scene: Scene, field: RootField): string {
 }
 
 const keyArguments = (scene: Scene, table: ApiTable, columns: ReadonlyMap<string, ColumnSketch>): string =>
-  printArguments(new Map(keyValues(scene, table, columns)))
+  printArguments(withKey(drawDeleted(scene, table), keyValues(scene, table, columns)))
+
+/** Columns of a key keep their names. */
+const withKey = (
+  others: readonly (readonly [string, Tree])[],
+  key: readonly (readonly [string, Tree])[],
+): ReadonlyMap<string, Tree> => new Map([...others, ...key])
 
 /** The key of a row that is there, mostly. */
 function keyValues(
@@ -203,8 +210,8 @@ function drawNode(scene: Scene, depth: number): string {
     `... on ${table.type} { ${drawRow(scene, table, depth)} }`,
     ...others.map((item) => `... on ${item.type} { n${scene.count()}: nodeId }`),
   ]
-  const id = printTree(place(scene, 'ID!', token))
-  return `(nodeId: ${id}) { nodeId __typename ${parts.join(' ')} }`
+  const args = new Map<string, Tree>([['nodeId', place(scene, 'ID!', token)], ...drawDeletedNode(scene)])
+  return `${printArguments(args)} { nodeId __typename ${parts.join(' ')} }`
 }
 
 function drawMutation(scene: Scene): readonly string[] {
@@ -230,7 +237,9 @@ function drawWrite(scene: Scene, field: RootField): string {
     args.set('objects', drawObjects(scene, field.table, meeting))
     if (meeting) args.set('onConflict', drawConflict(scene, field.table))
   }
-  if (field.kind === 'update') for (const [name, tree] of changesOf(scene, field.table)) args.set(name, tree)
+  if (field.kind === 'update')
+    for (const [name, tree] of [...changesOf(scene, field.table), ...drawDeleted(scene, field.table)])
+      args.set(name, tree)
   if (field.kind !== 'insert') {
     if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
     if (!draw.chance(15)) args.set('atMost', place(scene, 'Int!', draw.pick([10, 1, 2, 0, 100])))
@@ -253,8 +262,8 @@ function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
   const { draw } = scene
   const depth = draw.pick([0, 1, 2])
   if (kind !== 'updateRows') {
-    const changes = kind === 'updateRow' ? changesOf(scene, table) : []
-    return `${printArguments(new Map([...keyValues(scene, table, key), ...changes]))} { ${drawRow(scene, table, depth)} }`
+    const changes = kind === 'updateRow' ? [...drawDeleted(scene, table), ...changesOf(scene, table)] : []
+    return `${printArguments(withKey(changes, keyValues(scene, table, key)))} { ${drawRow(scene, table, depth)} }`
   }
   const rows = Array.from({ length: scene.spoil() ? 0 : draw.pick([2, 1, 3]) }, () => {
     const entries: readonly (readonly [string, Tree])[] = [
@@ -266,6 +275,7 @@ function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
   const args = new Map<string, Tree>([
     ['rows', place(scene, `[${table.type}RowInput!]!`, rows)],
     ['atMost', place(scene, 'Int!', draw.pick([10, 3, 1]))],
+    ...drawDeleted(scene, table),
   ])
   return `${printArguments(args)} { affectedCount records { ${drawRow(scene, table, depth)} } }`
 }
@@ -273,6 +283,8 @@ function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
 interface ConflictWords {
   readonly key: string
   readonly fields: readonly string[]
+  /** What it says of deleted rows. */
+  readonly deleted: readonly (readonly [string, Tree])[]
 }
 
 /** What to do with rows that are there already. */
@@ -282,12 +294,17 @@ function drawConflictWords(scene: Scene, table: ApiTable): ConflictWords {
   const [key, unique] = draw.pick([...table.conflicts])
   const kind = unique.where === null ? '' : ', partial key'
   scene.tell(`upsert: ${fields.length === 0 ? 'leaves alone' : 'updates'}${kind}`)
-  return { key, fields }
+  return { key, fields, deleted: table.takeovers.size > 0 ? drawDeleted(scene, table) : [] }
 }
 
-function conflictTree(scene: Scene, table: ApiTable, { key, fields }: ConflictWords, isConditional: boolean): Tree {
+function conflictTree(
+  scene: Scene,
+  table: ApiTable,
+  { key, fields, deleted }: ConflictWords,
+  isConditional: boolean,
+): Tree {
   const { draw } = scene
-  const entries = new Map<string, Tree>([['constraint', { word: key }]])
+  const entries = new Map<string, Tree>([['constraint', { word: key }], ...deleted])
   if (fields.length > 0 || (table.takeovers.size > 0 && draw.chance(30))) {
     entries.set(
       'updateFields',

@@ -4,6 +4,7 @@ import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
 import { compositeNamed, hasAddition, type ColumnType } from '../interpreter/world.ts'
+import { drawDeleted } from './deleted.ts'
 import { drawFilter } from './filter.ts'
 import { drawGroups } from './groups.ts'
 import { isReference, place, printTree, type Tree } from './input.ts'
@@ -119,8 +120,10 @@ function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, f
   const key = keyed(scene, keys, name)
   return link.many
     ? `${key}${drawConnection(scene, target, depth)}`
-    : `${key}${directives(scene)} { ${drawRow(scene, target, depth)} }`
+    : `${key}${field.kind === 'relation' ? deletedText(scene, target) : ''}${directives(scene)} { ${drawRow(scene, target, depth)} }`
 }
+
+const deletedText = (scene: Scene, target: ApiTable): string => printArguments(new Map(drawDeleted(scene, target)))
 
 function featureOf(table: ApiTable, field: RowField, many: boolean): string {
   if (field.kind !== 'relation') return `function: computed ${many ? 'set' : 'row'}`
@@ -138,7 +141,7 @@ export function drawConnection(
   own: ReadonlyMap<string, Tree> = new Map(),
 ): string {
   const { draw } = scene
-  const args = new Map<string, Tree>([...own, ...drawPage(scene, table)])
+  const args = new Map<string, Tree>([...own, ...drawPage(scene, table), ...drawDeleted(scene, table)])
   const inner = mayBeEmpty(table, args) ? { ...scene, spoil: () => false } : scene
   if (table.sketch.sampled === true) args.set('filter', drawSampled(inner, table))
   else if (draw.chance(60)) args.set('filter', draw.chance(4) ? null : drawFilter(inner, table))

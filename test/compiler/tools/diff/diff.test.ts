@@ -308,6 +308,20 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of a column that marks rows as deleted', async () => {
+    await db.query('alter table posts add column gone boolean')
+    const mark = `comment on table posts is '@graphql({"softDelete": "gone"})';`
+    expect((await migrate(mark)).stdout).toContain('Rows of Posts count as deleted by "gone" now')
+    await db.query(mark)
+    try {
+      expect((await migrate('comment on table posts is null')).stdout).toContain(
+        'No row of Posts counts as deleted now',
+      )
+    } finally {
+      await db.query('comment on table posts is null; alter table posts drop column gone')
+    }
+  })
+
   it('lists what additions bring, and what is lost without them', async () => {
     const settings = Object.fromEntries(['groups', 'updates', 'textFilters'].map((name) => [name, { enabled: true }]))
     const on = `comment on table posts is '@graphql(${JSON.stringify(settings)})';`

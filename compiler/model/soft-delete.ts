@@ -1,0 +1,33 @@
+import type { Diagnostic, EntityFacts, SoftDeleteFacts } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { baseName } from './default-filter.ts'
+import type { ValueScope } from './scalars.ts'
+
+/** The column that marks rows as deleted (spec/graphql.md 17.5); one that cannot is a fault that nothing may be deleted with. */
+export function softDelete(
+  relation: AnnotatedRelation,
+  scope: ValueScope,
+): WithDiagnostics<Pick<EntityFacts, 'softDelete'>> {
+  const { softDelete: name } = relation.settings
+  if (name === null) return withDiagnostics({})
+  const facts = marked(relation, scope, name)
+  const diagnostics: readonly Diagnostic[] =
+    facts === null ? [diagnose('soft-delete-unusable', nameRelation(relation), { column: name })] : []
+  return withDiagnostics({ softDelete: facts }, diagnostics)
+}
+
+function marked({ columns }: AnnotatedRelation, scope: ValueScope, name: string): SoftDeleteFacts | null {
+  const column = columns.find((one) => one.name === name)
+  if (column === undefined || column.generated) return null
+  const mark = marks[baseName(scope, column)]
+  return mark === undefined || (mark === 'time' && column.notNull) ? null : { column: name, mark }
+}
+
+const marks: Readonly<Record<string, SoftDeleteFacts['mark']>> = {
+  timestamptz: 'time',
+  timestamp: 'time',
+  bool: 'flag',
+}

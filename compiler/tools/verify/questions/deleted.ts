@@ -1,0 +1,21 @@
+import type { ApiTable } from '../interpreter/api-types.ts'
+import { mayBeDeleted } from '../interpreter/deleted.ts'
+import { place, type Tree } from './input.ts'
+import type { Scene } from './scene.ts'
+
+/** The argument that asks for deleted rows (spec/graphql.md 17.5), mostly left out. */
+export function drawDeleted(scene: Scene, { sketch }: ApiTable): readonly (readonly [string, Tree])[] {
+  return mayBeDeleted(sketch) ? drawAsked(scene) : []
+}
+
+/** The same of `node`, which has it where any table has the setting. */
+export const drawDeletedNode = (scene: Scene): readonly (readonly [string, Tree])[] =>
+  scene.world.tables.some(({ softDelete }) => softDelete !== undefined) ? drawAsked(scene) : []
+
+function drawAsked(scene: Scene): readonly (readonly [string, Tree])[] {
+  const { draw } = scene
+  if (draw.chance(55)) return []
+  const word = draw.pick(['WITH', 'ONLY', 'WITHOUT'])
+  scene.tell(`deleted: ${word}`)
+  return [['deleted', place(scene, 'DeletedRows!', { word })]]
+}

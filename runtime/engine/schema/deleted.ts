@@ -1,0 +1,36 @@
+import { GraphQLEnumType, type GraphQLFieldConfigArgumentMap } from 'graphql'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { writtenEnum } from '../meaning.ts'
+import { nonNull } from './types.ts'
+
+/** Which rows of a relation with `softDelete` are meant (spec/graphql.md 17.5); there only with it. */
+export const deletedRows = new GraphQLEnumType({
+  name: 'DeletedRows',
+  extensions: writtenEnum,
+  description: 'Which rows are meant, where some count as deleted.',
+  values: {
+    WITHOUT: { description: 'Those that are not deleted.' },
+    WITH: { description: 'All of them.' },
+    ONLY: { description: 'Those that are deleted.' },
+  },
+})
+
+/** What asks for deleted rows, wherever it stands. */
+export const deletedInput = {
+  deleted: {
+    type: nonNull(deletedRows),
+    defaultValue: 'WITHOUT',
+    description: 'Whether deleted rows are meant, too. Default WITHOUT.',
+  },
+} as const
+
+/** The arguments of a field that finds rows by a key, whose columns keep their names. */
+export const besideKey = (entity: EntityFacts, key: GraphQLFieldConfigArgumentMap): GraphQLFieldConfigArgumentMap => ({
+  ...key,
+  ...deletedArgument(entity),
+  ...key,
+})
+
+/** It, as an argument of a field that finds rows of the relation. */
+export const deletedArgument = ({ softDelete }: EntityFacts): Partial<typeof deletedInput> =>
+  softDelete == null ? {} : deletedInput

@@ -1,0 +1,36 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import type { Input } from './input.ts'
+import type { Planner } from './planner.ts'
+import type { ColumnChange, Filter } from './types.ts'
+
+/** Rows that count as deleted, where a relation has `softDelete` (spec/graphql.md 17.5). */
+
+interface Meant {
+  /** True: only those that do; false: only those that do not; absent: both. */
+  readonly deleted?: boolean
+}
+
+/** @param input the argument that asks for deleted rows; without one there are none */
+export function planDeleted({ softDelete }: EntityFacts, input: Input = { kind: 'absent' }): Meant {
+  const asked = input.kind === 'leaf' ? input.value : 'WITHOUT'
+  return softDelete == null || asked === 'WITH' ? {} : { deleted: asked === 'ONLY' }
+}
+
+/** The same of a field that takes a key, whose columns keep their names. */
+export const planDeletedBy = (entity: EntityFacts, key: readonly string[], args: (name: string) => Input): Meant =>
+  planDeleted(entity, key.includes('deleted') ? undefined : args('deleted'))
+
+/** A condition on the rows of a relation, with what the argument says of deleted ones. */
+export function amongMeant(entity: EntityFacts, filter: Filter | null, input?: Input): Filter | null {
+  const { deleted } = planDeleted(entity, input)
+  if (deleted === undefined) return filter
+  const isMeant: Filter = { kind: 'deleted', deleted }
+  return filter === null ? isMeant : { kind: 'all', of: [filter, isMeant] }
+}
+
+/** What rows are changed to where they are not removed. */
+export function planMark({ visible }: Planner, entity: EntityFacts): readonly ColumnChange[] {
+  const { softDelete } = entity
+  if (softDelete == null) return []
+  return [softDelete, ...visible.presets(entity, 'update').filter(({ column }) => column !== softDelete.column)]
+}
