@@ -108,7 +108,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
-      logVisible(revision.manifest, parts.log)
+      if (revision.compiled === undefined) logVisible(revision.manifest, parts.log)
       logConnectionFaults(parts)
       return true
     },

@@ -35,6 +35,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/graphql/serve.ts', 'runtime/live/sockets', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
   [
     'runtime/auth/accounts',
+    'runtime/graphql/compiled',
     'compiler/tools/codegen',
     'compiler/tools/diff',
     'compiler/tools/verify',

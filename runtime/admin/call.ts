@@ -24,8 +24,8 @@ export interface AdminParts extends AuthParts {
   readonly schemas: readonly string[]
   /** Runs statements as requests run. */
   readonly asCaller: RunExchange
-  /** The whole API of a role. Rejects with HttpFailure while there is none. */
-  readonly describe: (role: string) => Promise<IntrospectionQuery>
+  /** The whole API of a role; null: this server answers compiled documents only. Rejects with HttpFailure while there is none. */
+  readonly describe: (role: string) => Promise<IntrospectionQuery | null>
 }
 
 /** A request of the project's owner: the key was checked. */

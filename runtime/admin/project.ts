@@ -19,7 +19,9 @@ export async function prepareProject(_call: OwnerCall, { prepare }: AdminParts):
 
 /** GET /schema: what introspection says, whether or not the role may ask for it. */
 export async function getSchema({ query }: OwnerCall<typeof io.getSchema>, { describe }: AdminParts): Promise<Outcome> {
-  return json({ ...(await describe(query.role ?? 'anon')) })
+  const schema = await describe(query.role ?? 'anon')
+  if (schema === null) throw refuse('not_found', 'This server answers compiled documents only, and holds no schema')
+  return json({ ...schema })
 }
 
 const usualMails = '20'

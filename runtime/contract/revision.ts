@@ -6,6 +6,14 @@ export interface EntityModule {
   readonly text: string
 }
 
+/** Documents as `compile --documents` wrote them. */
+export interface CompiledTexts {
+  /** By their paths in the folder of the revision. */
+  readonly files: Readonly<Record<string, string>>
+  /** Addresses of documents that name what the database does not have, or has as something else. */
+  readonly outdated: readonly string[]
+}
+
 /** One compiled state of a database: what the runtime loads as an engine. */
 export interface Revision {
   /** Content address: hex SHA-256 over manifest and modules, shortened to 16 characters. */
@@ -17,6 +25,8 @@ export interface Revision {
   readonly entities: readonly EntityModule[]
   /** JavaScript text of the builders of root functions: `module.exports` maps function id to a CallBuilder. */
   readonly functions: string
+  /** Where only compiled documents are answered: what they run, and which of them this state of the database cannot answer. */
+  readonly compiled?: CompiledTexts
   /** Why a newer state of the database is not this revision; absent when this is the newest. */
   readonly failure?: string
 }

@@ -25,7 +25,7 @@ export type ArtifactFailureKind =
   /** Another version of the compiler wrote it. */
   | 'format'
 
-class ArtifactFailure extends Error {
+export class ArtifactFailure extends Error {
   readonly kind: ArtifactFailureKind
 
   constructor(kind: ArtifactFailureKind, message: string) {
@@ -40,7 +40,7 @@ class ArtifactFailure extends Error {
  * Its version is null: artifacts alone follow no database. Rejects with ArtifactFailure.
  */
 export async function loadRevision(folder: string): Promise<Revision> {
-  const id = currentId(readPart(join(folder, currentFile)))
+  const id = currentRevision(folder)
   const manifestText = readPart(join(folder, id, manifestFile))
   const manifest = decodeManifest(manifestText, join(folder, id, manifestFile))
   const functions = readPart(join(folder, id, functionsFile))
@@ -64,8 +64,11 @@ const digestOf = (manifest: string, functions: string, entities: Revision['entit
 const readEntities = (folder: string, manifest: Manifest): readonly EntityModule[] =>
   manifest.entities.map(({ id }) => ({ id, text: readPart(join(folder, entityFile(id))) }))
 
+/** The name of the newest revision of a folder. @throws ArtifactFailure */
+export const currentRevision = (folder: string): string => currentId(readPart(join(folder, currentFile)))
+
 /** At once: nothing is served before all of it is there, and of thousands of files a promise each costs four times as much. */
-function readPart(path: string): string {
+export function readPart(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {

@@ -12,14 +12,15 @@ import type { Ready } from './apart/packing.ts'
 import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
 import type { Plan } from './plan/types.ts'
-import { introspects, type DocumentRequest, type Documents } from './prepared/documents.ts'
+import { introspects } from './operation/introspects.ts'
+import type { DocumentRequest, Documents } from './prepared/documents.ts'
 import { checkMethod } from './prepared/method.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/types.ts'
 import { bindAll } from './run/bind.ts'
 import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
 import { createCell, type EngineCell } from './run/cell.ts'
-import { checkCost } from './run/cost-limit.ts'
+import { checkEstimate } from './run/check-estimate.ts'
 import { exchangeOf } from './run/exchange.ts'
 import { interestsOf } from './run/interests.ts'
 import { createLoad, type Loaded } from './run/loaded.ts'
@@ -44,9 +45,9 @@ export interface GraphqlService {
   readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
   /**
    * The whole API of a role as introspection would show it, whether the schema answers introspection or not: for the
-   * owner alone. Rejects while no schema can be had.
+   * owner alone. Null: it answers compiled documents only. Rejects while no schema can be had.
    */
-  readonly describe: (role: string) => Promise<IntrospectionQuery>
+  readonly describe: (role: string) => Promise<IntrospectionQuery | null>
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
 }
@@ -124,7 +125,7 @@ async function answer(turn: Turn, texts: Texts, apart: Apart, tenants: Tenants):
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
   const placed = hasTenants(ready.bound) ? { ...ready, bound: await tenants.place(found.turn, ready.bound) } : ready
-  await checkEstimate(found.turn, placed)
+  await checkEstimate(found.turn, placed.bound)
   return runReady(found, placed)
 }
 
@@ -201,15 +202,6 @@ function preparedApart(found: Found, apart: Apart): Promise<Ready> {
   }
   const party = context?.party ?? asker.caller.claims
   return apart.read({ revision: loaded.revision, documents, asked, request }, party, whenItsTurn)
-}
-
-/** Holds what the statements are estimated to cost against the limit, where there is one. Rejects with Refusal. */
-async function checkEstimate(turn: Turn, { bound }: Ready): Promise<void> {
-  const { loaded, run, asker } = turn
-  const limit = loaded.engine.manifest.limits?.cost
-  if (limit === undefined) return
-  const cost = await loaded.estimates.cost(run, asker, bound, limit)
-  await refusedByNow(turn, () => checkCost(cost, limit))
 }
 
 async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {

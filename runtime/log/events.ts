@@ -66,6 +66,11 @@ const eventTable = {
     'info',
     ({ revision, ms }) => `schema ${revision} ready after ${Math.round(ms)} ms`,
   ),
+  'documents-outdated': row<{ documents: number; missing: string }>(
+    'error',
+    ({ documents, missing }) =>
+      `${documents} compiled documents cannot be answered until they are compiled again: the database lacks ${missing}`,
+  ),
   'revision-failed': row<{ reason: string }>('error', ({ reason }) => `the schema could not be compiled: ${reason}`),
   'schema-remark': row<{ text: string }>('warn', ({ text }) => text),
   'schema-remarks': row<{ errors: number; warnings: number }>(

@@ -1,5 +1,5 @@
 import type { EntityFacts, Manifest, ObjectId } from '../contract/manifest.ts'
-import type { EntityModule, Revision } from '../contract/revision.ts'
+import type { CompiledTexts, EntityModule, Revision } from '../contract/revision.ts'
 import { differencesBetween } from '../lib/differences.ts'
 import { share } from '../lib/share.ts'
 
@@ -11,6 +11,8 @@ export interface RevisionChange {
   readonly id: string
   readonly version: string | null
   readonly failure?: string
+  /** Files of compiled documents that the other side lacks, the paths of all of them, and which are outdated. */
+  readonly compiled?: CompiledChange
   /** The members of the manifest that changed, but for `entities`. */
   readonly manifest: Partial<Omit<Manifest, 'entities'>>
   /** Members that the new manifest lacks. */
@@ -19,6 +21,12 @@ export interface RevisionChange {
   readonly modules: readonly Splice<EntityModule>[]
   /** Null: as before. */
   readonly functions: string | null
+}
+
+interface CompiledChange {
+  readonly paths: readonly string[]
+  readonly fresh: CompiledTexts['files']
+  readonly outdated: CompiledTexts['outdated']
 }
 
 /** Items in the place of those from `from` to `to` of the list before. */
@@ -46,13 +54,14 @@ const nothing: Revision = {
 
 /** @param before what the other side has; null: nothing */
 export function changeBetween(before: Revision | null, now: Revision): RevisionChange {
-  const { id, version, manifest, entities: modules, functions, failure } = now
+  const { id, version, manifest, entities: modules, functions, failure, compiled } = now
   const old = before ?? nothing
   const [oldMembers, members] = [membersOf(old.manifest), membersOf(manifest)]
   return {
     id,
     version,
     ...(failure !== undefined && { failure }),
+    ...(compiled !== undefined && { compiled: compiledChange(before?.compiled?.files ?? {}, compiled) }),
     manifest: changedMembers(oldMembers, members),
     gone: Object.keys(oldMembers).filter((name) => !(name in members)),
     entities: splicesBetween(old.manifest.entities, manifest.entities),
@@ -61,12 +70,23 @@ export function changeBetween(before: Revision | null, now: Revision): RevisionC
   }
 }
 
+const compiledChange = (before: CompiledTexts['files'], { files, outdated }: CompiledTexts): CompiledChange => ({
+  paths: Object.keys(files),
+  fresh: Object.fromEntries(Object.entries(files).filter(([path, text]) => before[path] !== text)),
+  outdated,
+})
+
+const compiledAfter = (before: CompiledTexts['files'], change: CompiledChange): CompiledTexts => ({
+  files: Object.fromEntries(change.paths.map((path) => [path, change.fresh[path] ?? before[path] ?? ''])),
+  outdated: change.outdated,
+})
+
 const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Splice<T>[] =>
   differencesBetween(before, now).map(({ from, to, start, end }) => ({ from, to, items: now.slice(start, end) }))
 
 /** @param before the revision that the change was made from */
 export function applyChange(before: Revision | null, change: RevisionChange): Revision {
-  const { id, version, failure, gone, functions } = change
+  const { id, version, failure, gone, functions, compiled } = change
   const old = before ?? nothing
   const oldMembers = membersOf(old.manifest)
   const kept = Object.entries(oldMembers).filter(([name]) => !gone.includes(name))
@@ -76,6 +96,7 @@ export function applyChange(before: Revision | null, change: RevisionChange): Re
     id,
     version,
     ...(failure !== undefined && { failure }),
+    ...(compiled !== undefined && { compiled: compiledAfter(before?.compiled?.files ?? {}, compiled) }),
     manifest: { ...Object.fromEntries([...kept, ...changed]), entities } as Manifest,
     entities: spliced(old.entities, change.modules),
     functions: functions ?? old.functions,

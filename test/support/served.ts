@@ -37,6 +37,7 @@ export async function serveBuilt(
   db: Pick<TestDatabase, 'url' | 'adminUrl'>,
   environment: Readonly<Record<string, string>> = {},
   host: Host | null = null,
+  options: readonly string[] = [],
 ): Promise<Served> {
   const port = await freePort()
   const address = host?.address ?? '127.0.0.1'
@@ -52,7 +53,7 @@ export async function serveBuilt(
     ...environment,
   }
   const program = host === null ? process.execPath : await host.launcher(process.execPath, null)
-  const child = spawn(program, [cli, 'serve'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const child = spawn(program, [cli, 'serve', ...options], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let notes = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (notes += text))
   const gone = once(child, 'exit')

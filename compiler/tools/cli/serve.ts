@@ -1,13 +1,14 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
+import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
-import { createService } from '../../../runtime/graphql/serve.ts'
+import type { GraphqlService, ServiceParts } from '../../../runtime/graphql/serve.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
 import type { Log } from '../../../runtime/log/events.ts'
 import { workerPlace } from '../../../runtime/workers/worker-process.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
-import { exitCodes } from './command.ts'
+import { exitCodes, misuse } from './command.ts'
 import { logOf } from './log.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 import type { SettingsWith } from './needed-settings.ts'
@@ -20,9 +21,14 @@ export const serveCommand: Command = {
   description:
     'Prepares the database where something is missing (DATABASE_OWNER_URL may name a role with the privileges),\n' +
     'compiles it, and follows it: the next request after a schema change is served on the new schema. With --artifacts\n' +
-    'it compiles nothing. With several workers SIGHUP replaces them one after the other, and no request is lost.',
+    'it compiles nothing; with --only-compiled it answers the documents that were compiled with `compile --documents`,\n' +
+    'and no others, and picks up new artifacts while it serves. With several workers SIGHUP replaces them one after the other, and no request is lost.',
   options: {
     artifacts: { value: 'DIR', help: 'Serve what `compile` wrote to this folder, without compiling.' },
+    'only-compiled': {
+      value: null,
+      help: 'With --artifacts: answer the compiled documents of the folder, and no others.',
+    },
     workers: {
       value: 'N|auto',
       help: 'Processes that answer requests; auto: one on each processor. By default WORKERS.',
@@ -31,12 +37,14 @@ export const serveCommand: Command = {
   run: async (given, terminal) => {
     keepYoungSpaceSmall()
     const settings = servingSettings(given, terminal)
+    if (given['only-compiled'] === true && typeof given['artifacts'] !== 'string')
+      throw misuse('--only-compiled goes with --artifacts')
     const place = workerPlace(terminal.environment)
     if (place === null && settings.workers === 1) return serveAlone(given, settings, terminal)
     const { superviseServers, serveAmongOthers } = await import('./workers.ts')
     return place === null
       ? superviseServers(settings, terminal, (log) => sourceOf(given, settings, log))
-      : serveAmongOthers(settings, terminal, place)
+      : serveAmongOthers(settings, terminal, place, await serviceFor(given))
   },
 }
 
@@ -52,7 +60,7 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   const stopRequested = terminal.stopRequested()
   const log = logOf(settings, terminal)
   const database = openServerDatabase(settings)
-  const source = await sourceOf(given, settings, log, database)
+  const [source, createService] = await Promise.all([sourceOf(given, settings, log, database), serviceFor(given)])
   await runServer({
     settings,
     database,
@@ -66,14 +74,21 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   return exitCodes.done
 }
 
+/** What answers requests. For compiled documents it is one that loads neither a parser nor a schema. */
+async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) => GraphqlService> {
+  if (given['only-compiled'] !== true) return (await import('../../../runtime/graphql/serve.ts')).createService
+  return (await import('../../../runtime/graphql/compiled/serve.ts')).createCompiledService
+}
+
 /** What `compile` wrote, or the compiler, which a server that is given artifacts need not load. */
 async function sourceOf(
-  { artifacts }: GivenOptions,
+  { artifacts, 'only-compiled': onlyCompiled }: GivenOptions,
   settings: ServerSettings,
   log: Log,
   database: { readonly query: Query } = openServerDatabase(settings),
 ): Promise<RevisionSource> {
   if (typeof artifacts !== 'string') return followedSource(settings, database, log)
+  if (onlyCompiled === true) return createCompiledSource({ folder: artifacts, query: database.query, log })
   const stored = await loadRevision(artifacts)
   return () => Promise.resolve(stored)
 }

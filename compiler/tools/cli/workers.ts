@@ -1,5 +1,5 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
-import { createService } from '../../../runtime/graphql/serve.ts'
+import type { GraphqlService, ServiceParts } from '../../../runtime/graphql/serve.ts'
 import type { Log, LogEventKind } from '../../../runtime/log/events.ts'
 import { runServer } from '../../../runtime/main.ts'
 import { createMetricsSum } from '../../../runtime/observe/metrics.ts'
@@ -53,6 +53,7 @@ export async function serveAmongOthers(
   given: ServerSettings,
   terminal: Terminal,
   { number, listensEarly }: WorkerPlace,
+  createService: (parts: ServiceParts) => GraphqlService,
 ): Promise<number> {
   const settings = settingsOfWorker(given)
   const siblings = joinWorkers({
@@ -85,6 +86,7 @@ const alike: ReadonlySet<LogEventKind> = new Set([
   'listening',
   'revision-ready',
   'revision-failed',
+  'documents-outdated',
   'schema-summary',
   'nothing-visible',
   'not-ready',

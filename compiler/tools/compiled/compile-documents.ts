@@ -1,14 +1,33 @@
-import type { VariableDefinitionNode } from 'graphql'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
-import { createDocuments, allowlistCacheLimits, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
-import type { Document } from '../../../runtime/graphql/prepared/document.ts'
+import {
+  documentFile,
+  documentsFormat,
+  documentsIndex,
+  type CompiledOperation,
+  type CompiledShape,
+  type CompiledVariable,
+  type DocumentFile,
+  type DocumentsIndex,
+  type RunShape,
+  type ServedFacts,
+  type TypesFile,
+  type UnnamedStatement,
+} from '../../../runtime/graphql/compiled/format.ts'
+import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
+import { allowlistCacheLimits, createDocuments, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
+import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
 import { declaredVariables } from '../../../runtime/graphql/prepared/input-types.ts'
 import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import type { Statement, Statements } from '../../../runtime/graphql/statements/statements.ts'
+import type { Statements } from '../../../runtime/graphql/statements/statements.ts'
+import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
+import { inputTable } from '../../../runtime/graphql/variables/table.ts'
+import type { DeclaredVariable, InputType } from '../../../runtime/graphql/variables/types.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
+import { foreseen } from './foreseen.ts'
+import { recordingNeeds } from './needs.ts'
 
 /**
  * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
@@ -37,51 +56,65 @@ interface CompiledDocuments {
   readonly faults: readonly DocumentFault[]
 }
 
-/** Statements have names made of role and text; without them roles have the same. */
-type Unnamed = Omit<Statement, 'name'>
-
-interface CompiledShape extends Omit<Statements, 'statements'> {
-  /** An example of the variables that have this shape. */
-  readonly variables: Given
-  readonly statements: readonly Unnamed[]
-}
-
-interface CompiledOperation {
-  readonly name: string | null
-  readonly kind: 'query' | 'mutation' | 'subscription'
-  readonly variables: readonly { readonly name: string; readonly type: string; readonly default?: unknown }[]
-  readonly shapes: Readonly<Record<string, CompiledShape>>
-}
-
-const documentsIndex = 'documents/index.json'
-
 export function compileDocuments(
   engine: Engine,
   roles: readonly string[],
   documents: readonly ExampledDocument[],
 ): CompiledDocuments {
-  const prepared = createDocuments(engine, allowlistCacheLimits)
-  const faults: DocumentFault[] = []
   const files: Record<string, string> = {}
+  const faults: DocumentFault[] = []
+  const put = (content: DocumentFile | TypesFile): string => {
+    const text = printed(content)
+    const address = sha256Hex(text).slice(0, 16)
+    files[documentFile(address)] = text
+    return address
+  }
+  const needs = recordingNeeds(engine)
+  const prepared = createDocuments(needs.engine, allowlistCacheLimits)
   const byRole = roles.map((role) => {
-    const addresses = documents.flatMap((document) => {
-      const operations = operationsOf(engine, prepared, role, document, (error) =>
+    const types: InputType[] = []
+    const addresses = documents.map((document): readonly [hash: string, address: string] => {
+      const found = operationsOf({ engine, role, prepared, document, types }, (error) =>
         faults.push(faultOf(document, role, error)),
       )
-      const text = printed({ format: 1, document: document.text, operations })
-      const address = sha256Hex(text).slice(0, 16)
-      files[`documents/${address}.json`] = text
-      return [[sha256Hex(document.text), address] as const]
+      const file = {
+        format: documentsFormat,
+        document: document.text,
+        needs: needs.of(found),
+        operations: found,
+      } as const
+      return [sha256Hex(document.text), put(file)]
     })
-    return [role, Object.fromEntries(addresses.toSorted(([a], [b]) => (a < b ? -1 : 1)))] as const
+    const table = put({ format: documentsFormat, types: inputTable(types) })
+    return { role, table, documents: Object.fromEntries(addresses.toSorted(([a], [b]) => (a < b ? -1 : 1))) }
   })
-  const index = { format: 1, revision: engine.revision, roles: Object.fromEntries(byRole) }
+  const index: DocumentsIndex = {
+    format: documentsFormat,
+    revision: engine.revision,
+    manifest: servedFacts(engine),
+    types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
+    roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
+  }
   return { files: { ...files, [documentsIndex]: printed(index) }, faults }
 }
 
-/** Values of statements never hold what JSON lacks but integers beyond 2^53, which travel as texts. */
+/** What is read back has integers beyond 2^53 as texts, which travel as texts anyway. */
 const printed = (value: unknown): string =>
   `${JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner), 2)}\n`
+
+function servedFacts({ manifest }: Engine): ServedFacts {
+  const { format, holders, roles, readsClaims, leaves, distributed, limits, allowlists } = manifest
+  return {
+    format,
+    holders,
+    roles,
+    ...(readsClaims !== undefined && { readsClaims }),
+    ...(leaves !== undefined && { leaves }),
+    ...(distributed !== undefined && { distributed }),
+    ...(limits !== undefined && { limits }),
+    ...(allowlists !== undefined && { allowlists }),
+  }
+}
 
 const faultOf = ({ source }: GivenDocument, role: string, { message, locations }: ErrorEntry): DocumentFault => ({
   source,
@@ -90,17 +123,20 @@ const faultOf = ({ source }: GivenDocument, role: string, { message, locations }
   place: locations?.[0] ?? null,
 })
 
-function operationsOf(
-  engine: Engine,
-  prepared: Documents,
-  role: string,
-  { text, examples }: ExampledDocument,
-  tell: (error: ErrorEntry) => void,
-): readonly CompiledOperation[] {
-  return operationNames(text).flatMap((name) => {
+interface Asked {
+  readonly engine: Engine
+  readonly role: string
+  readonly prepared: Documents
+  readonly document: ExampledDocument
+  /** Takes the types of its variables. */
+  readonly types: InputType[]
+}
+
+function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly CompiledOperation[] {
+  return operationNames(asked.document.text).flatMap((name) => {
     try {
-      refuseUnreadable(engine, role)
-      return [operationOf(engine, role, { name, text, examples }, prepared)]
+      refuseUnreadable(asked)
+      return [operationOf(asked, name)]
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       error.errors.forEach(tell)
@@ -109,70 +145,109 @@ function operationsOf(
   })
 }
 
-function refuseUnreadable({ manifest }: Engine, role: string): void {
+function refuseUnreadable({ engine: { manifest }, role }: Asked): void {
   const message = refusalOf(manifest, role)
   const code = 'SCHEMA_COMMENT_INVALID'
   if (message !== null) throw new Refusal(code, [{ message, extensions: { code } }])
 }
 
-interface NamedOperation extends Pick<ExampledDocument, 'text' | 'examples'> {
-  readonly name: string | null
-}
-
-function operationOf(
-  engine: Engine,
-  role: string,
-  { name, text, examples }: NamedOperation,
-  prepared: Documents,
-): CompiledOperation {
-  const document = prepared.find({ role, text, operationName: name })
+function operationOf({ engine, role, prepared, document, types }: Asked, name: string | null): CompiledOperation {
+  const found = prepared.find({ role, text: document.text, operationName: name })
   const view = engine.view(role)
-  const shapes = new Map<string, CompiledShape>()
-  const keep = (variables: Given): void => {
-    const { shape, statements } = document.prepare(variables)
-    const key = shape ?? JSON.stringify(variables)
-    if (!shapes.has(key)) shapes.set(key, { variables, ...unnamed(statements) })
+  const declared = declaredVariables(view.schema, found.definitions)
+  types.push(...declared.map(({ type }) => type))
+  const { strict, planned } = found.sketch
+  const thought = variablesFor(view, found.definitions, document.text)
+  const form = {
+    planned: Object.fromEntries(planned),
+    nulls: strict ? nullsOf(declared, found, thought) : [],
+    ...(!strict && { lenient: true as const }),
   }
-  for (const example of examples) keep(example)
-  for (const thought of variablesFor(view, document.definitions, text)) attempt(() => keep(thought))
   return {
     name,
-    kind: kindOf(document),
-    variables: variablesOf(engine, role, document.definitions),
-    shapes: Object.fromEntries([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    kind: kindOf(found),
+    variables: declared.map(variableOf),
+    ...form,
+    shapes: shapesOf(
+      declared,
+      form,
+      found,
+      document.examples,
+      strict ? foreseen(declared, form.nulls, thought) : thought,
+    ),
   }
 }
 
-/** What was thought up need not fit: a request with it would be refused. */
-function attempt(work: () => void): void {
+/** Variables of which null runs the same as none, among the fewest others and among all. */
+const nullsOf = (
+  declared: readonly DeclaredVariable[],
+  { prepare }: Document,
+  thought: readonly Given[],
+): readonly string[] =>
+  declared
+    .filter(({ type, byDefault }) => type.kind !== 'non-null' && byDefault === undefined)
+    .map(({ name }) => name)
+    .filter((name) => {
+      const outcomes = [thought[0] ?? {}, thought.at(-1) ?? {}].flatMap((given) => {
+        const { [name]: _left, ...others } = given
+        const [without, withNull] = [others, { ...others, [name]: null }].map((one) => outcomeOf(() => prepare(one)))
+        return without instanceof Refusal || withNull === undefined ? [] : [[without, withNull] as const]
+      })
+      return outcomes.length > 0 && outcomes.every(([without, withNull]) => isDoneAlike(without, withNull))
+    })
+
+const isDoneAlike = (one: Prepared | Refusal | undefined, other: Prepared | Refusal): boolean =>
+  one !== undefined &&
+  !(one instanceof Refusal) &&
+  !(other instanceof Refusal) &&
+  printed(one.statements) === printed(other.statements)
+
+/** @throws Refusal where an example cannot be asked */
+function shapesOf(
+  declared: readonly DeclaredVariable[],
+  form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
+  { prepare }: Document,
+  examples: readonly Given[],
+  thought: readonly Given[],
+): CompiledOperation['shapes'] {
+  const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
+  const key = shapeKeyOf(declared, form)
+  const shapes = new Map<string, CompiledShape>()
+  for (const variables of examples)
+    shapes.set(key(read(variables)), { variables, ...unnamed(prepare(variables).statements) })
+  for (const variables of thought) {
+    const found = outcomeOf(() => key(read(variables)))
+    // What is thought up need not fit its type.
+    if (typeof found !== 'string' || shapes.has(found)) continue
+    const made = outcomeOf(() => prepare(variables))
+    shapes.set(found, {
+      variables,
+      ...(made instanceof Refusal ? { refused: made.errors } : unnamed(made.statements)),
+    })
+  }
+  return Object.fromEntries([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function outcomeOf<T>(work: () => T): T | Refusal {
   try {
-    work()
+    return work()
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
+    if (error instanceof Refusal) return error
+    throw error
   }
 }
 
-const unnamed = ({ statements, ...others }: Statements): Omit<CompiledShape, 'variables'> => ({
+const unnamed = ({ statements, ...others }: Statements): RunShape => ({
   ...others,
-  statements: statements.map(({ text, carriesCheck, values, tenants, unchanged }): Unnamed => ({
-    text,
-    ...(carriesCheck === true && { carriesCheck }),
-    values,
-    ...(tenants !== undefined && { tenants }),
-    ...(unchanged !== undefined && { unchanged }),
-  })),
+  statements: statements.map(({ name: _name, ...statement }): UnnamedStatement => statement),
 })
 
 const kindOf = ({ writes, streams }: Document): CompiledOperation['kind'] =>
   writes ? 'mutation' : streams ? 'subscription' : 'query'
 
-const variablesOf = (
-  engine: Engine,
-  role: string,
-  definitions: readonly VariableDefinitionNode[],
-): CompiledOperation['variables'] =>
-  declaredVariables(engine.view(role).schema, definitions).map(({ name, type, byDefault }) => ({
-    name,
-    type: type.text,
-    ...(byDefault !== undefined && { default: byDefault }),
-  }))
+const variableOf = ({ name, type, byDefault, place }: DeclaredVariable): CompiledVariable => ({
+  name,
+  type: type.text,
+  ...(byDefault !== undefined && { default: byDefault }),
+  place,
+})

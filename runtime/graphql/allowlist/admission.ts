@@ -48,7 +48,8 @@ function listedIn({ table }: AllowlistFacts, hash: string, hashOnly: boolean): A
   return { table, hash, hashOnly }
 }
 
-function sentHash({ extensions }: GraphqlRequest): string | null {
+/** The hash that a request sends, beside a text or in the place of one. */
+export function sentHash({ extensions }: GraphqlRequest): string | null {
   const persisted = extensions['persistedQuery']
   const hash = isJsonObject(persisted) ? persisted['sha256Hash'] : undefined
   return typeof hash === 'string' ? hash.toLowerCase() : null

@@ -3,6 +3,7 @@ import { createLru, createTryingLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { createDocument, createKnown, type Document, type Known, type Shapes, type Sketch } from './document.ts'
 import { Refusal } from '../protocol/failures.ts'
+import { introspects } from '../operation/introspects.ts'
 import { TakesLong, type Patience } from '../operation/limits.ts'
 import { tooDeep, withinStack } from '../operation/stack.ts'
 import { tooRepetitive } from '../operation/operation.ts'
@@ -165,9 +166,6 @@ export function idOf({ role, text, operationName, mark }: DocumentRequest): stri
   const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
   return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
 }
-
-/** Whether a document may ask what the schema is. */
-export const introspects = (text: string): boolean => /__(?:schema|type)\b/.test(text)
 
 function ifQuick<T>(work: () => T): T | null {
   try {

@@ -2,10 +2,14 @@ import { join } from 'node:path'
 import { isLosslessNumber, parse, stringify } from 'lossless-json'
 import { localDisk } from '../../../compiler/emit/disk.ts'
 import { dump } from '../../../compiler/report/dump.ts'
+import { compileDocuments } from '../../../compiler/tools/compiled/compile-documents.ts'
 import type { BoundStatement } from '../../../runtime/contract/execution.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
+import { documentsIndex, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
+import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
+import { nothingServed } from '../../../runtime/graphql/compiled/source.ts'
 import { readVariables } from '../../../runtime/graphql/prepared/variables.ts'
 import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
@@ -30,8 +34,12 @@ export async function operationStages(db: TestDatabase, revision: Revision, fold
   const files: (readonly [string, string])[] = []
   try {
     for (const document of documents) {
-      await db.query(`${truncateAll};\n${data}`)
-      const stages = stagesOf(engine, document, await ask(database, revision, document))
+      const reset = (): Promise<unknown> => db.query(`${truncateAll};\n${data}`)
+      await reset()
+      const asked = await ask(database, revision, document)
+      await reset()
+      await demandSameCompiled(database, engine, document, asked.response)
+      const stages = stagesOf(engine, document, asked)
       const path = `operations/${document.name}`
       files.push(...Object.entries(stages).map(([stage, text]) => [`${path}.${stage}`, text] as const))
     }
@@ -59,6 +67,41 @@ interface Asked {
   readonly statements: readonly BoundStatement[] | null
 }
 
+/** Law: a document that can be compiled is answered alike where nothing but it is there. */
+async function demandSameCompiled(
+  { run }: Database,
+  engine: Engine,
+  { name, text, role, variables, claims, extensions }: GoldenDocument,
+  { body }: GraphqlResponse,
+): Promise<void> {
+  // Of what a server of compiled documents does not have.
+  if (Object.keys(extensions).length > 0) return
+  const { files, faults } = compileDocuments(
+    engine,
+    [role],
+    [{ source: name, text, roles: null, examples: [variables] }],
+  )
+  if (faults.length > 0) return
+  const { manifest } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
+  const revision = {
+    id: engine.revision,
+    version: null,
+    entities: [],
+    functions: '',
+    compiled: { files, outdated: [] },
+  }
+  const service = createCompiledService({
+    database: { run },
+    source: () => Promise.resolve({ ...revision, manifest: { ...nothingServed, ...manifest } }),
+  })
+  const compiled = await service.serve(
+    { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
+    { role, claims: JSON.stringify({ role, ...claims }) },
+  )
+  if (compiled.body.toString() === body.toString()) return
+  throw new Error(`${name} is answered otherwise where it is compiled: ${compiled.body.toString()}`)
+}
+
 async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {
   const { text, role, variables, claims, extensions } = document
   const sent: BoundStatement[] = []
@@ -75,7 +118,8 @@ async function ask({ run }: Database, revision: Revision, document: GoldenDocume
     { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
     { role, claims: JSON.stringify({ role, ...claims }) },
   )
-  return { response, statements: sent.length > 0 || response.outcome === 'ok' ? sent : null }
+  // What is prepared ahead of requests may run after them.
+  return { response, statements: sent.length > 0 || response.outcome === 'ok' ? [...sent] : null }
 }
 
 function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {

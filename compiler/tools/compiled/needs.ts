@@ -1,0 +1,63 @@
+import type { EntityFacts, ObjectId } from '../../../runtime/contract/manifest.ts'
+import type { EntityBuilder } from '../../../runtime/contract/builder.ts'
+import type { Engine } from '../../../runtime/engine/engine.ts'
+import type { CompiledOperation, DocumentNeeds, NeededColumn } from '../../../runtime/graphql/compiled/format.ts'
+import { ident } from '../../../runtime/sql/ident.ts'
+
+/** Finds what documents need of a database, by what their statements are written with. */
+export interface NeedsRecorder {
+  /** To write statements with. */
+  readonly engine: Engine
+  /** What the operations need that were written since this was last asked. */
+  readonly of: (operations: readonly CompiledOperation[]) => DocumentNeeds
+}
+
+export function recordingNeeds(engine: Engine): NeedsRecorder {
+  const entities = new Set<ObjectId>()
+  const calls = new Set<ObjectId>()
+  const noting =
+    <T>(ids: Set<ObjectId>, find: (id: ObjectId) => T) =>
+    (id: ObjectId): T => {
+      ids.add(id)
+      return find(id)
+    }
+  const facts = new Map(engine.manifest.entities.map((entity) => [entity.id, entity]))
+  return {
+    engine: { ...engine, entity: noting(entities, engine.entity), call: noting(calls, engine.call) },
+    of: (operations) => {
+      const texts = operations.flatMap(textsOf)
+      const columns = [...entities].toSorted().flatMap((id) => {
+        const entity = facts.get(id)
+        return entity === undefined ? [] : columnsNamed(entity, engine.entity(id), texts)
+      })
+      const computed = [...entities].flatMap((id) => facts.get(id)?.computed ?? []).map(({ id }) => id)
+      const functions = [...calls, ...computed]
+        .map((id) => JSON.parse(id) as [string, string])
+        .filter(([schema, name]) => names(texts, `${ident(schema)}.${ident(name)}(`))
+      entities.clear()
+      calls.clear()
+      return { columns, functions: [...new Map(functions.map((one) => [one.join('.'), one])).values()].toSorted() }
+    },
+  }
+}
+
+const textsOf = ({ shapes }: CompiledOperation): readonly string[] =>
+  Object.values(shapes).flatMap((shape) => ('statements' in shape ? shape.statements.map(({ text }) => text) : []))
+
+/** A name that stands there for something else makes a document need more than it does, and never less. */
+const names = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name))
+
+const columnsNamed = (
+  { schema, relation, columns }: EntityFacts,
+  builder: EntityBuilder,
+  texts: readonly string[],
+): readonly NeededColumn[] => [
+  [schema, relation, null, null],
+  ...columns
+    .filter(({ column }) => names(texts, ident(column)))
+    .map(({ column }): NeededColumn => [schema, relation, column, typeOf(builder, column)]),
+]
+
+/** What a column's value is cast to when it is written; null: a function makes it. */
+const typeOf = ({ columns }: EntityBuilder, column: string): string | null =>
+  /^\(\)::(.+)$/.exec(columns[column]?.fromRecord('') ?? '')?.[1] ?? null

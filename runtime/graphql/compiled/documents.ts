@@ -1,0 +1,149 @@
+import type { CompiledTexts } from '../../contract/revision.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
+import type { Known } from '../prepared/document.ts'
+import { refuse, Refusal } from '../protocol/failures.ts'
+import { named } from '../statements/named.ts'
+import type { Statement, Statements } from '../statements/statements.ts'
+import { createVariableReader } from '../variables/read.ts'
+import { inputTypes } from '../variables/table.ts'
+import { namedInput, type DeclaredVariable, type InputType } from '../variables/types.ts'
+import { documentFile, documentsIndex } from './format.ts'
+import { shapeKeyOf } from './shape.ts'
+import type { CompiledOperation, DocumentFile, DocumentsIndex, RunShape, TypesFile } from './format.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** An operation of a compiled document for a role. */
+export interface KnownOperation extends Omit<Known, 'definitions' | 'ready'> {
+  /** @throws Refusal for variables that do not fit their types, or have a form that was not compiled */
+  readonly ready: (variables: Given) => NonNullable<ReturnType<Known['ready']>>
+}
+
+interface KnownDocument {
+  readonly text: string
+  /** It names what the database does not have. */
+  readonly outdated: boolean
+  /** @throws Refusal where there is no such operation, or none is named and there are several */
+  readonly operation: (name: string | null) => KnownOperation
+}
+
+export interface KnownDocuments {
+  /** How many there are, of all roles together. */
+  readonly count: number
+  /** Undefined: it was not compiled for the role. */
+  readonly find: (role: string, hash: string) => KnownDocument | undefined
+}
+
+/** What was compiled. A document is read when it is first asked for. */
+export function createKnownDocuments({ files, outdated }: CompiledTexts): KnownDocuments {
+  const read = <T>(path: string): T => JSON.parse(files[path] ?? 'null') as T
+  const index = read<DocumentsIndex>(documentsIndex)
+  const lost = new Set(outdated)
+  const roles = new Map(
+    Object.entries(index.roles).map(([role, documents]) => [role, new Map(Object.entries(documents))]),
+  )
+  const types = new Map<string, (text: string) => InputType>()
+  const typesOf = (role: string): ((text: string) => InputType) => {
+    const made = types.get(role) ?? inputTypes(read<TypesFile>(documentFile(index.types[role] ?? '')).types)
+    types.set(role, made)
+    return made
+  }
+  const known = new Map<string, KnownDocument>()
+  return {
+    count: new Set(Object.values(index.roles).flatMap((documents) => Object.keys(documents))).size,
+    find: (role, hash) => {
+      const address = roles.get(role)?.get(hash)
+      if (address === undefined) return undefined
+      const id = `${address} ${role}`
+      const before = known.get(id)
+      if (before !== undefined) return before
+      const file = read<DocumentFile>(documentFile(address))
+      const made = { ...documentOf(role, file, typesOf(role)), outdated: lost.has(address) }
+      known.set(id, made)
+      return made
+    },
+  }
+}
+
+function documentOf(
+  role: string,
+  { document, operations }: DocumentFile,
+  typeOf: (text: string) => InputType,
+): Omit<KnownDocument, 'outdated'> {
+  const known = new Map<string | null, KnownOperation>()
+  const made = (name: string | null): KnownOperation => {
+    const operation = choose(operations, name)
+    const before = known.get(operation.name)
+    if (before !== undefined) return before
+    const one = operationOf(role, operation, typeOf)
+    known.set(operation.name, one)
+    return one
+  }
+  return { text: document, operation: made }
+}
+
+/** In the reference implementation's words. */
+function choose(operations: readonly CompiledOperation[], name: string | null): CompiledOperation {
+  const [only, ...others] = operations
+  const found = name === null ? (others.length === 0 ? only : undefined) : operations.find((one) => one.name === name)
+  if (found !== undefined) return found
+  throw name === null
+    ? refuse('OPERATION_NOT_FOUND', 'Must provide operation name if query contains multiple operations.')
+    : refuse('OPERATION_NOT_FOUND', `Unknown operation named "${name}".`)
+}
+
+const otherForm =
+  'The document was not compiled for variables of this form: add an example of them to the examples beside the document.'
+
+function operationOf(
+  role: string,
+  { kind, variables, shapes, ...form }: CompiledOperation,
+  typeOf: (text: string) => InputType,
+): KnownOperation {
+  const declared = variables.map(({ name, type, default: byDefault, place }): DeclaredVariable => {
+    return { name, type: typeOf(type), byDefault, place }
+  })
+  const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
+  const shape = shapeKeyOf(declared, form)
+  const known = new Map<string, Statements>()
+  return {
+    writes: kind === 'mutation',
+    streams: kind === 'subscription',
+    ready: (given) => {
+      const values = read(given)
+      const key = shape(values)
+      const before = known.get(key)
+      if (before !== undefined) return { statements: before, variables: values, shape: key }
+      const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
+      if (found === undefined) throw notForeseen(declared, values)
+      if ('refused' in found) throw new Refusal(found.refused[0]?.extensions.code ?? 'BAD_ARGUMENT', found.refused)
+      const statements = namedFor(role, found)
+      known.set(key, statements)
+      return { statements, variables: values, shape: key }
+    },
+  }
+}
+
+/** @throws Refusal where the reason is a token that cannot be read */
+function notForeseen(declared: readonly DeclaredVariable[], values: Given): Refusal {
+  for (const { name, type } of declared) {
+    const value = values[name]
+    if (typeof value !== 'string') continue
+    const { text } = namedInput(type)
+    if (text === 'Cursor') decodeCursor(value)
+    if (text === 'ID') decodeNodeId(value)
+  }
+  return refuse('VARIABLES_NOT_COMPILED', otherForm)
+}
+
+const namedFor = (role: string, { writes, pieces, reads, statements }: RunShape): Statements => ({
+  writes,
+  pieces,
+  reads,
+  // A text that the check is added to was written open: `carriesCheck` says so.
+  statements: statements.map((statement) => ({ ...statement, ...named(role, statement.text) }) as Statement),
+})
+
+/** Whether what stands under a hash is what has it. */
+export const isUnderItsHash = (hash: string, { document }: DocumentFile): boolean => sha256Hex(document) === hash

@@ -1,0 +1,85 @@
+import type { Manifest } from '../../contract/manifest.ts'
+import type { ErrorEntry } from '../protocol/failures.ts'
+import type { Statement, Statements } from '../statements/statements.ts'
+import type { Planned } from '../variables/shape.ts'
+import type { InputTable } from '../variables/table.ts'
+
+/** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
+
+export const documentsFormat = 2
+
+/** Where they stand in the folder of a revision. */
+export const documentsIndex = 'documents/index.json'
+export const documentFile = (address: string): string => `documents/${address}.json`
+
+/** What of the manifest requests need whose statements are known. */
+export type ServedFacts = Pick<
+  Manifest,
+  'format' | 'holders' | 'roles' | 'readsClaims' | 'leaves' | 'distributed' | 'limits' | 'allowlists'
+>
+
+export interface DocumentsIndex {
+  readonly format: typeof documentsFormat
+  readonly revision: string
+  readonly manifest: ServedFacts
+  /** By role: the address of the types that its variables have. */
+  readonly types: Readonly<Record<string, string>>
+  /** By role: addresses of documents by the hashes of their texts. */
+  readonly roles: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+export interface TypesFile {
+  readonly format: typeof documentsFormat
+  readonly types: InputTable
+}
+
+export interface DocumentFile {
+  readonly format: typeof documentsFormat
+  readonly document: string
+  readonly needs: DocumentNeeds
+  readonly operations: readonly CompiledOperation[]
+}
+
+/** What its statements name: where one of these is gone, they cannot run, or mean something else. */
+export interface DocumentNeeds {
+  /** Relations; with a column and the SQL type that it has, where they name one. */
+  readonly columns: readonly NeededColumn[]
+  readonly functions: readonly (readonly [schema: string, name: string])[]
+}
+
+export type NeededColumn = readonly [schema: string, relation: string, column: string | null, type: string | null]
+
+export interface CompiledOperation {
+  readonly name: string | null
+  readonly kind: 'query' | 'mutation' | 'subscription'
+  readonly variables: readonly CompiledVariable[]
+  /** Variables of which the statements depend on more than the form. */
+  readonly planned: Readonly<Record<string, Planned>>
+  /** Variables of which null is the same as none. */
+  readonly nulls: readonly string[]
+  /** The specification's rules are off: the key of a shape is the JSON text of its variables. */
+  readonly lenient?: true
+  readonly shapes: Readonly<Record<string, CompiledShape>>
+}
+
+export interface CompiledVariable {
+  readonly name: string
+  readonly type: string
+  /** Coerced; absent: there is none. */
+  readonly default?: unknown
+  /** Where the document declares it; null: nobody is told. */
+  readonly place: { readonly line: number; readonly column: number } | null
+}
+
+/** What is done with variables of one form, with an example of them. */
+export type CompiledShape = { readonly variables: Readonly<Record<string, unknown>> } & (
+  | RunShape
+  | { readonly refused: readonly ErrorEntry[] }
+)
+
+export interface RunShape extends Omit<Statements, 'statements'> {
+  readonly statements: readonly UnnamedStatement[]
+}
+
+/** Statements have names made of role and text; without them roles have the same. */
+export type UnnamedStatement = Omit<Statement, 'name'>

@@ -1,0 +1,182 @@
+import type { Caller, RequestContext } from '../../contract/execution.ts'
+import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import { createPrivileges } from '../../engine/privileges.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { notListed, sentHash } from '../allowlist/admission.ts'
+import { behindList } from '../allowlist/listed.ts'
+import { readBody } from '../http/request.ts'
+import { introspects } from '../operation/introspects.ts'
+import { withinStack } from '../operation/stack.ts'
+import type { Prepared } from '../prepared/document.ts'
+import { checkMethod } from '../prepared/method.ts'
+import { refuse } from '../protocol/failures.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import { bindAll } from '../run/bind.ts'
+import { createCell, type Running } from '../run/cell.ts'
+import { createEstimates, type Estimates } from '../run/cost-limit.ts'
+import { checkEstimate } from '../run/check-estimate.ts'
+import { exchangeOf } from '../run/exchange.ts'
+import { interestsOf } from '../run/interests.ts'
+import { againOnNewerSchema, refusedByNow } from '../run/on-schema-of-now.ts'
+import { toResponse } from '../run/response.ts'
+import { createTenants, hasTenants, type Tenants } from '../run/tenants.ts'
+import { beginTurn, type Turn as TurnOn } from '../run/turn.ts'
+import type { GraphqlService, ServiceParts, WatchAnswer } from '../serve.ts'
+import { createKnownDocuments, type KnownDocuments, type KnownOperation } from './documents.ts'
+
+/**
+ * How a request is answered where only compiled documents are: find, read the variables, bind, run, respond. Nothing is parsed,
+ * validated, planned or written.
+ */
+
+interface Loaded extends Running {
+  readonly revision: Revision
+  readonly engine: Running['engine'] & Pick<Revision, 'manifest'>
+  readonly documents: KnownDocuments
+  readonly estimates: Estimates
+}
+
+type Turn = TurnOn<Loaded>
+
+export function createCompiledService({ database, source, now = Date.now }: ServiceParts): GraphqlService {
+  // New artifacts come without a change of the database.
+  const cell = createCell(createLoad(source, now), now, true)
+  const tenants = createTenants()
+  const inTurn = <T>(
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext | undefined,
+    work: (found: Found) => Promise<T>,
+  ): Promise<T | GraphqlResponse> =>
+    againOnNewerSchema(
+      cell,
+      async (isFirst) => beginTurn(database, await cell.current(), request, caller, context, isFirst),
+      async (turn) => work(await find(turn)),
+    )
+  return {
+    serve: (request, caller, context) => inTurn(request, caller, context, (found) => answer(found, tenants)),
+    watch: async (request, caller, context) => {
+      const found = await inTurn({ ...request, live: true }, caller, context, watched)
+      return 'outcome' in found ? { kind: 'refused', response: found } : found
+    },
+    describe: () => Promise.resolve(null),
+    caches: () => null,
+  }
+}
+
+function createLoad(source: RevisionSource, now: () => number): (before: Loaded | null) => Promise<Loaded> {
+  return async (before) => {
+    const revision = await source()
+    if (before !== null && isSame(before.revision, revision)) return before
+    const { id, version, manifest, compiled, failure } = revision
+    if (compiled === undefined) throw new Error('the source hands over no compiled documents')
+    return {
+      revision,
+      engine: { revision: id, version, manifest, privileges: createPrivileges(manifest) },
+      documents: createKnownDocuments(compiled),
+      estimates: createEstimates(now),
+      standsIn: failure !== undefined,
+    }
+  }
+}
+
+const isSame = (one: Revision, other: Revision): boolean =>
+  one === other ||
+  (one.id === other.id &&
+    one.version === other.version &&
+    one.failure === other.failure &&
+    one.compiled?.outdated.join() === other.compiled?.outdated.join())
+
+/** The operation that is asked for, and the turn in which it runs. */
+interface Found {
+  readonly turn: Turn
+  readonly operation: KnownOperation
+}
+
+/** @throws Refusal for what was not compiled, or cannot be answered by the schema of now */
+async function find(turn: Turn): Promise<Found> {
+  const { request, loaded, asker } = turn
+  refuseExtensions(request)
+  const { role } = asker.caller
+  const hash = hashOf(request)
+  const document = loaded.documents.find(role, hash)
+  if (document === undefined) throw notCompiled(request, hash)
+  const operation = document.operation(request.operationName)
+  if (document.outdated) await refusedByNow(turn, refuseOutdated)
+  checkMethod(operation, request)
+  return { turn: listedTurn(turn, hash, document.text), operation }
+}
+
+function refuseExtensions({ extensions }: GraphqlRequest): void {
+  const asked = ['explain', 'schemaReport'].find((name) => extensions[name] === true)
+  if (asked !== undefined)
+    throw refuse('ONLY_COMPILED', `This server answers compiled documents only, without the extension "${asked}".`)
+}
+
+function refuseOutdated(): never {
+  throw refuse(
+    'DOCUMENT_OUTDATED',
+    'The database schema has changed so that the document cannot be answered until it is compiled again.',
+  )
+}
+
+/** @throws Refusal for a hash that is not that of the text beside it */
+function hashOf(request: GraphqlRequest): string {
+  const sent = sentHash(request)
+  if (request.query === null) return sent ?? ''
+  const hash = sha256Hex(request.query)
+  if (sent === null || sent === hash) return hash
+  throw refuse('PERSISTED_QUERY_MISMATCH', 'The hash that was sent is not that of the document.')
+}
+
+/** Clients that know hashes send the text after the first of these codes. */
+function notCompiled({ query }: GraphqlRequest, hash: string): Error {
+  if (query === null) return refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
+  if (introspects(query))
+    return refuse('ONLY_COMPILED', 'This server answers compiled documents only, without introspection.')
+  return refuse(
+    'DOCUMENT_NOT_COMPILED',
+    `The document is not among those that were compiled for the role; its hash is ${hash}.`,
+  )
+}
+
+/** What a list governs runs only where it is listed, too. */
+function listedTurn(turn: Turn, hash: string, text: string): Turn {
+  const { loaded, asker, run, read, request } = turn
+  const { allowlists = [] } = loaded.engine.manifest
+  const list = allowlists.find(({ roles }) => roles.includes(asker.caller.role))
+  if (list === undefined) return turn
+  const hashOnly = request.query === null
+  if (list.table === null) throw notListed({ hash, hashOnly })
+  const admission = { table: list.table, hash, hashOnly }
+  const behind = behindList(run, admission, text)
+  return { ...turn, run: behind, read: read === run ? behind : behindList(read, admission, text) }
+}
+
+/** @throws Refusal for variables that cannot be used */
+const prepared = ({ turn: { request }, operation }: Found): Prepared =>
+  withinStack(() =>
+    operation.ready(request.unread === undefined ? request.variables : readBody(request.unread).variables),
+  )
+
+async function answer(found: Found, tenants: Tenants): Promise<GraphqlResponse> {
+  const { turn } = found
+  const made = prepared(found)
+  turn.outline = made.statements
+  const bound = bindAll(made)
+  const timeline = turn.context?.timeline ?? null
+  if (timeline !== null) timeline.prepared = performance.now()
+  const placed = hasTenants(bound) ? await tenants.place(turn, bound) : bound
+  await checkEstimate(turn, placed)
+  const { writes } = made.statements
+  const rows = await (writes ? turn.run : turn.read)(exchangeOf(turn.asker, !writes, placed))
+  const response = toResponse(made.statements, rows)
+  return turn.request.live === true ? { ...response, revision: turn.loaded.engine.revision } : response
+}
+
+async function watched(found: Found): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
+  const interests = interestsOf(prepared(found))
+  return interests === undefined
+    ? { kind: 'once' }
+    : { kind: 'watch', interests, revision: found.turn.loaded.engine.revision }
+}

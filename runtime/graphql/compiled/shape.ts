@@ -1,0 +1,21 @@
+import type { DeclaredVariable } from '../variables/types.ts'
+import { shapeOf, type ShapeOf } from '../variables/shape.ts'
+import type { CompiledOperation } from './format.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** The key that a compiled operation has what it does with such variables under; they are coerced, unless it is lenient. */
+export function shapeKeyOf(
+  declared: readonly DeclaredVariable[],
+  { planned, nulls, lenient }: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
+): ShapeOf {
+  if (lenient === true) return (values) => JSON.stringify(values)
+  const shape = shapeOf(declared, new Map(Object.entries(planned)))
+  return (values) => shape(withoutNulls(values, nulls))
+}
+
+function withoutNulls(values: Given, nulls: readonly string[]): Given {
+  const left = nulls.filter((name) => values[name] === null)
+  if (left.length === 0) return values
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !left.includes(name)))
+}

@@ -1,0 +1,85 @@
+import type { ScalarName } from '../../contract/scalar-names.ts'
+import type { FieldInput, InputType, NamedInput } from './types.ts'
+
+/**
+ * Types of variables as JSON, and what variables may be by it: the same that a schema says (prepared/input-types.ts), where none
+ * is.
+ */
+export type InputTable = Readonly<Record<string, EnumRow | ObjectRow>>
+
+interface EnumRow {
+  readonly kind: 'enum'
+  /** By name: what stands for it. */
+  readonly values: Readonly<Record<string, string>>
+  readonly written: boolean
+}
+
+interface ObjectRow {
+  readonly kind: 'object'
+  /** In the order of the type. */
+  readonly fields: Readonly<Record<string, FieldRow>>
+}
+
+interface FieldRow {
+  readonly type: string
+  /** Absent: nothing stands for a value that is not given. */
+  readonly default?: unknown
+}
+
+/** All that can be reached from these types; scalars need no row. */
+export function inputTable(types: readonly InputType[]): InputTable {
+  const rows = new Map<string, InputTable[string]>()
+  const waiting = [...types]
+  for (let type = waiting.pop(); type !== undefined; type = waiting.pop()) {
+    if (type.kind === 'list' || type.kind === 'non-null') {
+      waiting.push(type.of)
+      continue
+    }
+    if (type.kind === 'scalar' || rows.has(type.text)) continue
+    if (type.kind === 'enum') {
+      rows.set(type.text, { kind: 'enum', values: Object.fromEntries(type.values), written: type.written })
+      continue
+    }
+    const fields = [...type.fields()]
+    rows.set(type.text, { kind: 'object', fields: Object.fromEntries(fields.map(fieldRow)) })
+    waiting.push(...fields.map(([, field]) => field.type))
+  }
+  return Object.fromEntries([...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const fieldRow = ([name, { type, byDefault }]: readonly [string, FieldInput]): readonly [string, FieldRow] => [
+  name,
+  { type: type.text, ...(byDefault !== undefined && { default: byDefault }) },
+]
+
+/** Types by their texts, such as `[notesFilter!]`. Each is made when it is first asked for. */
+export function inputTypes(table: InputTable): (text: string) => InputType {
+  const known = new Map<string, InputType>()
+  const typeOf = (text: string): InputType => {
+    const before = known.get(text)
+    if (before !== undefined) return before
+    const made = make(text)
+    known.set(text, made)
+    return made
+  }
+  const make = (text: string): InputType => {
+    if (text.endsWith('!')) {
+      const of = typeOf(text.slice(0, -1))
+      if (of.kind === 'non-null') throw new Error('no type is non-null twice')
+      return { kind: 'non-null', of, text }
+    }
+    if (text.startsWith('[')) return { kind: 'list', of: typeOf(text.slice(1, -1)), text }
+    return named(text)
+  }
+  const named = (text: string): NamedInput => {
+    const row = Object.hasOwn(table, text) ? table[text] : undefined
+    // A table holds all but the scalars, which are always the same.
+    if (row === undefined) return { kind: 'scalar', text: text as ScalarName }
+    if (row.kind === 'enum') return { ...row, text, values: new Map(Object.entries(row.values)) }
+    let fields: ReadonlyMap<string, FieldInput> | null = null
+    const fieldOf = ([name, { type, default: byDefault }]: readonly [string, FieldRow]) =>
+      [name, { type: typeOf(type), byDefault }] as const
+    return { kind: 'object', text, fields: () => (fields ??= new Map(Object.entries(row.fields).map(fieldOf))) }
+  }
+  return typeOf
+}

@@ -1,0 +1,294 @@
+import { cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
+import { serveCommand } from '../../../compiler/tools/cli/serve.ts'
+import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
+import { loadRevision } from '../../../runtime/engine/load.ts'
+import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
+import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
+import type { GraphqlRequest } from '../../../runtime/graphql/protocol/types.ts'
+import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import type { LogEvent } from '../../../runtime/log/events.ts'
+import { runCommand } from '../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { serveBuilt } from '../../support/served.ts'
+import type { Answer } from '../../support/service.ts'
+
+const documents = {
+  one: 'query One($id: Int!) { notesByPk(id: $id) { body } }\n',
+  page: 'query Page($n: Int, $after: Cursor, $filter: notesFilter, $order: [notesOrderBy!]) {\n  notesCollection(first: $n, after: $after, filter: $filter, orderBy: $order) { edges { cursor node { id kind } } }\n}\n',
+  add: 'mutation Add($rows: [notesInsertInput!]!) { insertIntonotesCollection(objects: $rows) { affectedCount } }\n',
+  tags: '{ tagsCollection { edges { node { name } } } }\n',
+  shown:
+    'query Shown($yes: Boolean!) { notesCollection(first: 1) { edges { node { id body @include(if: $yes) } } } }\n',
+}
+const examples = [
+  { n: 2 },
+  { n: 2, after: 'WzFd' },
+  { n: 2, filter: { id: { gt: 1 } } },
+  { n: 1, order: [{ kind: 'DescNullsLast' }] },
+]
+
+let db: TestDatabase
+let database: Database
+let sources: string
+let out: string
+let clock = 0
+const events: LogEvent[] = []
+
+beforeAll(async () => {
+  db = await createDatabase({
+    prepare: true,
+    sql: `
+      create type kind as enum ('short', 'long');
+      create table notes (id int primary key, body text, kind kind, spare int);
+      create table tags (id int primary key, name text);
+      insert into notes select n, 'note ' || n, case when n % 2 = 0 then 'long'::kind else 'short' end from generate_series(1, 5) n;
+      insert into tags values (1, 'red');
+      grant select, insert on notes, tags to anon`,
+  })
+  database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 2 })
+  sources = await mkdtemp(join(tmpdir(), 'catalograph-only-'))
+  for (const [name, text] of Object.entries(documents)) await writeFile(join(sources, `${name}.graphql`), text)
+  await writeFile(join(sources, 'page.variables.json'), JSON.stringify(examples))
+  out = await compiled()
+})
+afterAll(async () => {
+  await database.close()
+  await db.drop()
+})
+beforeEach(() => {
+  clock += 10_000
+  events.length = 0
+})
+
+async function compiled(into?: string): Promise<string> {
+  const folder = into ?? (await mkdtemp(join(tmpdir(), 'catalograph-only-out-')))
+  const { exitCode, noted } = await runCommand(
+    [compileCommand],
+    ['compile', '--documents', join(sources, '*.graphql'), '--out', folder],
+    { environment: { DATABASE_URL: db.url } },
+  )
+  expect([exitCode, noted.match(/error.*/i)]).toEqual([0, null])
+  return folder
+}
+
+const onlyCompiled = (folder = out): GraphqlService =>
+  createCompiledService({
+    database,
+    source: createCompiledSource({ folder, query: database.query, log: (event) => events.push(event) }),
+    now: () => clock,
+  })
+
+interface Asked extends Partial<GraphqlRequest> {
+  readonly role?: string
+}
+
+async function bytes(service: GraphqlService, { role = 'anon', ...asked }: Asked): Promise<string> {
+  const request = { query: null, operationName: null, variables: {}, extensions: {}, queryOnly: false, ...asked }
+  const { body } = await service.serve(request, { role, claims: JSON.stringify({ role }) })
+  return body.toString()
+}
+
+const codeOf = async (service: GraphqlService, asked: Asked): Promise<string | undefined> =>
+  (JSON.parse(await bytes(service, asked)) as Answer).errors?.[0]?.extensions.code
+
+const byHash = (text: string): Asked => ({
+  extensions: { persistedQuery: { version: 1, sha256Hash: sha256Hex(text) } },
+})
+
+describe('a server of compiled documents', () => {
+  it('answers by text and by hash what a general server answers', async () => {
+    const general = createService({ database, source: () => loadRevision(out) })
+    const compiledOnly = onlyCompiled()
+    const questions: readonly (readonly [string, Asked['variables']])[] = [
+      [documents.one, { id: 3 }],
+      [documents.one, { id: 99 }],
+      [documents.page, {}],
+      ...examples.map((variables) => [documents.page, variables] as const),
+      [documents.page, { n: 2, filter: { id: { gt: 3 } } }],
+      [documents.page, { n: 2, after: 'WzJd' }],
+      [documents.page, { n: null, after: null }],
+      [documents.tags, {}],
+      [documents.shown, { yes: true }],
+      [documents.shown, { yes: false }],
+      // What does not fit is refused in the same words.
+      [documents.one, {}],
+      [documents.one, { id: 'x', more: 1 }],
+      [documents.one, { id: 2 ** 40 }],
+      [documents.page, { filter: { idd: { gt: 1 }, kind: { eq: 'LONGER' } } }],
+      [documents.page, { order: [{ kind: 'Up' }], n: 1.5 }],
+      [documents.add, { rows: [{ id: 'a' }] }],
+    ]
+    for (const [query, variables = {}] of questions) {
+      const expected = await bytes(general, { query, variables })
+      expect(await bytes(compiledOnly, { query, variables })).toBe(expected)
+      expect(await bytes(compiledOnly, { ...byHash(query), variables })).toBe(expected)
+    }
+    const rows = [{ id: 10, body: 'new', kind: 'short', spare: null }]
+    expect(await bytes(compiledOnly, { query: documents.add, variables: { rows } })).toBe(
+      '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}',
+    )
+    await db.query('delete from notes where id = 10')
+  })
+
+  it('refuses everything else with a code, and nothing runs', async () => {
+    const service = onlyCompiled()
+    const other = '{ notesCollection { edges { node { body } } } }'
+    expect(await codeOf(service, { query: other })).toBe('DOCUMENT_NOT_COMPILED')
+    expect(await codeOf(service, { query: documents.one, role: 'authenticated' })).toBe('DOCUMENT_NOT_COMPILED')
+    expect(await codeOf(service, byHash(other))).toBe('PERSISTED_QUERY_NOT_FOUND')
+    expect(await codeOf(service, { ...byHash(other), query: documents.one })).toBe('PERSISTED_QUERY_MISMATCH')
+    expect(await codeOf(service, { query: '{ __schema { types { name } } }' })).toBe('ONLY_COMPILED')
+    expect(await codeOf(service, { query: documents.tags, extensions: { explain: true } })).toBe('ONLY_COMPILED')
+    expect(await codeOf(service, { query: documents.tags, extensions: { schemaReport: true } })).toBe('ONLY_COMPILED')
+    expect(await codeOf(service, { query: documents.tags, operationName: 'Other' })).toBe('OPERATION_NOT_FOUND')
+    const unforeseen = { filter: { body: { eq: 'note 1' } } }
+    expect(await codeOf(service, { query: documents.page, variables: unforeseen })).toBe('VARIABLES_NOT_COMPILED')
+    expect(await codeOf(service, { query: documents.page, variables: { after: 'nothing' } })).toBe('BAD_ARGUMENT')
+    const rows = [{ id: 11, body: '', kind: 'short', spare: 1 }]
+    expect(await codeOf(service, { query: documents.add, variables: { rows }, queryOnly: true })).toBe(
+      'MUTATION_BY_GET',
+    )
+    expect(await service.describe('anon')).toBeNull()
+  })
+
+  it('goes on over changes that documents survive, and picks up new artifacts after one that they do not', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
+    await cp(out, folder, { recursive: true })
+    const service = onlyCompiled(folder)
+    const one = { query: documents.one, variables: { id: 1 } }
+    expect(await codeOf(service, one)).toBeUndefined()
+    await db.query('alter table notes drop column spare, add column later int')
+    expect(await codeOf(service, one)).toBeUndefined()
+    expect(events).toEqual([
+      { kind: 'documents-outdated', documents: 1, missing: 'public.notes.spare of type integer' },
+    ])
+
+    await db.query('alter table notes alter column body type int using id')
+    expect(await codeOf(service, one)).toBe('DOCUMENT_OUTDATED')
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    await compiled(folder)
+    clock += 2_000
+    // This request has the artifacts looked at, and the next one has them.
+    await bytes(service, one)
+    await expect.poll(() => bytes(service, one)).toBe('{"data":{"notesByPk":{"body":1}}}')
+
+    await db.query(
+      `alter table notes drop column later, add column spare int, alter column body type text using 'note ' || id`,
+    )
+  })
+
+  it('keeps what it has while newer artifacts cannot be read', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
+    await cp(out, folder, { recursive: true })
+    const service = onlyCompiled(folder)
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    await writeFile(join(folder, 'current.json'), '{"revision": "none"}')
+    clock += 2_000
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    clock += 2_000
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+  })
+
+  describe('at its start', () => {
+    const changed = async (change: (place: string, index: string) => Promise<void>): Promise<string> => {
+      const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
+      await cp(out, folder, { recursive: true })
+      const { revision } = JSON.parse(await readFile(join(folder, 'current.json'), 'utf8')) as { revision: string }
+      const place = join(folder, revision, 'documents')
+      await change(place, join(place, 'index.json'))
+      return folder
+    }
+    const edited =
+      (from: string | RegExp, to: string) =>
+      async (_place: string, index: string): Promise<void> =>
+        writeFile(index, (await readFile(index, 'utf8')).replace(from, to))
+    const serve = (folder: string, url = db.url) =>
+      runCommand([serveCommand], ['serve', '--artifacts', folder, '--only-compiled'], {
+        environment: { DATABASE_URL: url, JWT_SECRET: 'a'.repeat(32), PORT: '0' },
+        stop: new Promise(() => undefined),
+      })
+
+    it.each([
+      ['of another format', edited('"format": 2', '"format": 1'), /has format 1, this version reads format 2/],
+      [
+        'without documents',
+        (_place: string, index: string) => rm(index),
+        /hold no documents. Compile with --documents/,
+      ],
+      [
+        'under the hash of another text',
+        edited(sha256Hex(documents.tags), '0'.repeat(64)),
+        /does not have the hash 0{64}/,
+      ],
+      [
+        'with a file that was changed',
+        async (place: string) => {
+          const [name = ''] = (await readdir(place)).filter((file) => file !== 'index.json')
+          await writeFile(join(place, name), `${await readFile(join(place, name), 'utf8')} `)
+        },
+        /was changed after it was compiled/,
+      ],
+    ] as const)('refuses artifacts %s', async (_what, change, words) => {
+      expect(await serve(await changed(change))).toMatchObject({ exitCode: 1, noted: expect.stringMatching(words) })
+    })
+
+    it('refuses artifacts of another database, and one that is not prepared', async () => {
+      const other = await createDatabase({ prepare: true, sql: 'create table things (id int primary key)' })
+      const bare = await createDatabase({})
+      try {
+        expect(await serve(out, other.url)).toMatchObject({
+          exitCode: 1,
+          noted: expect.stringMatching(/artifacts \(revision [0-9a-f]{16}\) are of another database.*lacks public\./),
+        })
+        expect(await serve(out, bare.url)).toMatchObject({
+          exitCode: 1,
+          noted: expect.stringContaining('the database is not prepared'),
+        })
+      } finally {
+        await Promise.all([other.drop(), bare.drop()])
+      }
+    })
+
+    it('goes with --artifacts alone', async () => {
+      const environment = { DATABASE_URL: db.url, JWT_SECRET: 'a'.repeat(32) }
+      expect(await runCommand([serveCommand], ['serve', '--only-compiled'], { environment })).toMatchObject({
+        exitCode: 2,
+        noted: expect.stringContaining('--only-compiled goes with --artifacts'),
+      })
+    })
+  })
+
+  it('loads no graphql-js, no validator and no compiler', async () => {
+    const coverage = await mkdtemp(join(tmpdir(), 'catalograph-only-modules-'))
+    const options = ['--artifacts', out, '--only-compiled']
+    const served = await serveBuilt(db, { NODE_V8_COVERAGE: coverage }, null, options)
+    const post = async (query: string, variables = {}): Promise<unknown> => {
+      const headers = { apikey: served.anon, 'content-type': 'application/json' }
+      const body = JSON.stringify({ query, variables })
+      return (await fetch(`${served.url}/graphql/v1`, { method: 'POST', headers, body })).json()
+    }
+    expect(await post(documents.one, { id: 3 })).toEqual({ data: { notesByPk: { body: 'note 3' } } })
+    expect(await post('{ other }')).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_COMPILED' } }] })
+    const schema = await fetch(`${served.url}/admin/v1/schema`, {
+      headers: { authorization: `Bearer ${served.service}` },
+    })
+    expect([schema.status, await schema.text()]).toEqual([404, expect.stringContaining('compiled documents only')])
+    expect((await fetch(`${served.url}/health`)).status).toBe(200)
+    await served.stop()
+    const [file = ''] = await readdir(coverage)
+    const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as { result: { url: string }[] }
+    const loaded = result.map(({ url }) => url)
+    expect(loaded.filter((url) => url.includes('node_modules/fastify/'))).not.toEqual([])
+    expect(loaded.filter((url) => url.includes('node_modules/graphql/'))).toEqual([])
+    const own = await Promise.all(
+      loaded.filter((url) => url.includes('/dist/')).map((url) => readFile(new URL(url), 'utf8')),
+    )
+    for (const stage of ['function createCompiledService(', 'function createService(', 'function createCompiler('])
+      expect([stage, own.some((text) => text.includes(stage))]).toEqual([stage, stage.includes('Compiled')])
+  }, 60_000)
+})
