@@ -29,8 +29,16 @@ const missingFunctions = `(select pg_catalog.array_agg(n.at - 1) from pg_catalog
   where not exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace s on s.oid = p.pronamespace
     where s.nspname = n.item ->> 0 and p.proname = n.item ->> 1))`
 
+const stamp = `${versionExpression} as version, ${followed} as followed`
+
+/** The schema version as `Sight` has it, without a look at anything else. Rejects as `lookFor` does. */
+export async function versionOf(query: Query): Promise<string | null> {
+  const { rows } = await query<Pick<Row, 'version' | 'followed'>>(`select ${stamp}`)
+  return rows[0]?.followed === true ? rows[0].version : null
+}
+
 /** One statement, so that all of it is of one version. */
-const text = `select ${versionExpression} as version, ${followed} as followed,
+const text = `select ${stamp},
   ${missingColumns} as columns, ${missingFunctions} as functions`
 
 interface Row {

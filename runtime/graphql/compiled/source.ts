@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { lookFor, type Sight } from '../../db/check/fits.ts'
+import { lookFor, versionOf, type Sight } from '../../db/check/fits.ts'
 import type { Query } from '../../db/connect/session.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { messageOf } from '../../lib/message-of.ts'
@@ -35,16 +35,20 @@ export function createCompiledSource({ folder, query, log }: CompiledSourceOptio
   let written: Written = { mark: writtenMark(folder), documents: readDocuments(folder) }
   let last: Revision | null = null
   const refresh = async (): Promise<Revision> => {
-    written = newest(folder, written)
+    const before = written
+    written = newest(folder, before)
     const { documents, failure } = written
+    // Requests check the version too: whoever asks without a reason need not have everything compared.
+    if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
+      return last
     const all = listed(documents.needs)
     const sight = await lookFor(query, all.columns, all.functions).catch(refuseUnprepared)
     const outdated = outdatedOf(documents.needs, all, sight)
     if (last === null) refuseForeign(documents, outdated)
     const made = revisionOf(documents, sight.version, [...outdated.keys()], failure)
     if (last !== null && isSame(last, made)) return last
-    const before = last?.compiled?.outdated.join() ?? ''
-    if (outdated.size > 0 && before !== made.compiled?.outdated.join())
+    const lost = last?.compiled?.outdated.join() ?? ''
+    if (outdated.size > 0 && lost !== made.compiled?.outdated.join())
       log({ kind: 'documents-outdated', documents: outdated.size, missing: [...outdated.values()][0] ?? '' })
     last = made
     return made

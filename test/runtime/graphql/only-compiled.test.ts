@@ -266,7 +266,7 @@ describe('a server of compiled documents', () => {
   it('loads no graphql-js, no validator and no compiler', async () => {
     const coverage = await mkdtemp(join(tmpdir(), 'catalograph-only-modules-'))
     const options = ['--artifacts', out, '--only-compiled']
-    const served = await serveBuilt(db, { NODE_V8_COVERAGE: coverage }, null, options)
+    const served = await serveBuilt(db, { NODE_V8_COVERAGE: coverage, WORKERS: '2' }, null, options)
     const post = async (query: string, variables = {}): Promise<unknown> => {
       const headers = { apikey: served.anon, 'content-type': 'application/json' }
       const body = JSON.stringify({ query, variables })
@@ -280,9 +280,12 @@ describe('a server of compiled documents', () => {
     expect([schema.status, await schema.text()]).toEqual([404, expect.stringContaining('compiled documents only')])
     expect((await fetch(`${served.url}/health`)).status).toBe(200)
     await served.stop()
-    const [file = ''] = await readdir(coverage)
-    const { result } = JSON.parse(await readFile(join(coverage, file), 'utf8')) as { result: { url: string }[] }
-    const loaded = result.map(({ url }) => url)
+    // Of the primary and its workers; who is ended before it has written leaves none.
+    const files = await readdir(coverage)
+    const reports = await Promise.all(files.map((file) => readFile(join(coverage, file), 'utf8')))
+    const loaded = reports.flatMap((text) =>
+      (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url),
+    )
     expect(loaded.filter((url) => url.includes('node_modules/fastify/'))).not.toEqual([])
     expect(loaded.filter((url) => url.includes('node_modules/graphql/'))).toEqual([])
     const own = await Promise.all(
