@@ -13,8 +13,15 @@ import { createLiveReader, isAnyLive, type LiveAnswer } from './live.ts'
 export interface LiveTriggers {
   /** SQL that tells whether the relation `c` of pg_class has them. */
   readonly told: string
-  /** Gives them to these tables where it may, and takes them from those that are live no more. False: some got none. */
-  readonly install: (relations: readonly LiveRelation[]) => Promise<boolean>
+  /** Gives them to these tables where it may, and takes them from those that are live no more. */
+  readonly install: (relations: readonly LiveRelation[]) => Promise<Installed>
+}
+
+export interface Installed {
+  /** All of them have triggers. */
+  readonly isWhole: boolean
+  /** Those that get theirs later, since others hold locks on them. */
+  readonly awaited: readonly LiveRelation[]
 }
 
 export interface DatabaseReaderOptions extends ReadOptions {
@@ -46,17 +53,17 @@ export function createDatabaseReader(
   const told = triggers?.told ?? 'false'
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
   const readAccess = createAccessReader(treeApart, memo)
-  const readOnce = async (timed: Timed): Promise<DatabaseRead> => {
+  const readOnce = async (timed: Timed, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
     const catalog = await timed('catalog', read)
     const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, memo))))
     const { annotated } = noted
     const isLive = await inTurns(isAnyLive(memo, annotated))
-    return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated)) : null }
+    return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated, awaited)) : null }
   }
-  const readWhole = async (timed: Timed): Promise<DatabaseRead> => {
+  const readWhole = async (timed: Timed, awaited: readonly LiveRelation[] = []): Promise<DatabaseRead> => {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await readOnce(timed)
+        return await readOnce(timed, awaited)
       } catch (error) {
         if (!(error instanceof TypeError) || attempt >= attempts) throw error
       }
@@ -74,10 +81,10 @@ export function createDatabaseReader(
         return found
       }
       const wanted = found.live?.wanted ?? []
-      const isWhole = await triggers.install(wanted)
+      const { isWhole, awaited } = await triggers.install(wanted)
       given = JSON.stringify(wanted)
       // Another service that knew an older schema may have taken some away again.
-      if (!isWhole || attempt >= attempts) return readWhole(timed)
+      if (!isWhole || attempt >= attempts) return readWhole(timed, awaited)
     }
   }
 }

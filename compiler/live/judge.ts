@@ -11,6 +11,7 @@ import { systemFault } from './system.ts'
 const sentences = {
   off: (x: string) => `${x} is not live.`,
   untold: (x: string) => `${x} is not live: its changes are not told.`,
+  awaited: (x: string) => `${x} is not live yet: others hold locks on it. Try again.`,
   rowless: (x: string) => `${x} cannot be watched: nothing tells its changes.`,
   subscribed: (x: string) => `${x} cannot be watched: logical replication fires no triggers.`,
   distributed: (x: string) => `${x} cannot be watched: its rows lie on other servers.`,
@@ -47,8 +48,9 @@ export interface Judge {
 /**
  * Decides what can be watched (spec/graphql.md 16.1).
  * @param distributed relations whose rows lie on other servers
+ * @param awaited relations whose trees get their triggers later
  */
-export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>): Judge {
+export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awaited: readonly LiveRelation[]): Judge {
   const made = new Map<string, Node>()
   const once = (key: string, make: () => Node) => (): Node => {
     const known = made.get(key) ?? make()
@@ -125,17 +127,25 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>): Ju
       const called = closure.functions.get(oid)
       return called === undefined ? [] : systemFaults(called)
     })
+  const isAwaited = ({ schema, name, parents }: KnownRelation): boolean =>
+    awaited.some((one) => one.schema === schema && one.name === name) ||
+    parents.some((oid) => {
+      const parent = closure.relations.get(oid)
+      return parent !== undefined && isAwaited(parent)
+    })
 
   const judged = (start: Node): LiveVerdict => {
     const nodes = reachedFrom([start])
     const refused = nodes.flatMap((node) => node.refused)
     const tables = nodes.flatMap(({ table }) => table ?? [])
     const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
-    const all = [...refused, ...untold.map((table) => sentences.untold(nameKnown(table)))]
+    const never = untold.filter((table) => !isAwaited(table))
+    const all = [...refused, ...never.map((table) => sentences.untold(nameKnown(table)))]
     const roots = tables.filter(isTop).map(nameOnly).sort(byName)
     const wanted = refused.length > 0 ? [] : roots
-    if (all.length > 0) return { facts: { refused: [...new Set(all)].sort(compareBytes) }, wanted, untold }
-    return { facts: { reads: roots }, wanted, untold }
+    if (all.length > 0) return { facts: { refused: inOrder(all) }, wanted, untold }
+    const later = inOrder(untold.map((table) => sentences.awaited(nameKnown(table))))
+    return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
   }
   /** None of a table whose policies read it: other rows decide, too. */
   const ownOf = (known: KnownRelation): OwnRows | null => {
@@ -185,6 +195,8 @@ const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
 
 const nameCalled = ({ schema, name, types }: KnownFunction): string =>
   nameFunction({ schema, name, args: types.map((typeText) => ({ typeText })) })
+
+const inOrder = (sentences: readonly string[]): readonly string[] => [...new Set(sentences)].sort(compareBytes)
 
 const nameOnly = ({ schema, name }: KnownRelation): LiveRelation => ({ schema, name })
 

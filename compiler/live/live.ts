@@ -23,13 +23,15 @@ export function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps
 
 const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
 
-/** Makes what finds out what can be watched. That rejects as `query` does, and with a TypeError when the database changes meanwhile. */
-export function createLiveReader(options: ClosureOptions): (annotated: Annotated) => Promise<LiveAnswer> {
+/** Makes what finds out what can be watched; `awaited` tables get their triggers later. That rejects as `query` does, and with a TypeError when the database changes meanwhile. */
+export function createLiveReader(
+  options: ClosureOptions,
+): (annotated: Annotated, awaited: readonly LiveRelation[]) => Promise<LiveAnswer> {
   const read = createClosureReader(options)
-  return async (annotated) => {
+  return async (annotated, awaited) => {
     const { relations, functions } = annotated
     const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf), operators: [] })
-    const judge = createJudge(closure, new Set(annotated.distributed?.map(oidOf)))
+    const judge = createJudge(closure, new Set(annotated.distributed?.map(oidOf)), awaited)
     const judged = {
       relations: new Map(relations.map(({ oid }) => [oid, judge.relation(oid)])),
       functions: new Map(functions.map(({ oid }) => [oid, judge.function(oid)])),

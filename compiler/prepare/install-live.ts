@@ -32,7 +32,7 @@ const longestMs = 3_000
 
 const lockNotAvailable = '55P03'
 const cannotBeLive = 'CG004'
-const hindrances: ReadonlySet<string> = new Set<LiveHindrance>(['kind', 'replicated', 'distributed'])
+const hindrances: ReadonlySet<string> = new Set<LiveHindrance>(['kind', 'replicated', 'distributed', 'refused'])
 
 const look = `select n.nspname as schema, c.relname as name, c.oid::text as oid, ${liveInstalled('c.oid')} as installed
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace

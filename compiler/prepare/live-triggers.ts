@@ -4,7 +4,7 @@ import type { OwnFunction } from './need.ts'
 
 /** What installs the triggers of live relations, and keeps them right when the schema changes (docs/live.md). */
 
-/** Why the changes of a tree cannot be told; null: they can. */
+/** Why the changes of a tree cannot be told, whoever holds locks on it; null: they can. */
 const hindrance = plpgsql(
   'live_hindrance',
   'root oid',
@@ -24,6 +24,10 @@ begin
     execute 'select exists (select from catalograph.live_tree($1) t (member)
       join pg_catalog.pg_dist_partition d on d.logicalrelid = t.member)' into found using root;
     if found then return 'distributed'; end if;
+  end if;
+  if exists (select from catalograph.live_tree(root) t (member) join pg_class c on c.oid = t.member
+    where not pg_has_role(c.relowner, 'usage')) then
+    return 'refused';
   end if;
   return null;
 end

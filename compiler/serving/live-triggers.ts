@@ -1,17 +1,20 @@
 import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { pauseMs, retries } from '../../runtime/lib/retry.ts'
-import type { LiveTriggers } from '../live/database.ts'
+import type { Installed, LiveTriggers } from '../live/database.ts'
 import { installLive, type NotInstalled } from '../prepare/install-live.ts'
 import { liveInstalled } from '../prepare/live-installed.ts'
 
 /** Triggers of live relations as they are: none are made or removed. */
-export const seenTriggers: LiveTriggers = { told: liveInstalled('c.oid'), install: () => Promise.resolve(false) }
+export const seenTriggers: LiveTriggers = {
+  told: liveInstalled('c.oid'),
+  install: () => Promise.resolve({ isWhole: false, awaited: [] }),
+}
 
 /**
  * Triggers of live relations, which the preparing role makes. Relations that it may not give any stay without: they are remarked
- * on as not told. Where others hold locks on one for long it is tried again later: who gives it some changes the schema, so that
- * the next request finds it live.
+ * on as not told. Where others hold locks on one for long it is awaited, and tried again later: who gives it some changes the
+ * schema, so that the next request finds it live.
  * @param ownerUrl connection URL of the preparing role
  */
 export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
@@ -33,12 +36,13 @@ export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
   }
   return {
     ...seenTriggers,
-    install: async (relations) => {
+    install: async (relations): Promise<Installed> => {
       if (waiting !== null) clearTimeout(waiting)
       wanted = relations
       const missing = await install(relations)
-      if (missing.some(isBusy)) tryLater(relations)
-      return missing.length === 0
+      const awaited = missing.filter(isBusy).map(({ relation }) => relation)
+      if (awaited.length > 0) tryLater(relations)
+      return { isWhole: missing.length === 0, awaited }
     },
   }
 }

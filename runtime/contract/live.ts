@@ -10,6 +10,8 @@ export type LiveFacts =
       readonly reads: readonly LiveRelation[]
       /** Absent where changes of other rows than those that are asked for matter. */
       readonly own?: OwnRows
+      /** Sentences, one for each of them that has no triggers yet and will have some by itself: it can be watched then. */
+      readonly awaited?: readonly string[]
     }
   /** Sentences of spec/graphql.md 16.1, each of which names an object. */
   | { readonly refused: readonly string[] }

@@ -138,6 +138,16 @@ describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) =
     expect(made).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'refused' }])
   })
 
+  test('a table of an owner whose role the preparing one has not is refused, whoever holds it', async () => {
+    await run(`grant usage on schema catalograph to authenticated;
+      grant execute on function catalograph.live_tree(oid) to authenticated;
+      alter function catalograph.live_hindrance(oid) owner to authenticated`)
+    const other = await connect()
+    await other.query('begin; insert into posts values (1)')
+    expect(await install('posts')).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'refused' }])
+    await other.end()
+  })
+
   test('nothing is told of a relation that nobody watches, and of one that is watched each statement', async () => {
     await install('posts')
     expect(await tells('insert into posts values (1)')).toEqual([])

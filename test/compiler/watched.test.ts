@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
+import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+import { toldAll } from '../support/service.ts'
 
 /** What can be watched, and why not (spec/graphql.md 16.1). */
 describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
@@ -21,7 +23,12 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
   afterAll(() => db.drop())
 
   /** What reading the entity or calling the function comes to, after some statements that are undone. */
-  const live = async (name: string, change = '', told = 'true'): Promise<unknown> => {
+  const live = async (
+    name: string,
+    change = '',
+    told = 'true',
+    awaited: readonly LiveRelation[] = [],
+  ): Promise<unknown> => {
     await db.query('begin')
     try {
       await db.query(change)
@@ -29,7 +36,7 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
         query: (text, values) => db.query(text, values),
         schemas: ['public'],
         version: null,
-        triggers: { told, install: () => Promise.resolve(false) },
+        triggers: { told, install: () => Promise.resolve({ isWhole: false, awaited }) },
       })
       const { manifest } = (await compiler.compile()).model
       const entity = manifest.entities.find(({ relation }) => relation === name)
@@ -38,7 +45,8 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
       )
       const facts = (entity ?? fn)?.live
       if (facts === undefined) return facts
-      return 'refused' in facts ? facts.refused : facts.reads.map((table) => `${table.schema}.${table.name}`)
+      if ('refused' in facts) return facts.refused
+      return facts.awaited ?? facts.reads.map((table) => `${table.schema}.${table.name}`)
     } finally {
       await db.query('rollback')
     }
@@ -51,6 +59,8 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
     expect(await live('posts')).toEqual(['public.posts'])
     expect(await live('dead')).toEqual(['table public.dead is not live.'])
     expect(await live('posts', '', 'false')).toEqual(['table public.posts is not live: its changes are not told.'])
+    const locked = 'table public.posts is not live yet: others hold locks on it. Try again.'
+    expect(await live('posts', '', 'false', [{ schema: 'public', name: 'posts' }])).toEqual([locked])
   })
 
   it('is nothing where nothing is live', async () => {
@@ -64,7 +74,7 @@ describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
       query: (text, values) => db.query(text, values),
       schemas: ['public'],
       version: null,
-      triggers: { told: 'true', install: () => Promise.resolve(false) },
+      triggers: toldAll,
     }).compile()
     await db.query('rollback')
     const told = diagnostics.filter(({ code }) => code === 'live-refused')

@@ -72,7 +72,7 @@ export interface TestServiceOptions {
 }
 
 /** As if live tables had their triggers. */
-export const toldAll = { told: 'true', install: () => Promise.resolve(false) }
+export const toldAll = { told: 'true', install: () => Promise.resolve({ isWhole: false, awaited: [] }) }
 
 /** Reads the catalogue and compiles it, each time anew. */
 export const revisionSource =

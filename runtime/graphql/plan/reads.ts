@@ -30,16 +30,19 @@ interface Found {
   readonly reads: WatchedRead[]
   /** By relation or function. */
   readonly refused: Map<ObjectId, ErrorEntry>
+  /** What can be watched later. */
+  readonly awaited: Map<ObjectId, ErrorEntry>
 }
 
 /**
  * What the roots of a subscription read, place by place.
- * @throws Refusal where something of it cannot be watched (spec/graphql.md 16.1)
+ * @throws Refusal where something of it cannot be watched, or not yet (spec/graphql.md 16.1)
  */
 export function readsOf(manifest: Manifest, roots: readonly Root[]): readonly WatchedRead[] {
-  const found: Found = { manifest, reads: [], refused: new Map() }
+  const found: Found = { manifest, reads: [], refused: new Map(), awaited: new Map() }
   for (const root of roots) readRoot(found, root)
   if (found.refused.size > 0) throw new Refusal('NOT_LIVE', [...found.refused.values()])
+  if (found.awaited.size > 0) throw new Refusal('DATABASE_UNAVAILABLE', [...found.awaited.values()])
   return found.reads
 }
 
@@ -117,10 +120,12 @@ function addJoined(
 
 /** What reading it reads; nothing where that is refused, which is noted once. */
 function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefined): readonly LiveRelation[] {
-  if (live !== undefined && 'reads' in live) return live.reads
-  const message = live?.refused.join(' ') ?? 'Nothing is live.'
-  if (!found.refused.has(id)) found.refused.set(id, { message, path, extensions: { code: 'NOT_LIVE' } })
-  return []
+  const isWatched = live !== undefined && 'reads' in live
+  const message = (isWatched ? live.awaited : live?.refused)?.join(' ') ?? (isWatched ? null : 'Nothing is live.')
+  const code = isWatched ? 'DATABASE_UNAVAILABLE' : 'NOT_LIVE'
+  const noted = isWatched ? found.awaited : found.refused
+  if (message !== null && !noted.has(id)) noted.set(id, { message, path, extensions: { code } })
+  return isWatched ? live.reads : []
 }
 
 function readCollection(found: Found, path: Path, collection: Collection, joined: Joined | null): void {

@@ -117,7 +117,14 @@ describe('a service with live tables', () => {
     await serving(async (project) => {
       await writer.query('begin; insert into dull values (1)')
       await db.query(`comment on table dull is '@graphql({"live": {"enabled": true}})'`)
-      expect((await open(project, dulls)).status).toBe(400)
+      const refused = await open(project, dulls)
+      expect(refused.status).toBe(503)
+      expect(JSON.parse(await refused.body()).errors).toMatchObject([
+        {
+          message: 'table public.dull is not live yet: others hold locks on it. Try again.',
+          extensions: { code: 'DATABASE_UNAVAILABLE' },
+        },
+      ])
       await writer.query('commit')
       const status = async (): Promise<number> => {
         const stream = await open(project, dulls)
