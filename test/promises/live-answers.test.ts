@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { hashOf, isListed } from '../../compiler/tools/verify/interpreter/allowlist.ts'
 import type { Question, TableSketch, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { dataSql, schemaSql } from '../support/exact/ddl.ts'
+import { dataSql, listSql, schemaSql } from '../support/exact/ddl.ts'
 import { play, type Play, type Played } from '../support/exact/live/play.ts'
 import { drawQuestions } from '../support/exact/live/questions.ts'
+import { widened } from '../support/exact/live/worlds.ts'
+import { drawBy } from '../support/exact/live/writers.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { createTestService } from '../support/service.ts'
 import { whileServed } from '../support/while-served.ts'
@@ -14,17 +17,18 @@ import { whileServed } from '../support/while-served.ts'
 /**
  * Promise: each answer of a stream is what a query of its moment answers, in the order of commits; after the last commit the last
  * answer is that of a query after it (spec/graphql.md 16.2). Random subscriptions on random catalogues, watched by random
- * roles while programs and mutations write and the owner changes grants, policies and settings; the reference interpreter says
- * what each commit made of them. Long form: npm run test:live -- --minutes N --seed S.
+ * roles while programs and mutations write and the owner changes tables, columns, views, grants, policies, limits, lists and
+ * settings; policies, views and functions read other tables, tokens end, and a service has room for few. The reference
+ * interpreter says what each commit made of them. Long form: npm run test:live -- --minutes N --seed S.
  */
 const seed = Number(process.env['LIVE_SEED'] ?? '900020')
 const minutes = Number(process.env['LIVE_MINUTES'] ?? '0.1')
 /** Of each world, for which services have to be started. */
 const playMs = Math.min(minutes * 60_000, 20_000)
 
-/** Limits and lists are those of queries, and `explain` answers otherwise each time. */
+/** `explain` answers otherwise each time. */
 const played = (drawn: World): World => {
-  const { limits: _, allowlist: __, explain: ___, ...world } = drawn
+  const { explain: _, ...world } = drawn
   return { ...world, live: true, tables: world.tables.map(partitioned) }
 }
 
@@ -51,13 +55,18 @@ const outages =
   }
 
 async function playWorld(worldSeed: number): Promise<Played | null> {
-  const [drawn] = fc.sample(worlds.map(played), { seed: worldSeed, numRuns: 1 })
+  const [sampled] = fc.sample(worlds.map(played), { seed: worldSeed, numRuns: 1 })
   const random = createRandom(worldSeed)
   // Geometries need PostGIS.
-  if (drawn === undefined || drawn.geo === true) return null
+  if (sampled === undefined || sampled.geo === true) return null
+  const drawn = widened(drawBy(random), sampled)
   const questions = drawQuestions(drawn, random)
   if (questions.watched.length === 0) return null
   const db = await createDatabase({ prepare: true, sql: [inUtc, schemaSql(drawn), dataSql(drawn)].join('\n') })
+  for (const { document } of drawn.allowlist === undefined ? [] : questions.watched)
+    if (isListed(drawn, document)) await db.query(listSql, [hashOf(document), document])
+  // Fewer than there are watchers, who find a place at the other service then.
+  const most = worldSeed % 4 === 1 ? 3 : null
   const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
   const readOne = async ({ document, ...asked }: Question): Promise<readonly string[] | null> => {
     const { operationName, ...ask } = asked
@@ -74,10 +83,11 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
   const trouble = worldSeed % 3 === 0 ? outages(db, random) : null
   let result: Played | null = null
   try {
-    await whileServed(db, {}, (one) =>
+    await whileServed(db, most === null ? {} : { LIVE_STREAMS: `${most}` }, (one) =>
       whileServed(db, {}, async (other) => {
         const urls = [one.url, other.url]
-        result = await play({ world: drawn, questions, adminUrl: db.adminUrl, urls, read, random, ms: playMs, trouble })
+        const { adminUrl } = db
+        result = await play({ world: drawn, questions, adminUrl, urls, read, random, ms: playMs, most, trouble })
       }).then(() => undefined),
     )
   } finally {

@@ -10,6 +10,7 @@ import type {
   Command,
   CompositeSketch,
   DomainSketch,
+  ExistsCondition,
   FunctionSketch,
   Grants,
   Json,
@@ -17,6 +18,7 @@ import type {
   PresetSketch,
   TableSketch,
   Value,
+  ViewSketch,
   World,
 } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { part } from '../../../compiler/tools/verify/interpreter/filter.ts'
@@ -81,7 +83,7 @@ const setting = (
 const additions = (given: Additions = {}): Readonly<Record<string, Json>> =>
   Object.fromEntries(Object.entries(given).map(([name, enabled]) => [name, { enabled }]))
 
-function columnSql(world: World, column: ColumnSketch): string {
+export function columnSql(world: World, column: ColumnSketch): string {
   const { fallback, type } = column
   const rest = {
     none: () => '',
@@ -92,6 +94,7 @@ function columnSql(world: World, column: ColumnSketch): string {
 }
 
 function tableSql(world: World, table: TableSketch): string {
+  if (table.view !== undefined) return viewSql(table, table.view)
   const [name = ''] = uniqueKeysOf(table).keys()
   const parts = [
     ...table.columns.map((column) => columnSql(world, column)),
@@ -99,6 +102,11 @@ function tableSql(world: World, table: TableSketch): string {
   ]
   return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};`
 }
+
+/** Makes a view, or changes what it shows. */
+export const viewSql = ({ name, columns }: TableSketch, { of, flag, invoker }: ViewSketch): string =>
+  `create or replace view ${ident(name)} with (security_invoker = ${invoker}) as
+  select ${list(columns.map((column) => column.name))} from ${ident(of)}${flag === null ? '' : ` where ${ident(flag)}`};`
 
 /** In a schema that nobody is served of, and not longer than names may be. */
 export const partitionNames = ({ name }: TableSketch): readonly string[] =>
@@ -160,8 +168,9 @@ const accessSettings = (world: World, table: TableSketch): Readonly<Record<strin
 
 /** What a table's comment and those of its columns say. */
 export const commentSql = (world: World, table: TableSketch): readonly string[] => [
-  ...setting(world, `table ${ident(table.name)}`, {
+  ...setting(world, `${table.view === undefined ? 'table' : 'view'} ${ident(table.name)}`, {
     name: table.typeName,
+    primary_key_columns: table.view && table.primaryKey,
     totalCount: table.totalCount && { enabled: true },
     aggregate: table.aggregate && { enabled: true },
     root: table.unrooted && { enabled: false },
@@ -197,7 +206,27 @@ export function grantSql(table: TableSketch): readonly string[] {
 
 const claim = `(nullif(current_setting('request.jwt.claims', true), '')::json ->> 'sub')`
 
-function conditionSql({ condition }: PolicySketch): string {
+/** A function that asks for a value in a column, whoever may read the table. */
+const askerOf = ({ table, foreign, by }: ExistsCondition): string =>
+  `rules."${sha256Hex(JSON.stringify([table, foreign, by])).slice(0, 32)}"`
+
+function askerSql(condition: ExistsCondition): string {
+  const { table, foreign, by } = condition
+  const question = `exists (select from public.${ident(table)} where ${ident(foreign)}::text = $1)`
+  const body = by === 'sql' ? `select ${question}` : `begin return ${question}; end`
+  return `create schema if not exists rules; grant usage on schema rules to public;
+    create or replace function ${askerOf(condition)}(text) returns boolean language ${by} stable security definer as ${literal(body)};`
+}
+
+function existsSql(condition: ExistsCondition, own: string): string {
+  const { table, foreign, column, by } = condition
+  const wanted = column === null ? claim : `${own}.${ident(column)}::text`
+  return by === 'query'
+    ? `exists (select from ${ident(table)} o where o.${ident(foreign)}::text = ${wanted})`
+    : `${askerOf(condition)}(${wanted})`
+}
+
+function conditionSql({ name }: TableSketch, { condition }: PolicySketch): string {
   switch (condition.kind) {
     case 'always':
       return 'true'
@@ -205,16 +234,22 @@ function conditionSql({ condition }: PolicySketch): string {
       return ident(condition.column)
     case 'owner':
       return `${ident(condition.column)} = ${claim}`
+    case 'exists':
+      return existsSql(condition, ident(name))
   }
 }
 
 export function policySql(table: TableSketch): readonly string[] {
-  if (table.policies === null) return []
+  if (table.policies === null || table.view !== undefined) return []
+  const asked = table.policies.flatMap(({ condition }) =>
+    condition.kind === 'exists' && condition.by !== 'query' ? [askerSql(condition)] : [],
+  )
   return [
+    ...asked,
     `alter table ${ident(table.name)} enable row level security;`,
     ...table.policies.map((policy, index) => {
       const parts = policy.command === 'insert' ? 'with check' : 'using'
-      return `create policy p${index} on ${ident(table.name)} for ${policy.command} ${parts} (${conditionSql(policy)});`
+      return `create policy p${index} on ${ident(table.name)} for ${policy.command} ${parts} (${conditionSql(table, policy)});`
     }),
   ]
 }
@@ -269,6 +304,12 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
         returns: 'int4',
         text: `select ($1).${ident(body.column)} + $2`,
       }
+    case 'computedCount':
+      return {
+        args: ident(body.table),
+        returns: 'int4',
+        text: `select count(*)::int4 from public.${ident(body.counted)} where ${ident(body.countedColumn)} = ($1).${ident(body.column)}`,
+      }
     case 'computedRow':
     case 'computedRows':
       return {
@@ -286,7 +327,7 @@ function functionSql(world: World, fn: FunctionSketch): readonly string[] {
   const name = ident(fn.name)
   const signature = `${name}(${args.replace(/ default \d+$/, '')})`
   return [
-    `create function ${name}(${args}) returns ${returns} language sql ${fn.volatile ? 'volatile' : 'stable'} as ${literal(text)};`,
+    `create function ${name}(${args}) returns ${returns} language sql ${fn.volatile ? 'volatile' : 'stable'}${fn.body.kind === 'computedCount' ? ' security definer' : ''} as ${literal(text)};`,
     ...setting(world, `function ${signature}`, { name: fn.field }),
     ...(fn.execute === null
       ? []
@@ -322,13 +363,9 @@ const hasPaths = ({ tables }: World): boolean =>
 
 const extensionSql = 'create schema ext; create extension ltree schema ext; grant usage on schema ext to public;'
 
-/** Everything that is declared. */
-export function schemaSql(world: World): string {
-  const enums = world.enums.flatMap((item) => [
-    `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
-    ...setting(world, `type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
-  ])
-  const settings = {
+/** What the comment of the schema says. */
+export const schemaCommentSql = (world: World): readonly string[] =>
+  setting(world, 'schema public', {
     introspection: true,
     inflect_names: world.inflects,
     max_rows: world.maxRows,
@@ -345,11 +382,28 @@ export function schemaSql(world: World): string {
     composites: (world.composites ?? []).length > 0 && { enabled: true },
     functionShapes: world.functionShapes === true && { enabled: true },
     domains: (world.domains ?? []).length > 0 && { enabled: true },
-  }
+  })
+
+/** A table without its rows, as one that the others do not refer to. */
+export const tableAloneSql = (world: World, table: TableSketch): readonly string[] => [
+  tableSql(world, table),
+  ...uniqueSql(table),
+  ...commentSql(world, table),
+  ...foreignKeySql(world, table),
+  ...grantSql(table),
+  ...policySql(table),
+]
+
+/** Everything that is declared. */
+export function schemaSql(world: World): string {
+  const enums = world.enums.flatMap((item) => [
+    `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
+    ...setting(world, `type ${ident(item.name)}`, { mappings: Object.keys(item.mappings).length > 0 && item.mappings }),
+  ])
   return [
     ...(world.geo === true ? [postgisSql] : []),
     ...(hasPaths(world) ? [extensionSql] : []),
-    ...setting(world, 'schema public', settings),
+    ...schemaCommentSql(world),
     ...enums,
     ...(world.composites ?? []).flatMap((item) => compositeSql(world, item)),
     ...(world.domains ?? []).map(domainSql),
@@ -375,7 +429,7 @@ export const rowsSql = (world: World, table: TableSketch, rows: TableSketch['row
     .join(',\n')
 
 const fillTable = (world: World, table: TableSketch): readonly string[] =>
-  table.rows.length === 0 ? [] : [`${insertSql(world, table, table.rows)};`]
+  table.rows.length === 0 || table.view !== undefined ? [] : [`${insertSql(world, table, table.rows)};`]
 
 /** Everything that is in it. */
 export const dataSql = (world: World): string => world.tables.flatMap((table) => fillTable(world, table)).join('\n')

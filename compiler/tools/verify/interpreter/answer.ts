@@ -14,7 +14,7 @@ import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import { demandKnown, Unknown } from './sample.ts'
 import { argument } from './selection.ts'
-import { visibleRows, type Row, type Store } from './store.ts'
+import { rowsOf, visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { headlineOf } from './text-search.ts'
 import { readValue, toAnswer, toTokenText } from './types.ts'
@@ -179,6 +179,7 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
     }
     case 'computed':
     case 'computedSum':
+    case 'computedCount':
     case 'computedRow':
     case 'computedRows':
     case 'void':
@@ -211,6 +212,12 @@ function computedField(context: Context, store: Store, of: ApiTable, row: Row, f
     const [added = null] = passedTo(context, fn, nodes)
     const value = row.get(body.column) ?? null
     return value === null || added === null ? null : int4(Number(value) + Number(added))
+  }
+  if (body.kind === 'computedCount') {
+    const { world } = context
+    const counted = tableNamed(world, body.counted)
+    return rowsWith(world, counted, body.countedColumn, row.get(body.column) ?? null, rowsOf(store, body.counted))
+      .length
   }
   if (body.kind !== 'computedRow' && body.kind !== 'computedRows') throw new Error(`${body.kind} is no computed field`)
   const table = tableNamed(context.world, body.target)

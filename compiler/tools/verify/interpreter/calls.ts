@@ -22,7 +22,7 @@ export interface ArgumentSketch {
 }
 
 export const isComputed = ({ body }: FunctionSketch): boolean =>
-  body.kind === 'computed' || body.kind === 'computedSum' || body.kind === 'computedRow' || body.kind === 'computedRows'
+  ['computed', 'computedSum', 'computedCount', 'computedRow', 'computedRows'].includes(body.kind)
 
 /**
  * Functions of one name are hidden (spec/graphql.md 9.1), unless comments rename them and that addition is on
@@ -85,6 +85,7 @@ function listArguments(world: World, body: FunctionSketch['body']): readonly Arg
       return column === undefined ? [] : [{ name: body.argument, type: column.type, required: true }]
     }
     case 'computed':
+    case 'computedCount':
     case 'computedRow':
     case 'computedRows':
       return []

@@ -4,15 +4,18 @@ type Row = ReadonlyMap<string, Value>
 
 export type Claims = Readonly<Record<string, Json>>
 
+/** All rows of a table. */
+type ReadRows = (table: string) => readonly Row[]
+
 /** Permissive policies: one that holds is enough, none forbids (Postgres manual 5.9). */
-export function allows(table: TableSketch, claims: Claims, command: Command, row: Row): boolean {
+export function allows(read: ReadRows, table: TableSketch, claims: Claims, command: Command, row: Row): boolean {
   if (table.policies === null) return true
   return table.policies
     .filter((policy) => policy.command === command || policy.command === 'all')
-    .some((policy) => holds(policy, claims, row))
+    .some((policy) => holds(read, policy, claims, row))
 }
 
-function holds({ condition }: PolicySketch, claims: Claims, row: Row): boolean {
+function holds(read: ReadRows, { condition }: PolicySketch, claims: Claims, row: Row): boolean {
   switch (condition.kind) {
     case 'always':
       return true
@@ -20,5 +23,13 @@ function holds({ condition }: PolicySketch, claims: Claims, row: Row): boolean {
       return row.get(condition.column) === true
     case 'owner':
       return typeof claims['sub'] === 'string' && row.get(condition.column) === claims['sub']
+    case 'exists': {
+      const wanted = (condition.column === null ? claims['sub'] : row.get(condition.column)) ?? null
+      return (
+        wanted !== null && read(condition.table).some((other) => textOf(other.get(condition.foreign)) === `${wanted}`)
+      )
+    }
   }
 }
+
+const textOf = (value: Value | undefined): string | null => (value === undefined || value === null ? null : `${value}`)

@@ -26,6 +26,16 @@ const rowOf = (table: TableSketch, cells: readonly Value[]): Row =>
 
 export const rowsOf = (store: Store, table: string): readonly Row[] => store.rows.get(table) ?? []
 
+/** Those of a view are in the store of its table. */
+const rowsIn = (store: Store, { name, view }: TableSketch): readonly Row[] =>
+  view === undefined
+    ? rowsOf(store, name)
+    : rowsOf(store, view.of).filter((row) => view.flag === null || row.get(view.flag) === true)
+
+/** Whether row-level security lets the caller reach a row for this command. */
+export const allowsIn = (store: Store, table: TableSketch, claims: Claims, command: Command, row: Row): boolean =>
+  allows((name) => rowsOf(store, name), table, claims, command, row)
+
 export const withRows = (store: Store, table: string, rows: readonly Row[]): Store => ({
   ...store,
   rows: new Map([...store.rows, [table, rows]]),
@@ -37,4 +47,4 @@ export const visibleRows = (
   table: TableSketch,
   claims: Claims,
   command: Command = 'select',
-): readonly Row[] => rowsOf(store, table.name).filter((row) => allows(table, claims, command, row))
+): readonly Row[] => rowsIn(store, table).filter((row) => allowsIn(store, table, claims, command, row))

@@ -131,6 +131,26 @@ export interface PolicySketch {
     | { readonly kind: 'flag'; readonly column: string }
     /** The text column is the caller's `sub`. */
     | { readonly kind: 'owner'; readonly column: string }
+    | ExistsCondition
+}
+
+/** Some row of a table, whoever may read it, has in a column what this row has in another one, or the caller's `sub`. */
+export interface ExistsCondition {
+  readonly kind: 'exists'
+  readonly table: string
+  readonly foreign: string
+  /** Null: the caller's `sub`. */
+  readonly column: string | null
+  /** The policy asks by itself, or by a function of its owner's rights. */
+  readonly by: 'query' | 'sql' | 'plpgsql'
+}
+
+/** A view with all columns of a table, on the rows in which the boolean column is true, or on all of them. */
+export interface ViewSketch {
+  readonly of: string
+  readonly flag: string | null
+  /** Whether it reads with the rights of the caller; otherwise with those of its owner, whom no policy holds for. */
+  readonly invoker: boolean
 }
 
 /** `all` is a grant on the table, a list is a grant on columns. */
@@ -202,6 +222,8 @@ export interface TableSketch {
   readonly live?: boolean
   /** Its rows lie in partitions, by hash of its key. */
   readonly partitioned?: true
+  /** Present for a view, whose policies are those of its table where it reads with the rights of the caller. */
+  readonly view?: ViewSketch
   /** The `name` setting. */
   readonly typeName: string | null
   readonly totalCount: boolean
@@ -249,6 +271,14 @@ export type FunctionBody =
   | { readonly kind: 'computed'; readonly table: string; readonly column: string }
   /** A computed field: the value of an int4 column and an argument together. */
   | { readonly kind: 'computedSum'; readonly table: string; readonly column: string; readonly argument: string }
+  /** A computed field: how many rows of another table, whoever may read them, have the row's value in a column. */
+  | {
+      readonly kind: 'computedCount'
+      readonly table: string
+      readonly column: string
+      readonly counted: string
+      readonly countedColumn: string
+    }
   /** A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. */
   | {
       readonly kind: 'computedRows' | 'computedRow'

@@ -5,10 +5,10 @@ import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { amongMeant, isMeant, markChange, mayBeDeleted } from './deleted.ts'
 import { surroundingsOf, type Context } from './context.ts'
 import { readFilter, readOperand, type Condition } from './filter.ts'
-import { allows, type Claims } from './policies.ts'
+import type { Claims } from './policies.ts'
 import type { Surroundings } from './related.ts'
 import { Refused } from './refusal.ts'
-import { rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
+import { allowsIn, rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
 import { compareValues, readValue } from './types.ts'
 import type { ColumnSketch, Json, TableSketch, UniqueSketch, Value, World } from './world.ts'
 
@@ -108,7 +108,7 @@ function addRows(context: Context, store: Store, table: ApiTable, objects: reado
     after = { ...withRows(after, table.sketch.name, [...rowsOf(after, table.sketch.name), row]), next }
     return row
   })
-  requireValid(world, after, ...refusedByPolicy(table, claims, 'insert', records))
+  requireValid(world, after, ...refusedByPolicy(store, table, claims, 'insert', records))
   return { store: after, records }
 }
 
@@ -127,10 +127,14 @@ function upsert(
   for (const given of objects) {
     const { row, next } = newRow(table, after, given)
     after = { ...after, next }
-    const refused = [...refusedByPolicy(table, claims, 'insert', [row]), ...brokenAlone(world, table.sketch, row)]
+    const refused = [
+      ...refusedByPolicy(after, table, claims, 'insert', [row]),
+      ...brokenAlone(world, table.sketch, row),
+    ]
     if (refused.length > 0) throw new Refused(...refused)
     const there = rowsOf(after, name).find((other) => conflictsWith(world, table.sketch, conflict.unique, row, other))
-    const step = there === undefined ? { row, gone: null } : takeOver(context, table, conflict, row, there, records)
+    const step =
+      there === undefined ? { row, gone: null } : takeOver(context, after, table, conflict, row, there, records)
     if (step === null) continue
     const others = rowsOf(after, name).filter((other) => other !== step.gone)
     after = withRows(after, name, [...others, step.row])
@@ -172,6 +176,7 @@ interface Step {
 /** Null: the row that is there stays as it is. */
 function takeOver(
   context: Context,
+  store: Store,
   table: ApiTable,
   { update: columns, condition }: Conflict,
   row: Row,
@@ -188,8 +193,9 @@ function takeOver(
     ...columns.map((name) => [name, row.get(name) ?? null] as const),
     ...presetCells(context, table, 'update'),
   ])
-  const mayBeChanged = allows(table.sketch, claims, 'update', there) && allows(table.sketch, claims, 'select', there)
-  const refused = mayBeChanged ? refusedByPolicy(table, claims, 'update', [changed]) : [policyViolated]
+  const mayBeChanged =
+    allowsIn(store, table.sketch, claims, 'update', there) && allowsIn(store, table.sketch, claims, 'select', there)
+  const refused = mayBeChanged ? refusedByPolicy(store, table, claims, 'update', [changed]) : [policyViolated]
   if (refused.length > 0) throw new Refused(...refused)
   return { row: changed, gone: there }
 }
@@ -214,12 +220,16 @@ function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number):
  * (spec/graphql.md 10.5).
  */
 const refusedByPolicy = (
+  store: Store,
   table: ApiTable,
   claims: Claims,
   command: 'insert' | 'update',
   rows: readonly Row[],
 ): readonly string[] =>
-  rows.every((row) => allows(table.sketch, claims, command, row) && allows(table.sketch, claims, 'select', row))
+  rows.every(
+    (row) =>
+      allowsIn(store, table.sketch, claims, command, row) && allowsIn(store, table.sketch, claims, 'select', row),
+  )
     ? []
     : [policyViolated]
 
@@ -233,7 +243,7 @@ function affectedRows(
   const { claims } = context
   const condition = amongMeant(table, arg('deleted'), readFilter(surroundingsOf(context, store), table, arg('filter')))
   return visibleRows(store, table.sketch, claims)
-    .filter((row) => allows(table.sketch, claims, command, row))
+    .filter((row) => allowsIn(store, table.sketch, claims, command, row))
     .filter((row) => condition(row) === true)
 }
 
@@ -279,7 +289,7 @@ function change(
   )
   const records = [...changed.values()]
   if (clashes(world, table.sketch, changed)) meanwhile.add('23505')
-  requireValid(world, after, ...faults, ...refusedByPolicy(table, claims, 'update', records), ...check(records))
+  requireValid(world, after, ...faults, ...refusedByPolicy(store, table, claims, 'update', records), ...check(records))
   return { store: after, records }
 }
 
@@ -336,7 +346,7 @@ function reachable(
       return present !== null && value !== null && compareValues(world, type, present, value) === 0
     })
   return visibleRows(store, table.sketch, claims)
-    .filter((row) => allows(table.sketch, claims, command, row) && isMeant(table.sketch, row, deleted))
+    .filter((row) => allowsIn(store, table.sketch, claims, command, row) && isMeant(table.sketch, row, deleted))
     .filter(hasKey)
 }
 

@@ -46,11 +46,12 @@ export const connectWriter = async (url: string): Promise<pg.Client> => {
 }
 
 const rowsOf = async (client: pg.Client, world: World): Promise<Store> => {
-  const parts = world.tables.map((table) => `(${dumpSql(table)})`)
+  const stored = world.tables.filter(({ view }) => view === undefined)
+  const parts = stored.map((table) => `(${dumpSql(table)})`)
   const { rows } = await client.query<Record<string, readonly (readonly Json[])[]>>(
     `select ${parts.map((part, index) => `${part} as "${index}"`).join(', ')}`,
   )
-  const tables = world.tables.map((table, index) => ({ ...table, rows: rows[0]?.[index] ?? [] }))
+  const tables = stored.map((table, index) => ({ ...table, rows: rows[0]?.[index] ?? [] }))
   return storeOf({ ...world, tables } as World)
 }
 

@@ -53,6 +53,8 @@ export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolea
   let before: string | null = null
   for (const connection of watcher.connections) {
     if (!connection.resumes) before = null
+    const overdue = wrongWithToken(connection)
+    if (overdue !== null) return `${connection.transport}: ${overdue}`
     if (connection.end?.kind === 'lost' && !isLossy && !isByConflict(connection.end))
       return `${connection.transport}: it was lost: ${connection.end.why}`
     const found = judgeConnection(answers, connection, before)
@@ -61,6 +63,16 @@ export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolea
     if (last !== undefined) before = last.text
   }
   return null
+}
+
+/** How late a busy machine may be, in milliseconds. */
+const lateMs = 10_000
+
+/** What is wrong with when a stream ended for its token; null: nothing. */
+function wrongWithToken({ expires, heard, end }: Connection): string | null {
+  if (end?.kind === 'expired' && (expires === null || end.at < expires)) return 'it ended for a token that is good'
+  const last = heard.at(-1)?.at ?? 0
+  return expires !== null && last > expires + lateMs ? 'it went on after its token had ended' : null
 }
 
 function judgeConnection(answers: Answers, { heard, from, end }: Connection, before: string | null): string | null {
@@ -88,6 +100,7 @@ export function lackOf(history: History, watcher: Watcher): string | null {
   // It ended with an error of its moment.
   if (connection.end?.kind === 'complete') return null
   if (connection.end !== null) return 'it is not connected'
+  if (connection.expires !== null && Date.now() > connection.expires) return 'its token has ended'
   if (!connection.resumes && connection.heard.length === 0) return 'it has heard nothing since it came again'
   return wrongAs(answers(history.oldest()), heard.answer)
 }

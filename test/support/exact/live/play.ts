@@ -31,19 +31,31 @@ export interface Play {
   readonly read: (questions: readonly Question[]) => Promise<Verdicts>
   readonly random: Random
   readonly ms: number
+  /** The most streams that the first service has; null: as many as come. */
+  readonly most: number | null
   /** Ends connections until it is over; null: none is ended. */
   readonly trouble: ((isOver: () => boolean) => Promise<void>) | null
 }
 
-const headersOf = ({ role, claims }: Question): Readonly<Record<string, string>> => ({
+const headersOf: Address['headersOf'] = ({ role, claims }, expires) => ({
   apikey: keys.anon,
-  authorization: `Bearer ${signToken({ role, ...claims }, JWT_SECRET)}`,
+  authorization: `Bearer ${signToken({ role, ...claims, ...(expires !== null && { exp: expires / 1_000 }) }, JWT_SECRET)}`,
 })
 
 /** After everything was committed, what the last commit brought has come by then. */
 const patienceMs = 15_000
 
-export async function play({ world, questions, adminUrl, urls, read, random, ms, trouble }: Play): Promise<Played> {
+export async function play({
+  world,
+  questions,
+  adminUrl,
+  urls,
+  read,
+  random,
+  ms,
+  most,
+  trouble,
+}: Play): Promise<Played> {
   const judge = (): Promise<Verdicts> => read(questions.watched)
   const history = createHistory({ world, verdicts: await judge(), by: 'the beginning' })
   const end = performance.now() + ms
@@ -70,9 +82,19 @@ export async function play({ world, questions, adminUrl, urls, read, random, ms,
       const lack = lackOf(history, watcher)
       return lack === null ? [] : [described(watcher.question, `an update was lost: ${lack}`, history)]
     })
+  /** Services that have too many streams, or refuse some although they have too few. */
+  const crowded = (): readonly string[] =>
+    urls.flatMap((url, index) => {
+      const limit = index === 0 && most !== null ? most : watchers.length
+      const all = watchers.flatMap(({ connections }) => connections.filter((one) => one.url === url))
+      const open = all.filter(({ end, heard }) => end === null && heard.length > 0).length
+      const isRefused = limit >= watchers.length && all.some(({ end }) => end?.kind === 'full')
+      return open > limit || isRefused ? [`${open} streams of ${limit}, refused: ${isRefused}`] : []
+    })
   let lost: readonly string[] = []
   const settle = async (): Promise<void> => {
     await until(() => lacking().length === 0, patienceMs).catch(() => (lost = lacking()))
+    lost = [...lost, ...crowded()]
   }
   while (performance.now() < end && lost.length === 0) {
     await burst()
@@ -118,7 +140,7 @@ async function mutate({ url, addresses, history, questions, random, isOver }: Mu
       const { document: query, variables, operationName } = question
       const request = {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...address.headersOf(question) },
+        headers: { 'content-type': 'application/json', ...address.headersOf(question, null) },
         body: JSON.stringify({ query, variables, operationName }),
       }
       await history.commit(client, query, async () => {

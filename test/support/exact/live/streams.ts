@@ -20,6 +20,10 @@ export interface Watcher {
 /** From a request to the end of its stream. */
 export interface Connection {
   readonly transport: Transport
+  /** Where it was asked for. */
+  readonly url: string
+  /** When its token ends, in milliseconds since 1970; null: never. */
+  readonly expires: number | null
   /** The oldest state that its first answer may show. */
   readonly from: number
   /** The client named the answer that it heard last: it has it already. */
@@ -34,6 +38,8 @@ export interface Heard {
   readonly text: string | null
   /** The newest state that it may show. */
   readonly newest: number
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
 }
 
 export type End =
@@ -43,6 +49,10 @@ export type End =
   | { readonly kind: 'left' }
   /** The connection was lost, or nobody could be reached. */
   | { readonly kind: 'lost'; readonly why: string }
+  /** The service had too many streams. */
+  | { readonly kind: 'full' }
+  /** The service ended it for its token. */
+  | { readonly kind: 'expired'; readonly at: number }
   /** The service ended it; what it said last is the last of what was heard. */
   | { readonly kind: 'complete' }
 
@@ -52,7 +62,8 @@ const transports: readonly Transport[] = ['events', 'patches', 'socket']
 /** Where to ask. */
 export interface Address {
   readonly url: string
-  readonly headersOf: (question: Question) => Readonly<Record<string, string>>
+  /** @param expires when the token ends, in milliseconds since 1970; null: never */
+  readonly headersOf: (question: Question, expires: number | null) => Readonly<Record<string, string>>
 }
 
 interface Open {
@@ -95,7 +106,7 @@ const bodyOf = ({ document, variables, operationName }: Question, patch = false)
 
 async function openByEvents({ address, question, connection, kept, hear }: Asking): Promise<Open> {
   const client = await openEvents(`${address.url}/graphql/v1`, bodyOf(question, connection.transport === 'patches'), {
-    ...address.headersOf(question),
+    ...address.headersOf(question, connection.expires),
     ...(connection.resumes && { 'last-event-id': kept.id ?? '' }),
   })
   const listen = async (): Promise<End> => {
@@ -124,7 +135,7 @@ async function openBySocket({ address, question, connection, kept, hear }: Askin
   const client = createClient({
     url: `${address.url.replace('http', 'ws')}/graphql/v1`,
     webSocketImpl: WebSocket,
-    connectionParams: address.headersOf(question),
+    connectionParams: address.headersOf(question, connection.expires),
     retryAttempts: 0,
   })
   kept.id = null
@@ -132,7 +143,10 @@ async function openBySocket({ address, question, connection, kept, hear }: Askin
     client.subscribe<unknown>(bodyOf(question), {
       next: (answer) => hear(answer as Answer),
       error: (reason) => {
-        if (!Array.isArray(reason)) return resolve({ kind: 'lost', why: JSON.stringify(reason) })
+        if (!Array.isArray(reason)) {
+          const isRefused = (reason as { readonly code?: number }).code === forbidden
+          return resolve(isRefused ? expired() : { kind: 'lost', why: JSON.stringify(reason) })
+        }
         hear({ data: null, errors: reason })
         resolve({ kind: 'complete' })
       },
@@ -141,6 +155,25 @@ async function openBySocket({ address, question, connection, kept, hear }: Askin
   }).then((end) => void (connection.end ??= end))
   return { ended, leave: () => void client.dispose() }
 }
+
+/** Code of a socket that is closed for its token. */
+const forbidden = 4403
+
+const expired = (): End => ({ kind: 'expired', at: Date.now() })
+
+/** How a stream ended that was refused for no state of the database; null: it was not. */
+function endBy({ errors }: Answer, hasHeard: boolean): End {
+  const [error] = errors ?? []
+  if (error === undefined) return null
+  if (/it has expired/.test(error.message)) return expired()
+  // Before its first answer a stream ends so (spec/graphql.md 16.2).
+  if (hasHeard) return null
+  if (error.extensions.code === 'OVERLOADED') return { kind: 'full' }
+  return passing.has(error.extensions.code) ? { kind: 'lost', why: error.extensions.code } : null
+}
+
+/** A token that ends soon. */
+const expiresSoon = (random: Random): number => (Math.floor(Date.now() / 1_000) + 1 + random(6)) * 1_000
 
 const conflict = 'DATABASE_CONFLICT'
 const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
@@ -166,14 +199,21 @@ export function watch(question: Question, place: number, watching: Watching): Wa
   const once = async (): Promise<void> => {
     const transport = transports[random(transports.length)] ?? 'events'
     const resumes = transport !== 'socket' && kept.id !== null && random(4) > 0
-    const connection: Connection = { transport, from: history.oldest(), resumes, heard: [], end: null }
-    connections.push(connection)
     const address = addresses[random(addresses.length)] as Address
+    const connection: Connection = {
+      transport,
+      url: address.url,
+      expires: random(4) === 0 ? expiresSoon(random) : null,
+      from: history.oldest(),
+      resumes,
+      heard: [],
+      end: null,
+    }
+    connections.push(connection)
     const hear: Asking['hear'] = (answer, text) => {
-      const code = answer.errors?.[0]?.extensions.code
-      // Before its first answer a stream ends so (spec/graphql.md 16.2).
-      if (passing.has(code ?? '') && connection.heard.length === 0) connection.end ??= { kind: 'lost', why: code ?? '' }
-      else connection.heard.push({ answer, text: text ?? null, newest: history.newest() })
+      const end = endBy(answer, connection.heard.length > 0)
+      if (end === null) connection.heard.push({ answer, text: text ?? null, newest: history.newest(), at: Date.now() })
+      else connection.end ??= end
     }
     const opening = openers[transport]({ address, question, connection, kept, hear })
     const open = await Promise.race([opening, stopped])

@@ -9,6 +9,7 @@ import { literal } from '../../../../runtime/sql/literal.ts'
 import type { Random } from '../../random.ts'
 import { insertSql, partitionNames, rowsSql, valueSql } from '../ddl.ts'
 import { connectWriter, type History } from './history.ts'
+import { accounts, members } from './worlds.ts'
 
 /** Programs that write without the service, in transactions that overlap. */
 
@@ -42,6 +43,8 @@ const copySql = (world: World, table: TableSketch, row: readonly Value[]): strin
     execute format('copy ${ident(table.name).replaceAll("'", "''")} from %L', place);
   end $do$`
 
+const storedTables = ({ tables }: World): readonly TableSketch[] => tables.filter(({ view }) => view === undefined)
+
 const placesOf = (table: TableSketch): readonly string[] =>
   table.partitioned === undefined ? [ident(table.name)] : partitionNames(table)
 
@@ -64,6 +67,14 @@ const statements: readonly ((draw: Draw, world: World, table: TableSketch) => st
       : `${insertSql(world, table, table.rows.length === 0 ? [drawRow(draw, world, table)] : table.rows)} on conflict do nothing`,
 ]
 
+/** Who comes to be a member of what policies ask for, or is one no more. */
+const membershipSql = (draw: Draw): string => {
+  const account = literal(draw.pick(accounts))
+  return draw.chance(50)
+    ? `insert into ${ident(members.name)} values (${account}) on conflict do nothing`
+    : `delete from ${ident(members.name)} where account = ${account}`
+}
+
 const isolations = ['read committed', 'read committed', 'repeatable read', 'serializable']
 
 /** One transaction; what Postgres refuses of it is undone. */
@@ -73,7 +84,9 @@ async function writeOnce(client: pg.Client, history: History, random: Random): P
   await client.query(`begin isolation level ${draw.pick(isolations)}`)
   const done: string[] = []
   for (let left = 1 + draw.int(3); left > 0; left -= 1) {
-    const sql = draw.pick(statements)(draw, world, draw.pick(world.tables))
+    const sql = draw.chance(20)
+      ? membershipSql(draw)
+      : draw.pick(statements)(draw, world, draw.pick(storedTables(world)))
     await client.query('savepoint one')
     const isUndone = await client.query(sql).then(
       () => draw.chance(10),
@@ -97,7 +110,7 @@ export async function writePair(url: string, history: History, random: Random): 
     for (const ms of [random(120), 0]) {
       const draw = drawBy(random)
       const { world } = history.last()
-      const sql = setSql(draw, world, draw.pick(world.tables))
+      const sql = draw.chance(40) ? membershipSql(draw) : setSql(draw, world, draw.pick(storedTables(world)))
       await history.commit(client, sql, async () => {
         await client.query(sql)
         return {}
