@@ -84,11 +84,12 @@ export function createService(parts: ServiceParts): GraphqlService {
     request: GraphqlRequest,
     caller: Caller,
     context: RequestContext | undefined,
+    load: () => Promise<Loaded>,
     work: (turn: Turn) => Promise<T>,
   ): Promise<T | GraphqlResponse> =>
     againOnNewerSchema(
       cell,
-      async (isFirst) => beginTurn(database, await engineFor(cell, request), request, caller, context, isFirst),
+      async (isFirst) => beginTurn(database, await load(), request, caller, context, isFirst),
       async (turn) => {
         try {
           return await work(turn)
@@ -99,10 +100,17 @@ export function createService(parts: ServiceParts): GraphqlService {
     )
   return {
     serve: (request, caller, context) =>
-      inTurn(request, caller, context, (turn) => answer(turn, texts, apart, tenants)),
+      inTurn(
+        request,
+        caller,
+        context,
+        () => engineFor(cell, request),
+        (turn) => answer(turn, texts, apart, tenants),
+      ),
     watch: async (request, caller, context) => {
       const live = { ...request, live: true }
-      const found = await inTurn(live, caller, context, (turn) => watched(turn, texts, apart))
+      // Nothing of it runs that would check the version.
+      const found = await inTurn(live, caller, context, cell.look, (turn) => watched(turn, texts, apart))
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),

@@ -49,7 +49,7 @@ export function createRun(parts: RunParts): Run {
     const { changedAt } = watch
     watch.changedAt = null
     try {
-      const refusal = watch.isUnread ? await readAgain(parts, hold, watch, first, context) : null
+      const refusal = watch.isUnread ? await readUntilTold(parts, hold, watch, first, context) : null
       if (watch.isClosed) return { kind: 'left' }
       if (refusal !== null) return { kind: 'failed', response: refusal }
       const response = await parts.answer(watch.request, first.owner.caller, context)
@@ -87,6 +87,17 @@ const contextFor = ({ owner: { party, kind } }: StreamState, runMs: number): Req
   gone: false,
   onGone: null,
 })
+
+/** What is not told may have another name by now: it is read again as long as that is of another schema. */
+async function readUntilTold(
+  ...[parts, hold, watch, stream, context]: Parameters<typeof readAgain>
+): ReturnType<typeof readAgain> {
+  for (;;) {
+    const before = watch.revision
+    const refusal = await readAgain(parts, hold, watch, stream, context)
+    if (refusal?.code !== 'NOT_LIVE' || watch.isClosed || watch.revision === before) return refusal
+  }
+}
 
 /** Changes wake the watch before the feed is asked, so that none is missed between both. Null: the document may be asked. */
 async function readAgain(

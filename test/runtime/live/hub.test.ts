@@ -186,6 +186,34 @@ describe('a hub', () => {
     },
   )
 
+  it('reads again what has another name by now, and refuses what is not told on the newest schema', async () => {
+    let [name, revision, reads] = ['posts', 1, 0]
+    const { hub } = create({
+      read: async () => {
+        reads += 1
+        return { interests: [{ relation: { schema: 'public', name }, pins: [] }], revision: `${revision}` }
+      },
+      answer: async () => ({ outcome: 'ok', body: name, revision: `${revision}` }),
+      feed: {
+        watch: async (relation) => {
+          if (relation.name === 'moved') return
+          // It is renamed before it is watched.
+          if (name === 'posts') [name, revision] = ['moved', 2]
+          throw new Error('its changes are not told')
+        },
+      },
+    })
+    const heard = hear()
+    open(hub, heard)
+    await settled()
+    expect([heard.answers, heard.ends, reads]).toEqual([['moved'], [], 2])
+    name = 'gone'
+    const refused = hear()
+    hub.open({ ...request, query: 'subscription { b }' }, owner(), { lastId: null }, refused.sink)
+    await settled()
+    expect([refused.answers, refused.ends, reads]).toEqual([[], ['NOT_LIVE'], 4])
+  })
+
   it('refuses what is too many, and forgets who left', async () => {
     const { hub } = create({ limits: { streams: 3, streamsOfParty: 2, runs: 1, pauseMs: 0, runMs: 0, watchMs: 5_000 } })
     const streams = [open(hub, hear()), open(hub, hear())]

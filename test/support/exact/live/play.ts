@@ -72,7 +72,7 @@ export async function play({
     await Promise.all([
       ...[0, 1, 2].map(() => write(adminUrl, history, seeded(), isOver)),
       mutate({ url: adminUrl, addresses, history, questions: questions.writing, random: seeded(), isOver }),
-      rage({ url: adminUrl, history, judge, random: seeded(), isOver, pauseMs: 400 }),
+      rage({ url: adminUrl, history, judge, random: seeded(), isOver, pauseMs: 200 }),
       trouble?.(isOver),
     ])
     isQuiet = true

@@ -43,7 +43,7 @@ export async function rage({ url, history, judge, random, isOver, pauseMs }: Sto
     while (!isOver()) {
       await pause(random(2 * pauseMs))
       const draw = drawBy(random)
-      const change = draw.chance(40) ? null : drawChange(draw, history.last().world)
+      const change = draw.chance(25) ? null : drawChange(draw, history.last().world)
       if (change === null) {
         const table = ident(draw.pick(history.last().world.tables).name)
         await client.query(draw.pick(noises)(table)).catch(() => undefined)

@@ -113,7 +113,7 @@ async function openByEvents({ address, question, connection, kept, hear }: Askin
     if (!client.type.startsWith('text/event-stream')) {
       const body = await client.body()
       kept.id = null
-      if (client.status === 503) return { kind: 'lost', why: body }
+      if (client.status === 503) return /OVERLOADED/.test(body) ? { kind: 'full' } : { kind: 'lost', why: body }
       hear(JSON.parse(body) as Answer)
       return { kind: 'complete' }
     }
@@ -153,7 +153,8 @@ async function openBySocket({ address, question, connection, kept, hear }: Askin
       complete: () => resolve({ kind: 'complete' }),
     })
   }).then((end) => void (connection.end ??= end))
-  return { ended, leave: () => void client.dispose() }
+  // A connection that was refused is refused once more to who leaves it.
+  return { ended, leave: () => void Promise.resolve(client.dispose()).catch(() => undefined) }
 }
 
 /** Code of a socket that is closed for its token. */
