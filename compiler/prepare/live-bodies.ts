@@ -84,8 +84,8 @@ const columnsAtOnce = 8
 const columns = plpgsql(
   'live_columns',
   'root oid',
-  'table (attnum int2, member text, value text, old_value text, place bigint)',
-  ` begin return query select p.attnum, to_json(p.attname)::text, format(e.value, 'r', p.attname), format(e.value, 'o', p.attname),
+  'table (attnum int2, attname name, member text, value text, old_value text, place bigint)',
+  ` begin return query select p.attnum, p.attname, to_json(p.attname)::text, format(e.value, 'r', p.attname), format(e.value, 'o', p.attname),
     (row_number() over (order by p.attnum) - 1) / ${columnsAtOnce}
   from catalograph.live_pinnable(root) p cross join lateral (select case p.base
     when 16 then 'case when %1$s.%2$I then ''t'' when not %1$s.%2$I then ''f'' end'
@@ -96,7 +96,8 @@ const columns = plpgsql(
 /**
  * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
  * microseconds. Where one row changed, one statement writes the change with all values that are asked for; its limits tell the
- * planner that it is one row, else it would plan anew for each mask.
+ * planner that it is one row, else it would plan anew for each mask. Of several rows values are told apart as they are, and only
+ * those that differ become texts.
  */
 const body = plpgsql(
   'live_body',
@@ -110,9 +111,9 @@ declare
     when 'update' then '(select * from old_rows limit 1) o cross join (select * from new_rows limit 1) r
         where not exists (select from old_rows offset 1)' end;
   rows text := case operation
-    when 'insert' then 'select %1$s as v from new_rows r'
-    when 'delete' then 'select %1$s as v from old_rows r'
-    when 'update' then 'select %1$s as v from old_rows r union all select %1$s from new_rows r' end;
+    when 'insert' then 'new_rows'
+    when 'delete' then 'old_rows'
+    when 'update' then '(select o.%1$I from old_rows o union all select n.%1$I from new_rows n)' end;
   source text;
   ones text := '';
   pins text := '';
@@ -137,11 +138,11 @@ begin
   for c in select * from catalograph.live_columns(root) l order by l.attnum loop
     pins := pins || format($pin$
       if (mask operator(pg_catalog.&) %s) operator(pg_catalog.<>) 0 then
-        select case when pg_catalog.count(d.v) operator(pg_catalog.<=) ${mostValues} then pg_catalog.concat(%L,
-          coalesce((pg_catalog.json_agg(d.v) filter (where d.v is not null))::pg_catalog.text, '[]')) end
-        into told from (select distinct u.v from (%s) u limit ${mostValues} + 2) d;
+        select case when pg_catalog.count(r.%3$I) operator(pg_catalog.<=) ${mostValues} then pg_catalog.concat(%2$L,
+          coalesce((pg_catalog.json_agg(%4$s) filter (where r.%3$I is not null))::pg_catalog.text, '[]')) end
+        into told from (select distinct u.%3$I from %5$s u limit ${mostValues} + 2) r;
         touched := pg_catalog.concat(touched, told);
-      end if;$pin$, 1::bigint << c.attnum, ',' || c.member || ':', format(rows, c.value));
+      end if;$pin$, 1::bigint << c.attnum, ',' || c.member || ':', c.attname, c.value, format(rows, c.attname));
   end loop;
   source := '
 <<live>>

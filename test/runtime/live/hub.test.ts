@@ -274,6 +274,35 @@ describe('a hub', () => {
     expect(watched).toEqual([])
   })
 
+  it('makes two runs of a burst at most, and one of changes that are told together', async () => {
+    let [state, runs] = [0, 0]
+    let held: Promise<void> | null = null
+    const { hub, listener } = create({
+      answer: async () => {
+        runs += 1
+        const body = String(state)
+        await held
+        return { outcome: 'ok', body }
+      },
+    })
+    const heard = hear()
+    open(hub, heard)
+    await settled()
+    state = 1
+    listener.changed(Array.from({ length: 100 }, () => told).flat())
+    await settled()
+    expect([runs, heard.answers]).toEqual([2, ['0', '1']])
+    let resolve: () => void = () => undefined
+    held = new Promise((release) => (resolve = release))
+    for (state = 2; state < 100; state += 1) {
+      listener.changed(told)
+      await turn()
+    }
+    resolve()
+    await settled()
+    expect([runs, heard.answers]).toEqual([4, ['0', '1', '2', '100']])
+  })
+
   it('runs a watch twenty times a second at most', async () => {
     let runs = 0
     const { hub, listener } = create({
