@@ -6,7 +6,7 @@ import type {
   EntityBuilder,
 } from '../../runtime/contract/builder.ts'
 import { ident } from '../../runtime/sql/ident.ts'
-import { operators } from '../../runtime/sql/operators.ts'
+import { operators, ownOperators } from '../../runtime/sql/operators.ts'
 
 /** Statements that use every function of a builder once, in the places where the runtime uses them. */
 
@@ -99,11 +99,11 @@ export function typeSample(column: TypeBuilder): string {
     ) select ${column.json('u.c')}, json_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
-const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>): string =>
+const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>): string =>
   [
     ...Object.values(operators).map(({ operand, render }) => {
-      if (operand === 'presence') return render(value, 'not null')
-      return render(value, operand === 'values' ? type.operands('$2') : type.operand('$3'))
+      const given = { presence: 'not null', values: type.operands('$2'), value: type.operand('$3') }[operand]
+      return render(value, given, ownOperators(type.order))
     }),
     ...Object.values(type.spatial ?? {}).map((decides) => `${decides}(${value}, ${type.operand('$3')})`),
   ].join(' and ')

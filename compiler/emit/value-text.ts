@@ -96,14 +96,15 @@ export const cursorPieces = ({ alike, order }: Pick<ColumnSql, 'alike' | 'order'
   // A type of an extension may have a cast to json (hstore), whose text is none of the type's own.
   order !== undefined ? ['(', value, ')::text'] : alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
 
-/** The member with the expression that compares values in orders. */
+/** The member with the operators that compare values. */
 const orderText = (order: OrderSql): string =>
   record('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
 
 /** How operands of a filter become values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>
   `operand: ${jsFunction('parameter', operandPieces(type, hole('parameter')))}, ` +
-  `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}${spatialText(type.geo)}`
+  `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}${spatialText(type.geo)}` +
+  (type.order === undefined ? '' : `, ${orderText(type.order)}`)
 
 /** From a text parameter to a value of the type. */
 export const operandPieces = (type: CastType, parameter: Hole): Pieces =>
@@ -153,7 +154,7 @@ function attributeText(item: AttributeSql): string {
 export const readPieces = (expression: Pieces, readAs: string | undefined): Pieces =>
   readAs === undefined ? expression : merged(['(', ...expression, `)::${readAs}`])
 
-export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo'>
+export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo' | 'order'>
 
 /**
  * From a text parameter to the exact type. An array whose elements are not delimited by a comma goes through text[],

@@ -3,6 +3,7 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/types.ts'
 import type { Oid } from '../catalog/types.ts'
+import { orderSql } from './orders.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameAttribute, nameType } from '../report/object-name.ts'
@@ -82,11 +83,13 @@ export function attributesOf(
       const text = scope.types.get(attribute.type)?.text
       if (value === null || text === undefined) return []
       const read = readAs(scope, attribute.type, own)
+      const texts = sqlType(scope, attribute.type, own, attribute.modifier)
       return [
         {
           attribute: attribute.name,
           type: castText(scope, { type: attribute.type, typeText: text }, own),
-          ...sqlType(scope, attribute.type, own, attribute.modifier),
+          ...texts,
+          ...(texts.geo === undefined && orderSql(scope, attribute.type)),
           json: value.json,
           ...(read !== null && { readAs: read }),
           ...attributesOf(scope, values, attribute.type, own),

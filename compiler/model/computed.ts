@@ -14,6 +14,7 @@ import { functionId } from './overloads.ts'
 import type { Result, ResultContext } from './results.ts'
 import { additionsOfFunction, lookThrough } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
+import { orderSql } from './orders.ts'
 import { sqlType } from './sql-types.ts'
 import type { EntitySql } from './types.ts'
 
@@ -100,5 +101,6 @@ function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: 
 const filterType = ({ scope }: ResultContext, fn: AnnotatedFunction): Computed['sql']['filter'] => {
   const asked = additionsOfFunction(scope, fn)
   const type = lookThrough(scope, fn.result, asked)
-  return type && { type: type.text, ...sqlType(scope, fn.result, asked) }
+  const texts = sqlType(scope, fn.result, asked)
+  return type && { type: type.text, ...texts, ...(texts.geo === undefined && orderSql(scope, fn.result)) }
 }

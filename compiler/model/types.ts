@@ -55,6 +55,8 @@ export interface CastSql {
   readonly plainDelimiter: boolean
   /** For what is served as GeoJSON. */
   readonly geo?: GeoSql
+  /** What compares values, where that is not what `<` and so on find on the search path. */
+  readonly order?: OrderSql
 }
 
 interface ValueSql extends CastSql {
@@ -71,8 +73,6 @@ export interface ColumnSql extends ValueSql {
   /** Whether a value prints the same in json as in jsonb. */
   readonly alike: boolean
   readonly notNull: boolean
-  /** What orders its values, where that is not what `<` and so on find on the search path. */
-  readonly order?: OrderSql
 }
 
 export interface AttributeSql extends ValueSql {

@@ -18,6 +18,8 @@ export interface AttributeBuilder {
   readonly operand: (parameter: Expression) => Expression
   /** A text parameter holding an array literal as an array of the type (`in`): `$1` -> `$1::int4[]`. */
   readonly operands: (parameter: Expression) => Expression
+  /** What compares values, where that is not what these find on the search path: `>` -> `operator("ext".#>#)`. */
+  readonly order?: Comparisons
   /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
   readonly spatial?: Spatial
   /** By SQL name: what a composite value consists of, where the API looks into it. */
@@ -29,8 +31,6 @@ export interface ColumnBuilder extends AttributeBuilder {
   readonly cursor: (value: Expression) => Expression
   /** True when the catalogue says NOT NULL. */
   readonly notNull: boolean
-  /** What orders values, where that is not what these find on the search path: `>` -> `operator("ext".#>#)`. */
-  readonly order?: Comparisons
   /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
@@ -64,6 +64,7 @@ export interface ComputedBuilder {
   /** As those of columns; only where there are filters on it. */
   readonly operand?: ColumnBuilder['operand']
   readonly operands?: ColumnBuilder['operands']
+  readonly order?: Comparisons
   readonly spatial?: Spatial
 }
 

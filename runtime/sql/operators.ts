@@ -7,26 +7,48 @@ interface Operator {
   /** `value`: one operand of the column's type; `values`: a list; `presence`: NULL or NOT_NULL. */
   readonly operand: 'value' | 'values' | 'presence'
   readonly help: string
-  /** SQL condition from the column and the operand, both finished expressions. */
-  readonly render: (column: string, operand: string) => string
+  /**
+   * SQL condition from the column and the operand, both finished expressions.
+   *
+   * @param own the type's own operator for a symbol, where it is not that on the search path
+   */
+  readonly render: (column: string, operand: string, own: OwnOperator) => string
 }
+
+type Symbol = '<' | '<=' | '=' | '>=' | '>'
+type OwnOperator = (symbol: Symbol) => string
+
+/** @param order the operators of a type, where they are not those on the search path */
+export const ownOperators =
+  (order: Readonly<Record<Symbol, string>> | undefined): OwnOperator =>
+  (symbol) =>
+    order?.[symbol] ?? symbol
+
+const comparing =
+  (symbol: Symbol) =>
+  (column: string, operand: string, own: OwnOperator): string =>
+    `${column} ${own(symbol)} ${operand}`
 
 const infix =
   (symbol: string) =>
   (column: string, operand: string): string =>
     `${column} ${symbol} ${operand}`
 
+/** No operator class has an operator for it. */
+const different = (column: string, operand: string, own: OwnOperator): string =>
+  own('=') === '=' ? `${column} <> ${operand}` : `not ${column} ${own('=')} ${operand}`
+
 export const operators = {
-  eq: { operand: 'value', help: 'Equal to this value.', render: infix('=') },
-  neq: { operand: 'value', help: 'Different from this value.', render: infix('<>') },
-  lt: { operand: 'value', help: 'Less than this value.', render: infix('<') },
-  lte: { operand: 'value', help: 'Less than or equal to this value.', render: infix('<=') },
-  gt: { operand: 'value', help: 'Greater than this value.', render: infix('>') },
-  gte: { operand: 'value', help: 'Greater than or equal to this value.', render: infix('>=') },
+  eq: { operand: 'value', help: 'Equal to this value.', render: comparing('=') },
+  neq: { operand: 'value', help: 'Different from this value.', render: different },
+  lt: { operand: 'value', help: 'Less than this value.', render: comparing('<') },
+  lte: { operand: 'value', help: 'Less than or equal to this value.', render: comparing('<=') },
+  gt: { operand: 'value', help: 'Greater than this value.', render: comparing('>') },
+  gte: { operand: 'value', help: 'Greater than or equal to this value.', render: comparing('>=') },
   in: {
     operand: 'values',
     help: 'Equal to one of these values.',
-    render: (column, list) => `${column} = any (${list})`,
+    render: (column, list, own) => `${column} ${own('=')} any (${list})`,
   },
   is: { operand: 'presence', help: 'Null or not null.', render: (column, presence) => `${column} is ${presence}` },
   like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: infix('like') },

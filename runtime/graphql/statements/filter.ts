@@ -7,7 +7,7 @@ import { forms } from '../../sql/forms.ts'
 import { jsonParts } from '../../sql/json-form.ts'
 import { ident } from '../../sql/ident.ts'
 import { literal } from '../../sql/literal.ts'
-import { operators, type OperatorName } from '../../sql/operators.ts'
+import { operators, ownOperators, type OperatorName } from '../../sql/operators.ts'
 import type { Filter, Subject } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { applied, joined, select, sql, trusted, written, type Sql } from '../../sql/tree.ts'
@@ -77,7 +77,8 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
     const typed = applied(filter.operand === 'values' ? type.operands : type.operand, operand)
-    return sql`(${written(([left = '', right = '']) => render(left, right), [value, typed])})`
+    const own = ownOperators(type.order)
+    return sql`(${written(([left = '', right = '']) => render(left, right, own), [value, typed])})`
   }
 }
 
@@ -155,11 +156,11 @@ function elementOf(value: Sql, { operand }: Compared['type']): Compared {
 
 interface Compared {
   readonly value: Sql
-  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial'>
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>
 }
 
 interface Looked extends Compared {
-  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'spatial' | 'attributes'>
+  readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial' | 'attributes'>
 }
 
 /** What is compared, read as its form and its steps say. */
@@ -208,10 +209,10 @@ function valueOf(subject: Subject, scope: Scope): Compared {
       return { value: applied(attribute.of, value), type: attribute }
     }, column)
   }
-  const { of, operand, operands, spatial } = computedOf(scope, subject.computed)
+  const { of, operand, operands, order, spatial } = computedOf(scope, subject.computed)
   if (operand === undefined || operands === undefined) throw new Error(`there is no filter on ${subject.computed}`)
   const value = applied((row) => of(row, []), scope.row())
-  return { value, type: { operand, operands, ...(spatial && { spatial }) } }
+  return { value, type: { operand, operands, ...(order && { order }), ...(spatial && { spatial }) } }
 }
 
 /** The columns equal these values. */

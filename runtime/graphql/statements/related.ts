@@ -5,7 +5,7 @@ import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import type { Ordered } from './ordered.ts'
 import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
-import { belongs, ofTenant, readRelated, wayTo } from './tenants.ts'
+import { belongs, equality, ofTenant, readRelated, wayTo } from './tenants.ts'
 
 /** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
@@ -108,7 +108,11 @@ function countInOnePass(
     where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...ofTenant(there)],
     groupBy: way.near,
   })
-  const equal = join.local.map((name, index) => sql`${alias}.${bare('k', index + 1)} = ${here.column(name)}`)
+  const from = way.between ?? there
+  const equal = join.local.map((name, index) => {
+    const other = (join.through?.near ?? join.foreign)[index] ?? ''
+    return sql`${alias}.${bare('k', index + 1)} ${equality(from, other, here, name)} ${here.column(name)}`
+  })
   const on = joined(equal, ' and ')
   return { join: { kind: 'left join', of: counted, alias, on }, value: sql`coalesce(${alias}.n, 0)` }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { applied, joined, sql, type JoinClause, type Sql } from '../../sql/tree.ts'
+import { applied, joined, sql, trusted, type JoinClause, type Sql } from '../../sql/tree.ts'
 import { comparedColumn } from '../plan/forms.ts'
 import type { Filter, InsertRows, Join } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
@@ -66,9 +66,18 @@ export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, par
 
 /** The condition that two rows belong together, between which there is no other one. */
 export function belongs(join: Omit<Join, 'through'>, here: Scope, there: Scope): Sql {
-  const equal = join.local.map((name, index) => sql`${there.column(join.foreign[index] ?? '')} = ${here.column(name)}`)
+  const equal = join.local.map((name, index) => {
+    const other = join.foreign[index] ?? ''
+    return sql`${there.column(other)} ${equality(there, other, here, name)} ${here.column(name)}`
+  })
   const others = [...ofDeleted(there, join.deleted), ...ofTenant(reached(join, here, there))]
   return joined([...equal, ...others], ' and ')
+}
+
+/** What compares columns that are joined: the operator of their type, where both are of one. */
+export function equality(there: Scope, name: string, here: Scope, other: string): Sql {
+  const [one, two] = [columnOf(there.builder, name), columnOf(here.builder, other)].map(({ order }) => order?.['='])
+  return trusted(one !== undefined && one === two ? one : '=')
 }
 
 /** The row that the join leads to, with what is known of the one that it begins at. */

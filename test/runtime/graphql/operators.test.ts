@@ -23,8 +23,16 @@ const sql = `
     from generate_series(1, 23) i;
   create table shop (word ext.citext primary key, n int);
   insert into shop select (array['d', 'B', 'A', 'b1', 'c', 'a2', 'E'])[i], i from generate_series(1, 7) i;
+  create table visit (id int primary key, word ext.citext references shop);
+  insert into visit values (1, 'D'), (2, 'b'), (3, 'B'), (4, null);
+  create type labelled as (word ext.citext);
+  create table labels (id int primary key, label labelled);
+  insert into labels values (1, row('One')), (2, row('two'));
+  create function shout(item) returns ext.citext language sql stable as 'select $1.word';
   grant all on all tables in schema public to anon;
-  comment on schema public is '@graphql({"introspection": true, "distinctOn": {"enabled": true}, "DOMAINS"})';
+  comment on schema public is '@graphql({"introspection": true, "distinctOn": {"enabled": true},
+    "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}, "composites": {"enabled": true},
+    "functionShapes": {"enabled": true}, "DOMAINS"})';
 `
 const withDomains = (enabled: boolean): string => sql.replace('"DOMAINS"', `"domains": {"enabled": ${enabled}}`)
 
@@ -85,6 +93,48 @@ describe.each(cases)('orders on PostgreSQL %i, with domains served as what they 
     const whole = await sorted('shop', 'word', 'word')
     expect(await walk('shopCollection', 'word', '{word: AscNullsLast}', false)).toEqual(whole)
     expect(await walk('shopCollection', 'word', '', true)).toEqual(whole)
+  })
+
+  it.each([
+    ['{ word: { eq: "a" } }', "word = 'a'"],
+    ['{ word: { neq: "a" } }', "word <> 'a'"],
+    ['{ word: { in: ["a", "c"] } }', "word in ('a', 'c')"],
+    ['{ word: { gt: "a", lte: "B" } }', "word > 'a' and word <= 'B'"],
+    ['{ maybe: { neq: "B" } }', "maybe <> 'b'"],
+    ['{ shout: { eq: "a" } }', "word = 'a'"],
+    ['{ tags: { eq: "k1=>v1" } }', "tags = 'k1=>v1'"],
+    ['{ domained: { eq: "k=>1" } }', "domained = 'k=>1'"],
+  ])('%s compares as the type does', async (filter, condition) => {
+    const { data } = await service.graphql(`{ itemCollection(filter: ${filter}) { edges { node { id } } } }`)
+    const { rows } = await service.db
+      .query(`set search_path = public, ext; select id from item where ${condition} order by id`)
+      .then((results) => [results].flat().at(-1) ?? { rows: [] })
+    expect(rows).not.toEqual([])
+    expect(data.itemCollection.edges.map(({ node }: { node: { id: number } }) => node)).toEqual(rows)
+  })
+
+  it('attributes compare as their type does, and rows are related as their keys are', async () => {
+    const { data } = await service.graphql(`{
+      labelsCollection(filter: { label: { word: { eq: "ONE" } } }) { edges { node { id } } }
+      visitCollection { edges { node { id shop { n } } } }
+      shopCollection(filter: { visitCollection: { some: { word: { in: ["b", "d"] } } } }, orderBy: [{ visitCollection: { count: DescNullsLast } }]) {
+        edges { node { word visitCollection { edges { node { id } } } } }
+      }
+      shopByPk(word: "D") { n }
+    }`)
+    expect(data).toEqual({
+      labelsCollection: { edges: [{ node: { id: 1 } }] },
+      visitCollection: {
+        edges: [1, 2, 2, null].map((n, index) => ({ node: { id: index + 1, shop: n === null ? null : { n } } })),
+      },
+      shopCollection: {
+        edges: [
+          { node: { word: 'B', visitCollection: { edges: [{ node: { id: 2 } }, { node: { id: 3 } }] } } },
+          { node: { word: 'd', visitCollection: { edges: [{ node: { id: 1 } }] } } },
+        ],
+      },
+      shopByPk: { n: 1 },
+    })
   })
 
   it('what has no order is offered none', async () => {
