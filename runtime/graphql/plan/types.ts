@@ -404,8 +404,8 @@ export interface RowChange {
 
 export interface Delete extends Change {
   readonly kind: 'delete'
-  /** What rows are changed to that count as deleted then; nothing: they are removed. */
-  readonly set: readonly ColumnChange[]
+  /** What rows are changed to that count as deleted then; absent: they are removed. */
+  readonly set?: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value
 }

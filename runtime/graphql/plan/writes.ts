@@ -35,7 +35,10 @@ export function planWrite(
   }
   const filter = amongMeant(entity, planFilter(planner, entity, args('filter')), args('deleted'))
   const atMost = { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } } as const
-  if (kind === 'delete') return { kind, ...change, set: planMark(planner, entity), filter, atMost }
+  if (kind === 'delete') {
+    const set = planMark(planner, entity)
+    return { kind, ...change, ...(set.length > 0 && { set }), filter, atMost }
+  }
   return { kind, ...change, set: planChanges(planner, entity, selected), filter, atMost }
 }
 

@@ -123,7 +123,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     case 'update':
     case 'delete': {
       const where = matching(writer, root, root.filter, scope)
-      return root.set.length === 0
+      return root.set === undefined
         ? sql`delete from ${relation} ${scope.alias}${where}`
         : sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
     }
