@@ -10,8 +10,8 @@ import type { RunExchange } from './contract/execution.ts'
 import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
-import { PoolerFault, poolerFault } from './db/connect/pooler.ts'
 import { openDatabase, type Database, type DatabaseOptions } from './db/pool/pool.ts'
+import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
@@ -93,7 +93,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const shards = createShardWatch(given.database.query, parts.log)
   const watched = watchSource(followedBy(shards, parts.source), { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
-  const pooler = createPoolerCheck(parts)
+  const pooler = createPoolerCheck(parts.settings, parts.database.pooler, parts.log)
   const fault = (): string | null =>
     pooler.fault() ?? shards.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? [])
   const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
@@ -176,27 +176,6 @@ function logVisible(manifest: Manifest, log: Log): void {
 /** What an operator should know of the connections that requests share. */
 function logConnectionFaults({ settings: { poolSize }, log }: ServerParts): void {
   if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
-}
-
-interface PoolerCheck {
-  /** Rejects with PoolerFault for what cannot be worked with, and where there is no connection to be had. */
-  readonly look: () => Promise<void>
-  readonly fault: () => string | null
-}
-
-/** Finds out what stands before Postgres, until that is something to work with. */
-function createPoolerCheck({ settings, database, log }: ServerParts): PoolerCheck {
-  let fault: string | null = null
-  let isDone = false
-  const look = async (): Promise<void> => {
-    if (isDone) return
-    const found = await database.pooler()
-    fault = poolerFault(settings.pooler, found)
-    if (fault !== null) throw new PoolerFault(fault)
-    isDone = true
-    if (found !== 'none') log({ kind: 'pooler-found', keepsStatements: found === 'statements' })
-  }
-  return { look, fault: () => fault }
 }
 
 /** The source, which hands over nothing while the pooler cannot be worked with. */

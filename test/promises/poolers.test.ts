@@ -70,7 +70,8 @@ const serve = async (databaseUrl: string, more: Partial<ServerSettings> = {}): P
     if (event.kind === 'listening') listens(event.url)
   }
   const database = openServerDatabase(settings)
-  const prepare = createPrepareOnce({ ownerUrl: databaseUrl, loginUrl: databaseUrl, log })
+  const ownerUrl = settings.databaseOwnerUrl ?? databaseUrl
+  const prepare = createPrepareOnce({ ownerUrl, loginUrl: databaseUrl, log })
   const source = createFollowedSource({ schemas: ['public'], query: database.query, prepare, log })
   let end: (reason: string) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => (end = resolve))
@@ -259,6 +260,11 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
     }
   })
 
+  const readiness = async ({ url }: Running): Promise<string> => {
+    const response = await fetch(`${url}/readyz`)
+    return `${response.status} ${((await response.json()) as { fault: string | null }).fault ?? ''}`
+  }
+
   it.each([
     ['none', 'transaction', 'DATABASE_POOLER=none, but a pooler stands before the database: set it to auto'],
     ['auto', 'statement', 'set its pool_mode to transaction'],
@@ -266,15 +272,29 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
     const wrong = await pooled({ mode: poolMode })
     const refused = await serve(through(wrong, db.url), { pooler: setting, shutdownGraceMs: 0 })
     try {
-      const ready = async () => {
-        const response = await fetch(`${refused.url}/readyz`)
-        return `${response.status} ${((await response.json()) as { fault: string | null }).fault ?? ''}`
-      }
-      await expect.poll(ready).toMatch(sentence)
-      expect(await ready()).toMatch(/^503 /)
+      await expect.poll(() => readiness(refused)).toMatch(sentence)
+      expect(await readiness(refused)).toMatch(/^503 /)
     } finally {
       await refused.stop()
       await wrong.close()
+    }
+  })
+
+  it('the owner alone behind one in statement mode: /readyz says what to change, and nothing once that was done', async () => {
+    let before = await pooled({ mode: 'statement' })
+    const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.adminUrl), shutdownGraceMs: 0 })
+    try {
+      await expect
+        .poll(() => readiness(refused))
+        .toBe(
+          '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
+        )
+      await before.close()
+      before = await pooled({ port: before.port })
+      await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
+    } finally {
+      await refused.stop()
+      await before.close()
     }
   })
 

@@ -157,12 +157,15 @@ const poolerAdvice = (setting: PoolerSetting, found: Pooler): string | null => {
   return setting === 'auto' || setting === found ? null : 'set DATABASE_POOLER to auto'
 }
 
+/** @param sentence of poolerFault: what is wrong, and behind a colon what to do about it */
+export function poolerFaultFinding(sentence: string): Finding {
+  const at = sentence.lastIndexOf(': ')
+  return fault('pooler', sentence.slice(0, at), sentence.slice(at + 2))
+}
+
 export function poolerFinding(setting: PoolerSetting, found: Pooler): Finding {
   const wrong = poolerFault(setting, found)
-  if (wrong !== null) {
-    const at = wrong.lastIndexOf(': ')
-    return fault('pooler', wrong.slice(0, at), wrong.slice(at + 2))
-  }
+  if (wrong !== null) return poolerFaultFinding(wrong)
   const advice = poolerAdvice(setting, found)
   return advice === null ? ok('pooler', poolerSentences[found]) : advise('pooler', poolerSentences[found], advice)
 }

@@ -2,13 +2,13 @@ import { loginOf } from '../../../runtime/db/connect/server.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
-import { withDatabase } from '../../../runtime/db/pool/pool.ts'
+import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { checkPrepared, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
-import { connectionFindings, poolerFinding } from './connection.ts'
+import { connectionFindings, poolerFaultFinding, poolerFinding } from './connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 import { hostFindings } from './hosts.ts'
 import { liveFindings } from './live.ts'
@@ -43,8 +43,10 @@ async function preparedFindings(patient: Patient): Promise<readonly Finding[]> {
   return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
 }
 
-const poolerFindings = ({ loginUrl, settings: { schemas, pooler } }: Patient): Promise<readonly Finding[]> =>
-  withDatabase({ url: loginUrl, schemas }, async (database) => [poolerFinding(pooler, await database.pooler())])
+const poolerFindings = async ({ loginUrl, settings }: Patient): Promise<readonly Finding[]> => [
+  poolerFinding(settings.pooler, await poolerBefore(loginUrl)),
+  ...(await faultsOfOthers(loginUrl, settings)).map(poolerFaultFinding),
+]
 
 /** As the role that requests log in as. A role that it may not become is told of with the roles. */
 const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise<SchemaReport['advice']> => {

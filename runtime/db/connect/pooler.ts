@@ -46,14 +46,17 @@ export class PoolerFault extends Error {
   override readonly name = 'PoolerFault'
 }
 
-/** Why requests would fail; null: they would not. */
-export const poolerFault = (setting: PoolerSetting, found: Pooler): string | null => {
+/**
+ * Why what is asked through it would fail; null: it would not.
+ * @param database what the sentence calls the database behind it
+ */
+export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 'the database'): string | null => {
   if (found === 'no-transactions')
-    return 'the pooler before the database lends connections for single statements: set its pool_mode to transaction'
+    return `the pooler before ${database} lends connections for single statements: set its pool_mode to transaction`
   if (setting === 'none' && found !== 'none')
-    return 'DATABASE_POOLER=none, but a pooler stands before the database: set it to auto'
+    return `DATABASE_POOLER=none, but a pooler stands before ${database}: set it to auto`
   if (setting === 'statements' && found === 'no-statements')
-    return 'DATABASE_POOLER=statements, but the pooler before the database keeps none: set it to auto'
+    return `DATABASE_POOLER=statements, but the pooler before ${database} keeps none: set it to auto`
   return null
 }
 

@@ -177,13 +177,14 @@ describe('catalograph doctor', () => {
   })
 
   describe.each(pgbouncers())('through PgBouncer $version', ({ path: program, keepsStatements }) => {
-    const foundThrough = async (mode: PoolMode, DATABASE_POOLER: string) => {
+    const foundThrough = async (mode: PoolMode, DATABASE_POOLER: string, by = 'DATABASE_URL') => {
       const url = new URL(db.url)
       const lines = keepsStatements ? ['max_prepared_statements = 100'] : []
       const pooler = await startPgbouncer({ program, serverPort: Number(url.port), mode, lines })
       url.port = String(pooler.port)
       try {
-        return told(await findingsWith({ ...whole(), DATABASE_URL: url.href, DATABASE_POOLER }), 'pooler')
+        const findings = await findingsWith({ ...whole(), [by]: url.href, DATABASE_POOLER })
+        return findings.findLast(({ check }) => check === 'pooler')
       } finally {
         await pooler.close()
       }
@@ -215,6 +216,12 @@ describe('catalograph doctor', () => {
         verdict: 'fault',
         fix: 'set its pool_mode to transaction',
       })
+      for (const name of ['DATABASE_OWNER_URL', 'DATABASE_AUTH_URL'])
+        expect(await foundThrough('statement', 'auto', name)).toMatchObject({
+          verdict: 'fault',
+          message: `the pooler before the database of ${name} lends connections for single statements`,
+          fix: 'set its pool_mode to transaction',
+        })
       expect(await foundThrough('transaction', 'none')).toMatchObject({ verdict: 'fault', fix: 'set it to auto' })
       expect(await foundThrough('transaction', 'statements')).toMatchObject({
         verdict: keepsStatements ? 'ok' : 'fault',
