@@ -1,5 +1,6 @@
 import { apiRoles } from '../../engine/summary.ts'
 import { ident } from '../../sql/ident.ts'
+import { literal } from '../../sql/literal.ts'
 import type { Query } from '../connect/session.ts'
 
 /** What a coordinator (Citus) tells of its worker nodes, which it reaches as the role that is current. */
@@ -14,7 +15,8 @@ export interface WorkerNode {
 /** Why requests of a role, or what lies on a node, cannot be answered. */
 export type ShardFault =
   | { readonly kind: 'inactive' | 'away'; readonly node: WorkerNode }
-  | { readonly kind: 'no login'; readonly role: string }
+  /** Node null: on the coordinator. */
+  | { readonly kind: 'no login'; readonly role: string; readonly node: WorkerNode | null }
   | { readonly kind: 'refused'; readonly role: string; readonly node: WorkerNode }
 
 export interface ShardSight {
@@ -25,49 +27,56 @@ export interface ShardSight {
 
 interface NodeRow extends WorkerNode {
   readonly active: boolean
-  /** Roles that reach the node, and those that do not. */
-  readonly reaching: readonly string[]
+  /** Roles of the API that do not reach the node. */
   readonly refused: readonly string[]
+  /** Roles of the API that may log in there; null: nobody reaches it. */
+  readonly allowed: readonly string[] | null
 }
 
 /** For how many milliseconds a role waits for the nodes, which it reaches side by side. */
 const connectMs = 2_000
 
+/** What a node is asked. */
+const allowedSql = `select coalesce(json_agg(rolname), '[]') from pg_catalog.pg_roles
+  where rolname in (${apiRoles.map(literal).join(', ')}) and rolcanlogin`
+
 /**
  * Which roles of $1 reach which nodes, tried on connections of their own: one that is kept tells nothing of what a node lets in
- * now. The role changes with each row, for this statement; a lateral item is evaluated for each row of those before it.
+ * now. The role changes with each row, for this statement; a lateral item is evaluated for each row of those before it. The login
+ * role is tried as well: a node that it reaches is not away, and tells of the others.
  */
 const nodesSql = `with tried as materialized (
-    select r.rolname::text as role, w.nodename, w.nodeport, w.success
+    select r.rolname::text as role, w.nodename, w.nodeport, w.success, w.result
     from pg_catalog.pg_roles r
     cross join lateral (select
       pg_catalog.set_config('citus.max_cached_conns_per_worker', '0', true),
       pg_catalog.set_config('citus.node_connection_timeout', '${connectMs}', true),
       pg_catalog.set_config('role', r.rolname, true) as now) current
-    cross join lateral pg_catalog.run_command_on_workers(case current.now when r.rolname then 'select 1' end) w
-    where r.rolname = any ($1::text[]) and r.rolcanlogin)
+    cross join lateral pg_catalog.run_command_on_workers(case current.now when r.rolname then $2 end) w
+    where (r.rolname = any ($1::text[]) or r.rolname = session_user) and r.rolcanlogin)
   select n.nodeid as id, n.nodename as host, n.nodeport as port, n.isactive as active,
-    array(select role from tried where (nodename, nodeport) = (n.nodename, n.nodeport) and success) as reaching,
-    array(select role from tried where (nodename, nodeport) = (n.nodename, n.nodeport) and not success order by role) as refused
+    array(select role from tried where (nodename, nodeport) = (n.nodename, n.nodeport) and not success
+      and role = any ($1::text[]) order by role) as refused,
+    (select result::pg_catalog.json from tried where (nodename, nodeport) = (n.nodename, n.nodeport) and success limit 1) as allowed
   from pg_catalog.pg_dist_node n where n.groupid <> 0 order by n.nodename, n.nodeport`
 
 const noLoginSql = `select rolname::text as role from pg_catalog.pg_roles
   where rolname = any ($1::text[]) and not rolcanlogin order by rolname`
 
-const faultsOfNode = ({ id, host, port, active, reaching, refused }: NodeRow): readonly ShardFault[] => {
+const faultsOfNode = ({ id, host, port, active, refused, allowed }: NodeRow): readonly ShardFault[] => {
   const node = { id, host, port }
   if (!active) return [{ kind: 'inactive', node }]
-  if (reaching.length === 0 && refused.length > 0) return [{ kind: 'away', node }]
-  return refused.map((role) => ({ kind: 'refused', role, node }))
+  if (allowed === null) return [{ kind: 'away', node }]
+  return refused.map((role) => ({ kind: allowed.includes(role) ? 'refused' : 'no login', role, node }))
 }
 
 /** As a role that may become those of the API. Rejects with DatabaseFailure, also where Citus is not. */
 export async function lookAtShards(query: Query): Promise<ShardSight> {
-  const { rows: nodes } = await query<NodeRow>(nodesSql, [apiRoles])
+  const { rows: nodes } = await query<NodeRow>(nodesSql, [apiRoles, allowedSql])
   if (nodes.length === 0) return { nodes: 0, faults: [] }
   const { rows: roles } = await query<{ readonly role: string }>(noLoginSql, [apiRoles])
-  const faults = [...roles.map(({ role }) => ({ kind: 'no login' as const, role })), ...nodes.flatMap(faultsOfNode)]
-  return { nodes: nodes.length, faults }
+  const here = roles.map(({ role }) => ({ kind: 'no login' as const, role, node: null }))
+  return { nodes: nodes.length, faults: [...here, ...nodes.flatMap(faultsOfNode)] }
 }
 
 /** What is wrong, and what to do about it. */
@@ -91,13 +100,16 @@ export function shardWords(fault: ShardFault, nodeName: (node: WorkerNode) => st
       }
     case 'no login':
       return {
-        message: `${fault.role} may not log in, and so reaches no worker node`,
+        message:
+          fault.node === null
+            ? `${fault.role} may not log in, and so reaches no worker node`
+            : `${fault.role} may not log in on the worker node ${nodeName(fault.node)}`,
         fix: `alter role ${ident(fault.role)} login;`,
       }
     case 'refused':
       return {
         message: `${fault.role} cannot log in on the worker node ${nodeName(fault.node)}`,
-        fix: `see the log of the node: alter role ${ident(fault.role)} login; there, or let its pg_hba.conf take the role from the other servers`,
+        fix: 'let its pg_hba.conf take the role from the other servers, in the way that they can authenticate it (see its log)',
       }
   }
 }

@@ -37,6 +37,8 @@ describe.skipIf(major === null)('what doctor says of a database of Citus', () =>
     return findings.filter((one) => one.check === check).map(({ verdict, message, fix }) => ({ verdict, message, fix }))
   }
 
+  const well = { verdict: 'ok', message: 'each role of the API reaches 2 worker nodes', fix: null }
+
   it('names a role that reaches no worker, and nothing once its statement was run', async () => {
     expect(await found('citus')).toEqual([
       {
@@ -46,22 +48,40 @@ describe.skipIf(major === null)('what doctor says of a database of Citus', () =>
       },
     ])
     await db.query('alter role "service_role" login;')
-    expect(await found('citus')).toEqual([
-      { verdict: 'ok', message: 'each role of the API reaches 2 worker nodes', fix: null },
-    ])
+    expect(await found('citus')).toEqual([well])
   })
 
-  it('names a role that the workers alone do not let in', async () => {
-    const onWorker = (command: string) =>
-      db.query(`select run_command_on_workers($$set citus.enable_alter_role_propagation to off; ${command}$$)`)
-    await onWorker('alter role anon nologin')
-    const [first, second] = await found('citus')
-    expect(first).toMatchObject({
-      verdict: 'fault',
-      message: expect.stringMatching(/^anon cannot log in on the worker node 127\.0\.0\.1:\d+$/),
-    })
-    expect(second?.verdict).toBe('fault')
-    await onWorker('alter role anon login')
+  /** Without Citus handing it on. */
+  const onWorkers = (command: string) =>
+    db.query(`select run_command_on_workers($$set citus.enable_alter_role_propagation to off; ${command}$$)`)
+
+  it('names roles that may not log in on the workers alone, with the statements, and nothing once those were run', async () => {
+    const roles = ['anon', 'authenticated', 'service_role']
+    for (const role of roles) await onWorkers(`alter role ${role} nologin`)
+    const findings = await found('citus')
+    expect(findings).toEqual(
+      [0, 1].flatMap(() =>
+        roles.map((role) => ({
+          verdict: 'fault',
+          message: expect.stringMatching(`^${role} may not log in on the worker node 127\\.0\\.0\\.1:\\d+$`),
+          fix: `alter role "${role}" login;`,
+        })),
+      ),
+    )
+    for (const { fix } of findings) await db.query(fix ?? '')
+    expect(await found('citus')).toEqual([well])
+  })
+
+  it('names a role that the workers refuse although it may log in', async () => {
+    await onWorkers('alter role anon connection limit 0')
+    expect(await found('citus')).toEqual(
+      [0, 1].map(() => ({
+        verdict: 'fault',
+        message: expect.stringMatching(/^anon cannot log in on the worker node 127\.0\.0\.1:\d+$/),
+        fix: expect.stringContaining('pg_hba.conf'),
+      })),
+    )
+    await onWorkers('alter role anon connection limit -1')
   })
 
   it('names each setting by which a worker prints otherwise, and nothing once its statement was run', async () => {
@@ -73,7 +93,7 @@ describe.skipIf(major === null)('what doctor says of a database of Citus', () =>
     await expect
       .poll(() => found('citus'), { timeout: 10_000 })
       .toEqual([
-        { verdict: 'ok', message: 'each role of the API reaches 2 worker nodes', fix: null },
+        well,
         ...[0, 1].map(() => ({
           verdict: 'advice',
           message: expect.stringMatching(
