@@ -189,13 +189,18 @@ const sourceBehind =
     return made.value
   }
 
-/** The source; what watches the servers that rows lie on learns of each schema. */
+/** The source; what watches the servers that rows lie on learns of each schema, and that there is none. */
 const followedBy =
   (shards: ShardWatch, source: RevisionSource): RevisionSource =>
   async () => {
-    const revision = await source()
-    shards.follow(revision.manifest)
-    return revision
+    try {
+      const revision = await source()
+      shards.follow(revision.manifest)
+      return revision
+    } catch (error) {
+      shards.follow(null)
+      throw error
+    }
   }
 
 /** The address of the process, unless the settings name another. */

@@ -63,4 +63,22 @@ describe.skipIf(major === null)('a service of a database of Citus', () => {
     await db.query(fault.slice(fault.indexOf(': ') + 2))
     await becomes(null)
   }, 60_000)
+
+  it('names a node that is away before there is a schema, too, and serves once it is back', async () => {
+    await served.stop()
+    await db.query('drop schema catalograph cascade')
+    const { rows } = await db.query('select nodeport from pg_dist_node where groupid = 2')
+    await db.query('update pg_dist_node set nodeport = 1 where groupid = 2')
+    const starting = serveBuilt(db, { LOG_LEVEL: 'info' })
+    const looked = `select from pg_stat_activity where usename = 'authenticator' and query ~ 'pg_dist_node n' and state = 'idle'`
+    await expect.poll(async () => (await db.query(looked)).rowCount, { timeout: 20_000 }).toBe(1)
+    await db.query('update pg_dist_node set nodeport = $1 where groupid = 2', [rows[0]?.nodeport])
+    served = await starting
+    const events = served.said().flatMap((line) => /"event":"([^"]*)"/.exec(line)?.[1] ?? [])
+    expect(events.filter((event) => /^(?:shard-fault|revision-ready)$/.test(event))).toEqual([
+      'shard-fault',
+      'revision-ready',
+    ])
+    await becomes(null)
+  }, 60_000)
 })

@@ -20,7 +20,7 @@ export type ShardFault =
   | { readonly kind: 'refused'; readonly role: string; readonly node: WorkerNode }
 
 export interface ShardSight {
-  /** How many worker nodes there are. */
+  /** How many worker nodes there are; none where Citus is not. */
   readonly nodes: number
   readonly faults: readonly ShardFault[]
 }
@@ -60,6 +60,8 @@ const nodesSql = `with tried as materialized (
     (select result::pg_catalog.json from tried where (nodename, nodeport) = (n.nodename, n.nodeport) and success limit 1) as allowed
   from pg_catalog.pg_dist_node n where n.groupid <> 0 order by n.nodename, n.nodeport`
 
+const isThereSql = `select from pg_catalog.pg_extension where extname = 'citus'`
+
 const noLoginSql = `select rolname::text as role from pg_catalog.pg_roles
   where rolname = any ($1::text[]) and not rolcanlogin order by rolname`
 
@@ -70,10 +72,13 @@ const faultsOfNode = ({ id, host, port, active, refused, allowed }: NodeRow): re
   return refused.map((role) => ({ kind: allowed.includes(role) ? 'refused' : 'no login', role, node }))
 }
 
-/** As a role that may become those of the API. Rejects with DatabaseFailure, also where Citus is not. */
+const noNodes: ShardSight = { nodes: 0, faults: [] }
+
+/** As a role that may become those of the API. Rejects with DatabaseFailure. */
 export async function lookAtShards(query: Query): Promise<ShardSight> {
+  if ((await query(isThereSql)).rows.length === 0) return noNodes
   const { rows: nodes } = await query<NodeRow>(nodesSql, [apiRoles, allowedSql])
-  if (nodes.length === 0) return { nodes: 0, faults: [] }
+  if (nodes.length === 0) return noNodes
   const { rows: roles } = await query<{ readonly role: string }>(noLoginSql, [apiRoles])
   const here = roles.map(({ role }) => ({ kind: 'no login' as const, role, node: null }))
   return { nodes: nodes.length, faults: [...here, ...nodes.flatMap(faultsOfNode)] }

@@ -5,8 +5,11 @@ import type { Query } from '../connect/session.ts'
 import { lookAtShards, shardWords, type ShardFault, type ShardSight } from './look.ts'
 
 export interface ShardWatch {
-  /** Looks from now on where the rows of this schema lie on other servers, and no more where they do not. */
-  readonly follow: (manifest: Manifest) => void
+  /**
+   * Looks from now on where the rows of this schema lie on other servers, and no more where they do not. Null: it could not be made,
+   * as where a database is prepared whose worker nodes are away.
+   */
+  readonly follow: (manifest: Manifest | null) => void
   /** What has to be changed for all of them to answer; null: nothing is known to be. */
   readonly fault: () => string | null
   readonly stop: () => void
@@ -51,7 +54,7 @@ export function createShardWatch(query: Query, log: Log): ShardWatch {
     })
   }
   return {
-    follow: ({ distributed }) => (distributed === undefined ? stop() : start()),
+    follow: (manifest) => (manifest !== null && manifest.distributed === undefined ? stop() : start()),
     fault: () => faults[0] ?? null,
     stop,
   }
