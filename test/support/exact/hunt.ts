@@ -29,12 +29,14 @@ export interface Setting {
 
 export const usualSetting: Setting = { fit: (world) => world, open: openStage, excuses: () => false }
 
+export const withoutLive = (world: World): World => {
+  const { live: _, ...others } = world
+  return others
+}
+
 /** The topology of the run, whose services have no live tables. */
 export const chosenSetting: Setting = {
-  fit: (world) => {
-    const { live: _, ...others } = world
-    return others
-  },
+  fit: withoutLive,
   open: openChosenStage,
   excuses: () => false,
 }
