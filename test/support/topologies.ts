@@ -1,3 +1,4 @@
+import { majors, type Major } from './clusters.ts'
 import { citusMajor, createDistributed } from './distributed.ts'
 import { noHosts } from './hosts/hosts.ts'
 import { openSeveralHosts } from './hosts/several.ts'
@@ -146,6 +147,12 @@ export const chosenTopology = (): Topology | null => {
   const missing = topology.missing()
   if (missing !== null) throw new Error(missing)
   return topology
+}
+
+/** Majors that the run asks of: Citus has one. */
+export const chosenMajors = (): readonly Major[] => {
+  const major = chosenTopology()?.name === 'citus' ? citusMajor() : null
+  return major === null ? majors() : [major]
 }
 
 const openDirectly = withSettings({})
