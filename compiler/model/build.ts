@@ -33,6 +33,7 @@ import type { FunctionScope } from './results.ts'
 import { withoutLoosened } from './restrictive.ts'
 import { privilegesOf, rolesPart } from './roles.ts'
 import type { ValueScope } from './scalars.ts'
+import { sentDefaultsDiagnostics, withSentDefaults } from './sent-defaults.ts'
 import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
 import type { CallSql, EntitySql, Model } from './types.ts'
 import { withTenants } from './tenants.ts'
@@ -68,7 +69,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
   const entities = yield* buildEntities(memo, namedRelations.value, entityScope)
   const calls = yield* buildFunctions(memo, scope, placedFunctions)
   const facts = yield* memo.map(callFacts, calls.value)
-  const whole = withTenants(annotated, entities.value)
+  const whole = withSentDefaults(annotated, types.types, withTenants(annotated, entities.value))
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const entityFacts = yield* memo.map(factsOf, placed)
   const servedEnums = yield* memo.map(enumFacts, enums.value)
@@ -107,6 +108,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
       ...(yield* collisionDiagnostics(memo, manifest, functionNames(scope, functions))),
       ...(watched === undefined ? [] : liveDiagnostics(annotated, watched)),
       ...crossingDiagnostics(annotated, links.value),
+      ...sentDefaultsDiagnostics(annotated, types.types),
     ]
   }
   const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)

@@ -73,11 +73,12 @@ const allHolders = (holders: readonly string[]): ReadonlySet<Grantee> =>
   new Set([...new Set(holders)].flatMap((grantees) => JSON.parse(grantees) as Grantees))
 
 /** As JSON: the same holders are the same value, and most of thousands of entities have the same. */
-function entityHolders({ grants, columns, computed, access = [] }: EntityFacts, memo: Memo): string {
+function entityHolders({ grants, columns, computed, access = [], sentDefaults = [] }: EntityFacts, memo: Memo): string {
   const ofParts = [
     ...columns.flatMap((column) => Object.values(column.grants).flat()),
     ...computed.flatMap(({ execute }) => execute),
     ...access.map(({ role }) => role),
+    ...sentDefaults.flat(),
   ]
   const ofTable = memo.of(holdersText, grants)
   return ofParts.length === 0

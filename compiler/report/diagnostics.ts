@@ -186,6 +186,12 @@ export const diagnosticKinds = {
       `Restrictive policies do not restrict where Citus keeps the rows, which would be shown because of ${list(policies)}; the table is left out.`,
     ({ sql }) => sql ?? 'Write what they demand into its permissive policies, and drop them.',
   ),
+  'defaults-sent': kind<{ roles: readonly string[]; sql: string }>(
+    'warning',
+    ({ roles }) =>
+      `${list(roles)} cannot insert, although there are columns for it: Citus writes defaults into what it sends to a shard, and their columns are not to be inserted by it.`,
+    ({ sql }) => sql,
+  ),
   'live-refused': kind<{ reasons: readonly string[] }>(
     'warning',
     ({ reasons }) => `Queries of it cannot be watched. ${reasons.join(' ')}`,

@@ -284,6 +284,11 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */
   readonly tenant?: TenantFacts
+  /**
+   * Who may insert each of the columns that Citus writes defaults of into every insert: a role needs the right to all of them, or the
+   * table's. Absent: there are none, or nobody has rights to single columns.
+   */
+  readonly sentDefaults?: readonly Grantees[]
   /** What tells that its rows changed, or why nothing does; absent where nothing in the database is live. */
   readonly live?: LiveFacts
   /** Keys besides the primary one that rows are looked up by; only with the addition `uniqueKeys`. */

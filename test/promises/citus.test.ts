@@ -116,17 +116,40 @@ describe.skipIf(major === null)('a database of Citus', () => {
     expect(await tasks(nested)).toEqual([1])
   })
 
+  const insertShift = 'mutation { insertIntoshiftCollection(objects: [{ tenant_id: "9" }]) { affectedCount } }'
+
   it('says what a shard refuses where statements are explained, too', async () => {
-    // Citus writes defaults into what it sends to the shard, where the role needs the right to insert them.
-    for (const change of [
-      'alter table shift add column more int default 1',
-      'revoke insert on shift from authenticated',
-      'grant insert (tenant_id) on shift to authenticated',
-    ])
-      await service.db.query(change)
-    const insert = 'mutation { insertIntoshiftCollection(objects: [{ tenant_id: "9" }]) { records { tenant_id } } }'
+    const onShards = (command: string) =>
+      service.db.query('select * from run_command_on_shards($1, $2)', ['shift', command])
+    await onShards('revoke insert on %s from authenticated')
     for (const extensions of [{}, { explain: true }])
-      expect((await ask(insert, { extensions })).errors?.[0]?.extensions).toMatchObject({ sqlstate: '42501' })
+      expect((await ask(insertShift, { extensions })).errors).toMatchObject([
+        { message: 'permission denied for table shift', extensions: { sqlstate: '42501' } },
+      ])
+    await onShards('grant insert on %s to authenticated')
+  })
+
+  it('offers an insert of single columns where the role may insert the defaults that Citus sends along, too', async () => {
+    const inserted = { data: { insertIntoshiftCollection: { affectedCount: 1 } } }
+    const remarks = async () => {
+      const { extensions } = await ask('{ __typename }', { extensions: { schemaReport: true } })
+      const report: any = extensions?.['schemaReport']
+      return report.remarks.filter(({ code }: any) => code === 'defaults-sent')
+    }
+    await service.db.query('revoke insert on shift from authenticated')
+    await service.db.query('grant insert (tenant_id) on shift to authenticated')
+    expect(await ask(insertShift)).toEqual(inserted)
+    await service.db.query('delete from shift')
+    await service.db.query('alter table shift add column more int default 1')
+    expect((await ask(insertShift)).errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
+    const fix = 'grant insert ("more") on "public"."shift" to "authenticated";'
+    expect(await remarks()).toEqual([
+      expect.objectContaining({ object: 'table public.shift', severity: 'warning', fix }),
+    ])
+    await service.db.query(fix)
+    expect(await ask(insertShift)).toEqual(inserted)
+    expect(await remarks()).toEqual([])
+    await service.db.query('delete from shift')
     await service.db.query('alter table shift drop column more')
     await service.db.query('grant insert on shift to authenticated')
   })

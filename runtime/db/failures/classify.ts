@@ -95,8 +95,12 @@ const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_
 /** True for what Citus tells of another server. */
 export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
 
-/** Relations and constraints by their own names: those of a shard have its number behind them. */
-const withoutShards = (message: string): string => message.replace(/_\d{6,}(?=")/g, '')
+/**
+ * Relations and constraints by their own names: those of a shard have its number behind them. Who lacks a right is told the name
+ * without quotes, as the last word.
+ */
+const withoutShards = (message: string): string =>
+  message.replace(/_\d{6,}(?=")/g, '').replace(/^(permission denied for .*)_\d{6,}$/, '$1')
 
 /** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {

@@ -100,6 +100,9 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
         seesType(column) &&
         writes(entity, column, kind),
     )
+  /** Citus sends defaults along, which the role has to be allowed to write as well. */
+  const insertsDefaults = ({ grants, sentDefaults = [] }: EntityFacts): boolean =>
+    can(grants.insert) || sentDefaults.every(can)
   return {
     seesColumn,
     findsBy: (entity, name) =>
@@ -113,7 +116,7 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
     filterable: (entity) =>
       entity.columns.filter((column) => column.filter && compares(column.type) && seesColumn(entity, column)),
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
-    insertable: (entity) => inputs(entity, 'insert'),
+    insertable: (entity) => (insertsDefaults(entity) ? inputs(entity, 'insert') : []),
     updatable: (entity) => inputs(entity, 'update'),
     deletes: (entity) => {
       const { grants, softDelete } = entity

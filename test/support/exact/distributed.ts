@@ -48,6 +48,12 @@ const referenceTable = ({ explain }: World, table: TableSketch): TableSketch => 
   ...table,
   additions: { ...table.additions, nestedWrites: false },
   policies: null,
+  grants: Object.fromEntries(
+    Object.entries(table.grants).map(([role, grants]) => [
+      role,
+      { ...grants, insert: withDefaults(table, grants.insert) },
+    ]),
+  ),
   columns: explain === true ? withoutIdentities(table) : table.columns,
 })
 
@@ -84,12 +90,22 @@ const distributedTable = (world: World, table: TableSketch): TableSketch => ({
 })
 
 /** Who reads a key reads all of it; rows stay their tenant's. */
-const tenantGrants = ({ columns }: TableSketch, { select, insert, update, ...others }: Grants): Grants => ({
-  ...others,
-  select: select === 'all' || select.length === 0 ? select : [...select, tenant],
-  insert: insert === 'all' ? insert : [...insert, tenant],
-  update: update === 'all' ? columns.map(({ name }) => name) : update,
-})
+const tenantGrants = (table: TableSketch, { select, insert, update, ...others }: Grants): Grants => {
+  const inserted = withDefaults(table, insert)
+  return {
+    ...others,
+    select: select === 'all' || select.length === 0 ? select : [...select, tenant],
+    insert: inserted === 'all' ? inserted : [...inserted, tenant],
+    update: update === 'all' ? table.columns.map(({ name }) => name) : update,
+  }
+}
+
+/** The right to insert columns with those that have a default (spec/graphql.md 1.4). */
+const withDefaults = ({ columns }: TableSketch, insert: Grants['insert']): Grants['insert'] => {
+  if (insert === 'all' || insert.length === 0) return insert
+  const sent = columns.filter(({ fallback }) => fallback.kind !== 'none').map(({ name }) => name)
+  return [...new Set([...insert, ...sent])]
+}
 
 const hasTenant = ({ columns }: TableSketch): boolean => columns.some(({ name }) => name === tenant)
 
@@ -134,7 +150,8 @@ const leftSql = `select pg_catalog.format('drop %s if exists %s cascade', kind, 
     union all select 3, case t.typtype when 'd' then 'domain' else 'type' end, t.oid, t.oid::regtype::text from pg_type t
       where t.typnamespace = 'public'::regnamespace and (t.typtype in ('d', 'e') or t.typtype = 'c' and exists (
         select from pg_class c where c.oid = t.typrelid and c.relkind = 'c'))
-    union all select 4, 'schema', n.oid, 'private' from pg_namespace n where n.nspname = 'private'
+    union all select 4, 'extension', e.oid, e.extname from pg_extension e where e.extname = 'ltree'
+    union all select 5, 'schema', n.oid, n.nspname from pg_namespace n where n.nspname in ('private', 'ext')
   ) object (place, kind, oid, name)
   where not exists (select from pg_depend d where d.objid = object.oid and d.deptype = 'e') order by place`
 
