@@ -1,6 +1,7 @@
 import type { Draw } from '../../../../compiler/tools/verify/questions/draw.ts'
 import {
   grantsOf,
+  keyOf,
   type ColumnSketch,
   type ExistsCondition,
   type FunctionSketch,
@@ -115,7 +116,8 @@ function withViews(draw: Draw, world: World): World {
       totalCount: draw.chance(50),
       aggregate: draw.chance(50),
       columns,
-      primaryKey: base.primaryKey,
+      // A key that a comment declares has the comment's order, that of a table the one of its columns.
+      primaryKey: keyOf(base).map(({ name }) => name),
       grants: Object.fromEntries(roles.map((role) => [role, grants])),
       rows: base.rows,
     }
