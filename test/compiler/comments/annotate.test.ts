@@ -229,7 +229,7 @@ describe('13.2 readings of the keys', () => {
 
   it.each(places)('tells of a value of %s on a %s that cannot be used', (key, kind) => {
     const isReason = key === 'deprecated' && kind !== 'enum'
-    const isText = isReason || ['name', 'foreign_name', 'local_name', 'description'].includes(key)
+    const isText = isReason || ['name', 'foreign_name', 'local_name', 'description', 'softDelete'].includes(key)
     const about = told(kind, { [key]: '\u{1f600} \'";--' }).map(({ message }) => message)
     expect(about.length > 0).toBe(!isText)
     for (const message of about) expect(message).toContain(`The setting "${key}"`)
