@@ -25,6 +25,10 @@ const reserved: ReadonlySet<string> = new Set(['set', ...changeOperatorNames])
 /** Whether an update can name the key beside what it sets. */
 export const standsBesideSet = ({ columns }: RowKey): boolean => columns.every(({ field }) => !reserved.has(field))
 
+/** The key that names a row of many; null where there is none. */
+export const rowKey = (visible: RoleVisibility, entity: EntityFacts): RowKey | null =>
+  usableKeys(visible, entity).find((key) => key.isPrimary && standsBesideSet(key)) ?? null
+
 /** The keys that the role can change rows by, the primary one first. */
 export const usableKeys = (visible: RoleVisibility, entity: EntityFacts): readonly RowKey[] =>
   rowKeysOf(entity).filter(({ columns }) => columns.every(({ column }) => visible.findsBy(entity, column)))

@@ -11,21 +11,25 @@ export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): R
   if (!nests(visible, entity)) return new Map()
   const related = relationsBut(visible, entity, [...byField(visible.insertable(entity)).keys()])
   return new Map(
-    [...related].filter(([, { relation, target }]) => {
-      // Rows that another one connects are inserted with that.
-      if (relation.through !== undefined) return false
-      const isPlain = carries(visible, entity, relation.local) && carries(visible, target, relation.foreign)
-      if (!isPlain) return false
+    [...related].filter(([, one]) => {
+      const { relation, target } = one
+      if (!joinedPlainly(visible, entity, one)) return false
       return relation.direction === 'forward'
-        ? writes(visible, entity, relation.local) &&
+        ? standInInput(visible, entity, relation.local, 'insert') &&
             (inserts(visible, target) || connectKeys(visible, target).length > 0)
-        : writes(visible, target, relation.foreign) && inserts(visible, target)
+        : standInInput(visible, target, relation.foreign, 'insert') && inserts(visible, target)
     }),
   )
 }
 
+/** Whether rows are joined by values that travel as texts; those that another one connects are inserted with that. */
+export const joinedPlainly = (visible: RoleVisibility, entity: EntityFacts, { relation, target }: Related): boolean =>
+  relation.through === undefined &&
+  carries(visible, entity, relation.local) &&
+  carries(visible, target, relation.foreign)
+
 /** What is written is answered by its key, once all of it is there. */
-const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
+export const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
   entity.nestedWrites === true &&
   entity.kind === 'table' &&
   entity.unique &&
@@ -62,7 +66,14 @@ const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly s
       visible.seesType(column),
   ).length === names.length
 
-const writes = (visible: RoleVisibility, entity: EntityFacts, names: readonly string[]): boolean => {
-  const inputs = new Set([...byField(visible.insertable(entity)).values()].map(({ column }) => column))
+/** Whether all of the columns stand in an input. */
+export const standInInput = (
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  names: readonly string[],
+  command: 'insert' | 'update',
+): boolean => {
+  const columns = command === 'insert' ? visible.insertable(entity) : visible.updatable(entity)
+  const inputs = new Set([...byField(columns).values()].map(({ column }) => column))
   return names.every((name) => inputs.has(name))
 }

@@ -12,6 +12,7 @@ import {
 } from 'graphql'
 import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
 import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { changeParts } from '../../../runtime/contract/related-changes.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { changeOperatorNames } from '../../../runtime/sql/changes.ts'
 import { createNamer } from './identifiers.ts'
@@ -104,6 +105,8 @@ const writes: readonly NamePart[] = [
   'parentInput',
   'childInput',
   'childrenInput',
+  'relatedInput',
+  ...changeParts,
   ...changeOperatorNames,
 ]
 

@@ -18,11 +18,11 @@ export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types
     return [name, { type: types.part(target, part) as GraphQLInputType, description }]
   })
 
-const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
+export const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, 'insertInput') as GraphQLInputObjectType
 
 /** Beside `insert` where the target has `upsert`. */
-const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputFieldConfigMap => {
+export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputFieldConfigMap => {
   const type = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
   return type === undefined
     ? {}

@@ -35,6 +35,7 @@ import { deletedRows } from './deleted.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
+import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
@@ -109,6 +110,8 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   parentInput: makeParentInput(visible),
   childInput: makeChildInput(visible, 'childInput'),
   childrenInput: makeChildInput(visible, 'childrenInput'),
+  relatedInput: makeRelatedInput(visible),
+  ...relatedChangeMakers(visible),
   insertResponse: makeResponse('insertResponse', 'added'),
   updateResponse: makeResponse('updateResponse', 'changed'),
   deleteResponse: makeResponse('deleteResponse', 'removed'),

@@ -3,7 +3,8 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { rootField } from '../../contract/root-fields.ts'
 import { changeOperator, changeOperators, type ChangeOperatorName } from '../../sql/changes.ts'
 import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
-import { changeable, standsBesideSet, usableKeys, usableOperators } from '../changes.ts'
+import { changeable, rowKey, standsBesideSet, usableKeys, usableOperators } from '../changes.ts'
+import { takesRelated } from '../related-changes.ts'
 import type { RoleVisibility } from '../view.ts'
 import { besideKey } from './deleted.ts'
 import { scalars } from './scalars.ts'
@@ -60,11 +61,15 @@ export const operatorMakers = (visible: RoleVisibility): Readonly<Record<ChangeO
     Object.keys(changeOperators).map((name) => [name, makeOperatorInput(visible, name as ChangeOperatorName)]),
   ) as Readonly<Record<ChangeOperatorName, MakePart>>
 
-/** `set` and the operators; `set` may be left out where there is one. */
+/**
+ * `set` and the operators; `set` may be left out where there is one.
+ * @param others whether something else beside is changed
+ */
 export function changeArguments(
   visible: RoleVisibility,
   entity: EntityFacts,
   types: SchemaTypes,
+  others = false,
 ): GraphQLFieldConfigArgumentMap {
   const set = types.part(entity, 'updateInput') as GraphQLInputObjectType
   const operators = usableOperators(visible, entity).map((name) => [
@@ -73,7 +78,7 @@ export function changeArguments(
   ])
   return {
     set: {
-      type: operators.length === 0 ? nonNull(set) : set,
+      type: operators.length === 0 && !others ? nonNull(set) : set,
       description: 'The values to set; columns that are not named keep theirs.',
     },
     ...Object.fromEntries(operators),
@@ -85,14 +90,10 @@ const keyArguments = (key: readonly LookupColumn[], types: SchemaTypes): GraphQL
     key.map(({ field: name, type }) => [name, { type: nonNull(types.input(type)), description: `The row's ${name}.` }]),
   )
 
-/** The key that names a row of many; null where there is none. */
-const primaryKey = (visible: RoleVisibility, entity: EntityFacts): RowKey | null =>
-  usableKeys(visible, entity).find((key) => key.isPrimary && standsBesideSet(key)) ?? null
-
 export const makeRowInput =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {
-    const key = primaryKey(visible, entity)
+    const key = rowKey(visible, entity)
     const set = types.part(entity, 'updateInput') as GraphQLInputObjectType | undefined
     if (key === null || set === undefined) return undefined
     return new GraphQLInputObjectType({
@@ -117,7 +118,7 @@ export function changeMakers(
   const keys = usableKeys(visible, entity)
   const updates = visible.updatable(entity).length > 0
   const deletes = visible.deletes(entity)
-  const primary = updates ? primaryKey(visible, entity) : null
+  const primary = updates ? rowKey(visible, entity) : null
   const ofKey = (key: RowKey): Makers => [
     ...(updates && standsBesideSet(key)
       ? [[key.update, () => updateRowField(visible, entity, key, types)] as const]
@@ -131,13 +132,24 @@ export function changeMakers(
   ]
 }
 
-const updateRowField = (visible: RoleVisibility, entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
-  field(
+function updateRowField(visible: RoleVisibility, entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField {
+  const related = takesRelated(visible, entity, key)
+  return field(
     types.row(entity),
     { kind: 'update-row', entity, key },
     `Changes the row of ${entity.name} with this key; null when there is none that you may see and change.`,
-    { ...besideKey(entity, keyArguments(key.columns, types)), ...changeArguments(visible, entity, types) },
+    {
+      ...besideKey(entity, keyArguments(key.columns, types)),
+      ...changeArguments(visible, entity, types, related),
+      ...(related && {
+        related: {
+          type: types.part(entity, 'relatedInput') as GraphQLInputObjectType,
+          description: 'What is to become of the rows that are related to it.',
+        },
+      }),
+    },
   )
+}
 
 const deleteRowField = (entity: EntityFacts, key: RowKey, types: SchemaTypes): SchemaField =>
   field(

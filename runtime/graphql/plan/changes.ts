@@ -5,16 +5,17 @@ import { byField } from '../../engine/visible/columns.ts'
 import { changeOperator, takenAs, type ChangeOperatorName } from '../../sql/changes.ts'
 import { badArgument, refusedAt, type Refusal } from '../protocol/failures.ts'
 import { planDeleted, planDeletedBy, planMark } from './deleted.ts'
-import { slotOf, type Input } from './input.ts'
+import { objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { ColumnChange, RowChange, UpdateRows } from './types.ts'
-import type { Encoding, Value } from './values.ts'
+import type { ColumnChange, RowSets } from './column-changes.ts'
+import type { RowChange, UpdateRows } from './types.ts'
+import type { Encoding, Slot, Value } from './values.ts'
 import { planResponse } from './written.ts'
 
 /** What an update sets, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */
 
-interface NamedChange {
+export interface NamedChange {
   readonly change: ColumnChange
   readonly field: string
   /** The argument that it stands in. */
@@ -22,7 +23,11 @@ interface NamedChange {
 }
 
 /** @throws Refusal where nothing is changed, or a column twice */
-export function planChanges(planner: Planner, entity: EntityFacts, selected: SelectedField): readonly ColumnChange[] {
+export const planChanges = (planner: Planner, entity: EntityFacts, selected: SelectedField): readonly ColumnChange[] =>
+  withPresets(planner, entity, namedChanges(planner, entity, selected))
+
+/** @throws Refusal where a column is changed twice */
+export function namedChanges(planner: Planner, entity: EntityFacts, selected: SelectedField): readonly NamedChange[] {
   const args = planner.args(selected)
   const { visible } = planner
   const all: readonly NamedChange[] = [
@@ -31,13 +36,22 @@ export function planChanges(planner: Planner, entity: EntityFacts, selected: Sel
       planOperator(name, changeable(visible, entity, name), args(name)),
     ),
   ]
-  if (all.length === 0) throw nothingSet()
   const first = new Map<string, NamedChange>()
   for (const named of all) {
     const before = first.get(named.change.column)
     if (before !== undefined && before.by !== named.by) throw refusedAt(selected.key, changedTwice(before, named))
     first.set(named.change.column, named)
   }
+  return all
+}
+
+/** What a row is set to, the owner's values beside. @throws Refusal where that is nothing */
+export function planSetOf(planner: Planner, entity: EntityFacts, input: Input): readonly ColumnChange[] {
+  return withPresets(planner, entity, planSet(planner.visible.updatable(entity), input))
+}
+
+function withPresets({ visible }: Planner, entity: EntityFacts, all: readonly NamedChange[]): readonly ColumnChange[] {
+  if (all.length === 0) throw nothingSet()
   return [...all.map(({ change }) => change), ...visible.presets(entity, 'update')]
 }
 
@@ -99,40 +113,60 @@ export function planRowChange(
   key: RowKey,
   selected: SelectedField,
 ): RowChange {
-  const args = planner.args(selected)
-  const values = key.columns.map(({ field }): Value => ({
-    slot: slotOf(args(field)),
-    encoding: { kind: 'scalar', maxLength: null },
-  }))
   return {
     kind,
     key: selected.key,
     entity,
     by: key.columns.map(({ column }) => column),
-    values,
+    values: planKey(planner, key, selected),
     unique: key.unique,
     ...planDeletedBy(
       entity,
       key.columns.map(({ field }) => field),
-      args,
+      planner.args(selected),
     ),
     set: kind === 'update-row' ? planChanges(planner, entity, selected) : planMark(planner, entity),
     row: planner.row(planner, entity, selected),
   }
 }
 
+/** The values of the key that the field is given. */
+export function planKey(planner: Planner, { columns }: RowKey, selected: SelectedField): readonly Value[] {
+  const args = planner.args(selected)
+  return columns.map(({ field }) => ({ slot: slotOf(args(field)), encoding: { kind: 'scalar', maxLength: null } }))
+}
+
 /** Rows by their primary key, each with values of its own. */
 export function planUpdateRows(
   planner: Planner,
   entity: EntityFacts,
-  { columns: key }: RowKey,
+  key: RowKey,
   selected: SelectedField,
 ): UpdateRows {
   const args = planner.args(selected)
   const rows = args('rows')
-  const items = rows.kind === 'list' ? rows.items : []
+  const items = objectsIn(rows)
   if (items.length === 0) throw badArgument('At least one record must be provided to rows')
-  const sets = items.map((item) => new Map(fieldsOf(new Map(fieldsOf(item)).get('set'))))
+  return {
+    kind: 'update-rows',
+    key: selected.key,
+    entity,
+    members: planResponse(planner, entity, selected),
+    readable: planner.visible.readableColumn(entity),
+    ...planRowSets(planner, entity, key, { items, slot: slotOf(rows), field: selected.key }),
+    ...planDeleted(entity, args('deleted')),
+    atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
+  }
+}
+
+/** @param rows objects with a key and a `set`, and where the same come from in each request */
+export function planRowSets(
+  planner: Planner,
+  entity: EntityFacts,
+  { columns: key }: RowKey,
+  { items, slot, field }: { readonly items: readonly ObjectInput[]; readonly slot: Slot; readonly field: string },
+): RowSets {
+  const sets = items.map((item) => new Map(fieldsOf(new Map(item.fields).get('set'))))
   if (sets.some((set) => set.size === 0)) throw nothingSet()
   const inputs = byField(planner.visible.updatable(entity))
   const set = [...new Set(sets.flatMap((one) => [...one.keys()]))].map((name) => ({
@@ -141,27 +175,19 @@ export function planUpdateRows(
     partial: sets.some((one) => !one.has(name)),
   }))
   const unread = set.find(({ column, partial }) => partial && !planner.visible.readsColumn(entity, column))
-  if (unread !== undefined) throw refusedAt(selected.key, unreadable(unread.name))
-  const slot = slotOf(rows)
+  if (unread !== undefined) throw refusedAt(field, unreadable(unread.name))
   const each = (path: readonly string[], { type, maxLength }: Pick<ColumnFacts, 'type' | 'maxLength'>): Value => ({
     slot,
     encoding: { kind: 'each', path, list: type?.list === true, maxLength },
   })
   return {
-    kind: 'update-rows',
-    key: selected.key,
-    entity,
-    members: planResponse(planner, entity, selected),
-    readable: planner.visible.readableColumn(entity),
-    by: key.map(({ column, field, type }) => ({ column, values: each([field], { type, maxLength: null }) })),
+    by: key.map(({ column, field: name, type }) => ({ column, values: each([name], { type, maxLength: null }) })),
     set: set.map(({ name, column, partial }) => ({
       column: column.column,
       values: each(['set', name], column),
       given: partial ? { slot, encoding: { kind: 'each-given', path: ['set', name] } } : null,
     })),
     ...presetsOf(planner, entity, 'update'),
-    ...planDeleted(entity, args('deleted')),
-    atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },
   }
 }
 

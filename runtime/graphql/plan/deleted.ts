@@ -1,7 +1,8 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
+import type { ColumnChange } from './column-changes.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
-import type { ColumnChange, Filter } from './types.ts'
+import type { Filter } from './types.ts'
 
 /** Rows that count as deleted, where a relation has `softDelete` (spec/graphql.md 17.5). */
 

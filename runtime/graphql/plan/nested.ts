@@ -4,14 +4,14 @@ import { connectKeys, nestedRelations } from '../../engine/nested.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { refuse, refusedAt } from '../protocol/failures.ts'
+import { refuse, refusedAt, type Refusal } from '../protocol/failures.ts'
 import { planSharedConflict } from './conflict.ts'
 import { isGiven, memberOf, objectsIn, slotOf, type Input, type ObjectInput } from './input.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import type { Planner } from './planner.ts'
 import type { NestedInsert, OnConflict, PlacedStep } from './types.ts'
 import type { InputStep, Slot, Value } from './values.ts'
-import type { CarriedColumn, LinkedValue, NestedRows } from './write-steps.ts'
+import type { CarriedColumn, ConnectStep, LinkedValue, NestedRows } from './write-steps.ts'
 
 /** Inserts with related rows (`nestedWrites`, spec/graphql.md 17.6). */
 
@@ -45,14 +45,27 @@ export function insertedRows(visible: RoleVisibility, root: EntityFacts, objects
 }
 
 /** What all steps of a field are planned with. */
-interface Nest {
+export interface Nest {
   readonly planner: Planner
   /** Response key of the field. */
   readonly key: string
-  /** The objects that the field is given. */
+  /** The argument that related rows stand in. */
+  readonly argument: string
+  /** The objects that it is given. */
   readonly objects: Slot
   /** The number of the next step. @throws Refusal when there are too many */
   readonly number: () => number
+}
+
+export function createNest(planner: Planner, key: string, argument: string, input: Input): Nest {
+  let count = 0
+  const number = (): number => {
+    count += 1
+    if (count > maxSteps)
+      throw refuse('DOCUMENT_TOO_LARGE', `A field takes related rows in more than ${maxSteps} statements.`)
+    return count
+  }
+  return { planner, key, argument, objects: slotOf(input), number }
 }
 
 /** The rows of one step. */
@@ -90,25 +103,18 @@ export function planNested(
   input: Input,
   { objects, onConflict }: Pick<Rows, 'objects' | 'onConflict'>,
 ): Pick<NestedInsert, 'steps' | 'own'> {
-  let count = 0
-  const number = (): number => {
-    count += 1
-    if (count > maxSteps)
-      throw refuse('DOCUMENT_TOO_LARGE', `An insert takes related rows in more than ${maxSteps} statements.`)
-    return count
-  }
   const rows: Rows = { entity, path: [], objects, carried: entity.key, isParent: false, onConflict, links: [] }
-  const { id, steps } = planRows({ planner, key, objects: slotOf(input), number }, rows)
+  const { id, steps } = planRows(createNest(planner, key, 'objects', input), rows)
   return { steps, own: id }
 }
 
-interface PlannedRows {
+export interface PlannedRows {
   readonly id: number
   readonly steps: readonly PlacedStep[]
 }
 
 /** The rows that these belong to come first, then they themselves, then those that belong to them. */
-function planRows(nest: Nest, rows: Rows): PlannedRows {
+export function planRows(nest: Nest, rows: Rows): PlannedRows {
   const { entity, objects, path } = rows
   const related = [...nestedRelations(nest.planner.visible, entity)]
   const given = objects.map(({ fields }) => new Map(fields))
@@ -120,39 +126,13 @@ function planRows(nest: Nest, rows: Rows): PlannedRows {
   const parents = named('forward').map(([field, one]) => planParents(nest, path, field, one, given))
   const links = [...rows.links, ...parents.flatMap((parent) => parent.links)]
   const id = nest.number()
-  const children = named('reverse').flatMap(([field, { relation, target }]): readonly Rows[] => {
-    const found = given.flatMap((one, place) =>
-      objectsIn(memberOf(one.get(field), 'insert')).map((object) => ({ object, place: place + 1 })),
-    )
-    if (found.length === 0) return []
-    const inner = [...path, { field, member: 'insert' } as const]
-    const places = found.map(({ place }) => place)
-    const slot: Slot = { kind: 'outer-places', of: nest.objects, path: inner }
-    return [
-      {
-        entity: target,
-        path: inner,
-        objects: found.map(({ object }) => object),
-        carried: [],
-        isParent: false,
-        onConflict: conflictAt(nest, field, target, given),
-        links: relation.foreign.map((column, index) => ({
-          column,
-          field,
-          from: [{ step: id, column: relation.local[index] ?? '', slot, places }],
-        })),
-      },
-    ]
-  })
-  const carried = new Set([
-    ...rows.carried,
-    ...children.flatMap((child) => child.links.flatMap(({ from }) => from.map(({ column }) => column))),
-  ])
+  const children = named('reverse').flatMap(([field, one]) => childrenOf(nest, id, path, field, one, given) ?? [])
+  const carried = new Set([...rows.carried, ...children.flatMap(carriedFor)])
   const own: PlacedStep = {
     id,
     kind: 'insert',
     entity,
-    argument: argumentOf(path),
+    argument: argumentOf(nest, path),
     carried: [...carried],
     isNeeded: rows.isParent || children.length > 0,
     readable: nest.planner.visible.readableColumn(entity),
@@ -167,18 +147,52 @@ function planRows(nest: Nest, rows: Rows): PlannedRows {
   }
 }
 
-const argumentOf = (path: readonly InputStep[]): readonly string[] => [
-  'objects',
+/** The new rows that belong to those of a step; null: there are none. */
+export function childrenOf(
+  nest: Nest,
+  step: number,
+  path: readonly InputStep[],
+  field: string,
+  { relation, target }: Related,
+  given: readonly ReadonlyMap<string, Input>[],
+): Rows | null {
+  const found = given.flatMap((one, place) =>
+    objectsIn(memberOf(one.get(field), 'insert')).map((object) => ({ object, place: place + 1 })),
+  )
+  if (found.length === 0) return null
+  const inner = [...path, { field, member: 'insert' } as const]
+  const places = found.map(({ place }) => place)
+  const slot: Slot = { kind: 'outer-places', of: nest.objects, path: inner }
+  return {
+    entity: target,
+    path: inner,
+    objects: found.map(({ object }) => object),
+    carried: [],
+    isParent: false,
+    onConflict: conflictAt(nest, field, target, given),
+    links: relation.foreign.map((column, index) => ({
+      column,
+      field,
+      from: [{ step, column: relation.local[index] ?? '', slot, places }],
+    })),
+  }
+}
+
+/** What these need of the rows that they belong to. */
+const carriedFor = ({ links }: Rows): readonly string[] => links.flatMap(({ from }) => from.map(({ column }) => column))
+
+export const argumentOf = ({ argument }: Nest, path: readonly InputStep[]): readonly string[] => [
+  argument,
   ...path.flatMap(({ field, member }) => [field, member]),
 ]
 
-interface Parents {
+export interface Parents {
   readonly links: readonly Link[]
   readonly steps: readonly PlacedStep[]
 }
 
 /** The rows that others belong to: new ones, and for each key those that are found by it. */
-function planParents(
+export function planParents(
   nest: Nest,
   path: readonly InputStep[],
   field: string,
@@ -239,29 +253,51 @@ function pickParent(
   keys: readonly (readonly LookupColumn[])[],
 ): ParentPick | null {
   const [insert, connect] = [memberOf(input, 'insert'), memberOf(input, 'connect')]
-  if (insert.kind === 'object' && connect.kind === 'object')
-    throw refusedAt(nest.key, 'Only one of "insert" and "connect" can be given')
+  checkOne(
+    nest,
+    [insert, connect].flatMap(({ kind }, place) => (kind === 'object' ? [place === 0 ? 'insert' : 'connect'] : [])),
+  )
   if (insert.kind === 'object') return { key: null, object: insert }
-  if (connect.kind !== 'object') return null
-  const names = connect.fields.map(([name]) => name)
+  return connect.kind === 'object' ? { key: keyNamed(nest, 'connect', connect, keys), object: connect } : null
+}
+
+/** @throws Refusal where several of the members are given */
+export function checkOne({ key }: Nest, [first, second]: readonly string[]): void {
+  if (second !== undefined) throw refusedAt(key, `Only one of "${first}" and "${second}" can be given`)
+}
+
+/** The key whose columns an object names. @throws Refusal where it is none */
+export function keyNamed(
+  nest: Nest,
+  member: string,
+  { fields }: ObjectInput,
+  keys: readonly (readonly LookupColumn[])[],
+): readonly LookupColumn[] {
+  const names = fields.map(([name]) => name)
   const key = keys.find(
     (columns) => columns.length === names.length && columns.every(({ field }) => names.includes(field)),
   )
   if (key === undefined)
-    throw refusedAt(nest.key, `"connect" takes the columns of one key: ${keys.map(keyText).join(', ')}`)
-  return { key, object: connect }
+    throw refusedAt(nest.key, `"${member}" takes the columns of one key: ${keys.map(keyText).join(', ')}`)
+  return key
 }
 
 const keyText = (columns: readonly LookupColumn[]): string => `{${columns.map(({ field }) => field).join(', ')}}`
 
+/** Which columns the rows are found by that objects on a path name, with one value of each object. */
+export const keyValues = (nest: Nest, path: readonly InputStep[], key: readonly LookupColumn[]): ConnectStep['by'] =>
+  key.map(({ column, field }) => ({
+    column,
+    values: {
+      slot: { kind: 'within', of: nest.objects, path },
+      encoding: { kind: 'each', path: [field], list: false, maxLength: null },
+    },
+  }))
+
 function planConnect(nest: Nest, { entity, path, carried }: Rows, key: readonly LookupColumn[]): PlannedRows {
   const id = nest.number()
-  const slot: Slot = { kind: 'within', of: nest.objects, path }
-  const by = key.map(({ column, field }) => ({
-    column,
-    values: { slot, encoding: { kind: 'each', path: [field], list: false, maxLength: null } } as const,
-  }))
-  return { id, steps: [{ id, kind: 'connect', entity, argument: argumentOf(path), carried, by }] }
+  const by = keyValues(nest, path, key)
+  return { id, steps: [{ id, kind: 'connect', entity, argument: argumentOf(nest, path), carried, by }] }
 }
 
 interface OwnValues {
@@ -344,6 +380,9 @@ const linkedAt = ({ from }: Link, row: number): readonly LinkedValue[] =>
     return place === null ? [] : [{ step, column, place }]
   })
 
+export const givenTwice = ({ key }: Nest, column: string, first: string, second: string): Refusal =>
+  refusedAt(key, `The column "${column}" is given by "${first}" and by "${second}"`)
+
 /** @throws Refusal where two things give a row the same column */
 function checkTwice(
   nest: Nest,
@@ -358,8 +397,7 @@ function checkTwice(
     for (const link of links) {
       if (linkedAt(link, place).length === 0) continue
       const before = given.get(link.column)
-      if (before !== undefined)
-        throw refusedAt(nest.key, `The column "${link.column}" is given by "${before}" and by "${link.field}"`)
+      if (before !== undefined) throw givenTwice(nest, link.column, before, link.field)
       given.set(link.column, link.field)
     }
   })

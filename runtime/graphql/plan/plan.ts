@@ -15,6 +15,7 @@ import { slotOf, type Input, type Variables } from './input.ts'
 import { introspect } from './introspection.ts'
 import { createPlanner, type Planner, type SelectedField } from './planner.ts'
 import { readsOf } from './reads.ts'
+import { planRelated } from './related-changes.ts'
 import { planResult, planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
 import type { Plan, Root } from './types.ts'
@@ -73,6 +74,10 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'delete':
       return planWrite(planner, meaning.kind, meaning.entity, selected)
     case 'update-row':
+      return (
+        planRelated(planner, meaning.entity, meaning.key, selected) ??
+        planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
+      )
     case 'delete-row':
       return planRowChange(planner, meaning.kind, meaning.entity, meaning.key, selected)
     case 'update-rows':

@@ -63,6 +63,7 @@ function readRoot(found: Found, root: Root): void {
     case 'update-row':
     case 'delete-row':
     case 'update-rows':
+    case 'update-related':
     case 'update':
     case 'delete':
       throw new Error('a subscription changes nothing')

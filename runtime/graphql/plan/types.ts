@@ -2,14 +2,14 @@ import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { LiveRelation } from '../../contract/live.ts'
 import type { GroupFigure } from '../../contract/figures.ts'
 import type { TimeUnit } from '../../contract/buckets.ts'
-import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId, SoftDeleteFacts } from '../../contract/manifest.ts'
+import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
 import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
-import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import type { Value } from './values.ts'
+import type { ColumnChange, RowSets } from './column-changes.ts'
 import type { WriteStep } from './write-steps.ts'
 
 /**
@@ -303,6 +303,7 @@ export type Root =
   | Delete
   | UpdateRows
   | RowChange
+  | RelatedUpdate
 
 /** What all changes of rows have in common. */
 interface Change {
@@ -324,13 +325,24 @@ export interface Insert extends Change {
   readonly presets?: readonly PresetPlace[]
 }
 
-/** Rows with related ones, each kind of them by a statement of its own (spec/graphql.md 17.6). */
-export interface NestedInsert extends Change {
-  readonly kind: 'insert-nested'
+/** A change of rows and of related ones, each kind of them by a statement of its own (spec/graphql.md 17.6). */
+export interface ChangeSteps {
   /** In order: each relies on those before it alone. */
   readonly steps: readonly PlacedStep[]
   /** The step of the rows themselves. */
   readonly own: number
+}
+
+export interface NestedInsert extends Change, ChangeSteps {
+  readonly kind: 'insert-nested'
+}
+
+/** One row by a key, with related ones; it is answered itself. */
+export interface RelatedUpdate extends ChangeSteps {
+  readonly kind: 'update-related'
+  readonly key: string
+  readonly entity: EntityFacts
+  readonly row: Row
 }
 
 /** A step, with what to do with its rows that are there already. */
@@ -354,32 +366,9 @@ export interface Update extends Change {
   readonly atMost: Value
 }
 
-/** A column's new value: one that is given, or what an operator makes of the present one. */
-export type ColumnChange =
-  | { readonly column: string; readonly value: Value }
-  | PresetPlace
-  /** What says that the row counts as deleted. */
-  | SoftDeleteFacts
-  | {
-      readonly column: string
-      readonly operator: ChangeOperatorName
-      readonly family: ChangeFamily
-      /** What it is applied to the value with, one after the other. */
-      readonly operands: readonly (readonly Value[])[]
-    }
-
-/** Rows by their primary key, each with values of its own. */
-export interface UpdateRows extends Change {
+/** Rows by their primary key. */
+export interface UpdateRows extends Change, RowSets {
   readonly kind: 'update-rows'
-  /** By which columns a row is found; values are arrays with one of each object. */
-  readonly by: readonly { readonly column: string; readonly values: Value }[]
-  readonly set: readonly {
-    readonly column: string
-    readonly values: Value
-    /** Which objects set it, where not all do. */
-    readonly given: Value | null
-  }[]
-  readonly presets?: readonly PresetPlace[]
   /** As with a join. */
   readonly deleted?: boolean
   readonly atMost: Value

@@ -27,12 +27,12 @@ export type Slot =
       readonly step: InputStep
     }
 
-/** From an object of an insert to those of related rows (spec/graphql.md 17.6). */
+/** From an object to those of related rows (spec/graphql.md 17.6). */
 export interface InputStep {
   /** The relation. */
   readonly field: string
-  readonly member: 'insert' | 'connect'
-  /** Of those that connect only the ones that name these fields. */
+  readonly member: 'insert' | 'connect' | 'update' | 'disconnect' | 'delete'
+  /** Of those that name a key only the ones that name these fields. */
   readonly key?: readonly string[]
 }
 

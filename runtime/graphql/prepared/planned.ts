@@ -11,15 +11,22 @@ import {
 } from 'graphql'
 import { parts } from '../../contract/name-parts.ts'
 import type { Operation } from '../operation/operation.ts'
-import { isRowInput, type Planned } from '../variables/shape.ts'
+import { isRelatedChange, isRowInput, type Planned } from '../variables/shape.ts'
 
 /** Whether a row of the type may have related ones in it. */
 const isNesting = (type: GraphQLNamedType): boolean =>
   type instanceof GraphQLInputObjectType &&
   Object.values(type.getFields()).some((field) => {
     const { name } = getNamedType(field.type)
-    return [parts.parentInput, parts.childInput, parts.childrenInput].some((part) => name.endsWith(part))
+    return (
+      isRelatedChange(name) ||
+      [parts.parentInput, parts.childInput, parts.childrenInput].some((part) => name.endsWith(part))
+    )
   })
+
+/** Whether rows of the type are named beside another one. */
+const isBeside = ({ name }: GraphQLNamedType): boolean =>
+  isRelatedChange(name) || [parts.rowInput, parts.keyInput].some((part) => name.endsWith(part))
 
 /** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([
@@ -54,9 +61,11 @@ export function plannedVariables(
       Variable: ({ name }, _key, parent) => {
         const place = parent !== undefined && 'kind' in parent ? parent.kind : null
         const type = getNamedType(info.getInputType())
-        if (place === Kind.VARIABLE_DEFINITION || type === undefined || !isRowInput(type.name)) return
-        if (place !== Kind.ARGUMENT || (limited && isNesting(type)))
-          planned.set(name.value, planned.get(name.value) ?? 'count')
+        if (place === Kind.VARIABLE_DEFINITION || type === undefined) return
+        if (type.name === 'Boolean' && isRelatedChange(getNamedType(info.getParentInputType())?.name ?? ''))
+          planned.set(name.value, 'value')
+        const isWithin = place !== Kind.ARGUMENT && (isRowInput(type.name) || (limited && isBeside(type)))
+        if (isWithin || (limited && isNesting(type))) planned.set(name.value, planned.get(name.value) ?? 'count')
       },
       Argument: ({ name, value }) => {
         if (value.kind !== Kind.VARIABLE) return

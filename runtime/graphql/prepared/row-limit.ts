@@ -16,8 +16,10 @@ import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { Operation } from '../operation/operation.ts'
-import { toInput, type Variables } from '../plan/input.ts'
+import { argumentName } from '../../engine/related-changes.ts'
+import { toInput, type Input, type Variables } from '../plan/input.ts'
 import { insertedRows, namesRelated } from '../plan/nested.ts'
+import { relatedRows } from '../plan/related-changes.ts'
 
 /** `limits.rows` (spec/graphql.md 17), held before a document is planned. @throws Refusal */
 export function checkRows(view: RoleView, operation: Operation, variables: Variables): void {
@@ -130,7 +132,7 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
   }
 }
 
-/** The rows that an insert with related ones adds (spec/graphql.md 17.6). */
+/** The rows that a change of related ones names (spec/graphql.md 17.6). */
 function nestedRows(
   visible: RoleVisibility,
   field: GraphQLField<unknown, unknown>,
@@ -138,10 +140,14 @@ function nestedRows(
   variables: Variables,
 ): number {
   const meaning = meaningOf(field)
-  const argument = field.args.find(({ name }) => name === 'objects')
-  if (meaning.kind !== 'insert' || argument === undefined) return 0
-  const given = node.arguments?.find(({ name }) => name.value === argument.name)?.value
-  const objects = toInput(argument, given, variables)
+  const given = (name: string): Input => {
+    const argument = field.args.find((one) => one.name === name)
+    const value = node.arguments?.find((one) => one.name.value === name)?.value
+    return argument === undefined ? { kind: 'absent' } : toInput(argument, value, variables)
+  }
+  if (meaning.kind === 'update-row') return relatedRows(visible, meaning.entity, given(argumentName))
+  if (meaning.kind !== 'insert') return 0
+  const objects = given('objects')
   return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
 }
 

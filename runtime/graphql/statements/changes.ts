@@ -13,6 +13,7 @@ import {
   trusted,
   type Sql,
 } from '../../sql/tree.ts'
+import type { RowSets } from '../plan/column-changes.ts'
 import type { RowChange, UpdateRows } from '../plan/types.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
@@ -69,7 +70,7 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   const answer = guarded(root, scope, answerJson(writer, root, scope, ordered))
   const checked = refusing(given.hasTwins, sameKeyTwice, answer)
   const where = joined([...given.isMeant, ...ofDeleted(inner, root.deleted), ...ofTenant(inner)], ' and ')
-  const change = sql`update ${relationOf(inner.builder)} ${target} set ${given.set} from ${given.cte.name} where ${where}`
+  const change = sql`update ${relationOf(inner.builder)} ${target} set ${joined(given.set, ', ')} from ${given.cte.name} where ${where}`
   const of = sql`(${change} returning ${outlet}, ${given.cte.name}.${place})`
   const changed: Cte = { name: scope.alias, materialized: false, of }
   return selectList([{ value: checked, as: bare('r') }], [given.cte, changed])
@@ -78,12 +79,13 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
 interface Given {
   /** The objects as rows of their columns' types, each with its place. */
   readonly cte: Cte
-  readonly set: Sql
+  readonly set: readonly Sql[]
   readonly isMeant: readonly Sql[]
   readonly hasTwins: Sql
 }
 
-function givenRows(target: Scope, { by, set, presets = [] }: UpdateRows, row: Ident): Given {
+/** Objects with a key each, and what rows with these keys are set to. */
+export function givenRows(target: Scope, { by, set, presets = [] }: RowSets, row: Ident): Given {
   const record = bare('r')
   const cells = [...by, ...set].map(({ column, values }, index): Cell => {
     const as = bare('c', index)
@@ -118,12 +120,12 @@ function givenRows(target: Scope, { by, set, presets = [] }: UpdateRows, row: Id
   })
   return {
     cte: { name: row, materialized: false, of },
-    set: joined([...changes, ...presets.map((one) => sql`${ident(one.column)} = ${presetValue(target, one)}`)], ', '),
+    set: [...changes, ...presets.map((one) => sql`${ident(one.column)} = ${presetValue(target, one)}`)],
     isMeant: by.map(({ column }, index) => {
       const equals = trusted(columnOf(target.builder, column).order?.['='] ?? '=')
       return sql`${target.column(column)} ${equals} ${keys[index] ?? sql`null`}`
     }),
-    hasTwins: sql`(select count(*) > count(distinct ${key}) from ${row})`,
+    hasTwins: sql`(select count(${key}) > count(distinct ${key}) from ${row})`,
   }
 }
 

@@ -1,6 +1,5 @@
 import { bare, ident } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
-import { literal } from '../../sql/literal.ts'
 import {
   applied,
   joined,
@@ -14,49 +13,50 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { NestedInsert, PlacedStep } from '../plan/types.ts'
+import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
+import { carriedPairs, counter, equal, keeping, carriedName, carriedValues, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
+import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
 import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import { answerJson, answerPairs, conflictSql, refusing } from './writes.ts'
 
 /**
  * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
- * the rows of those before it, and one that answers. What later ones need of a row, generated keys most of all, travels in a
- * setting of the transaction, so that no statement waits for the client.
+ * the rows of those before it, and one that answers.
  */
 
-/** A JSON object: by step and column the values of all rows in order, as the text of an array; under `n` how many there are. */
-const settingName = literal('catalograph.written')
-const written = sql`nullif(pg_catalog.current_setting(${settingName}, true), '')::jsonb`
-const counter = literal('n')
-
-const memberOf = ({ step, column }: CarriedColumn): Sql => literal(`${step} ${column}`)
-
-/** The values of a step's column as an array of the type of a column here. It is read once for the whole statement. */
-const valuesOf = (scope: Scope, here: string, of: CarriedColumn): Sql =>
-  sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${written} ->> ${memberOf(of)})`)})`
+export type WithSteps = NestedInsert | RelatedUpdate
 
 /** Whether there is nothing to read once all is written: how many rows there are, the last step knows. */
-export const isAnsweredByLast = ({ members }: NestedInsert): boolean => members.every(({ kind }) => kind !== 'records')
+export const isAnsweredByLast = (root: WithSteps): boolean =>
+  root.kind === 'insert-nested' && root.members.every(({ kind }) => kind !== 'records')
 
 /** The statement of a step. What it answers is of no account, unless it answers the field. */
-export function stepStatement(writer: Writer, root: NestedInsert, place: number): SelectList {
+export function stepStatement(writer: Writer, root: WithSteps, place: number): SelectList {
   const step = root.steps[place]
   if (step === undefined) throw new Error(`there is no step ${place}`)
   const isFirst = place === 0
-  if (step.kind === 'connect') return connectStatement(writer, root, step, isFirst)
   const isLast = place === root.steps.length - 1
-  return insertStatement(writer, root, step, { isFirst, answers: isLast && isAnsweredByLast(root) })
+  switch (step.kind) {
+    case 'insert':
+      return insertStatement(writer, root, step, { isFirst, answers: isLast && isAnsweredByLast(root) })
+    case 'connect':
+      return connectStatement(writer, root, step, isFirst)
+    case 'own':
+      return ownStatement(writer, root, step, isFirst)
+    case 'related':
+      return relatedStatement(writer, root, step)
+  }
 }
 
 function insertStatement(
   writer: Writer,
-  root: NestedInsert,
+  root: WithSteps,
   step: InsertStep & PlacedStep,
   { isFirst, answers }: { readonly isFirst: boolean; readonly answers: boolean },
 ): SelectList {
@@ -68,10 +68,11 @@ function insertStatement(
   const names = joined(columnsOf(step).map(ident), ', ')
   const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}${conflictSql(writer, root, step.onConflict, inner)}`
   const count = sql`(select count(*) from ${scope.alias})`
-  const counts = root.members.some(({ kind }) => kind === 'affectedCount')
-  const sum = isFirst ? count : sql`coalesce((${written} ->> ${counter})::int8, 0) + ${count}`
+  const members = root.kind === 'insert-nested' ? root.members : []
+  const counts = members.some(({ kind }) => kind === 'affectedCount')
+  const sum = isFirst ? count : sql`coalesce((${writtenValues} ->> ${counter})::int8, 0) + ${count}`
   const kept = answers
-    ? toJson(object(answerPairs(root, sum, [])))
+    ? toJson(object(answerPairs({ members }, sum, [])))
     : keeping(isFirst, [
         ...carriedPairs(step, scope.alias, (name) => scope.column(name)),
         ...(counts ? [[counter, sum] as const] : []),
@@ -87,25 +88,6 @@ const columnsOf = ({ rows, presets = [] }: InsertStep): readonly string[] => [
   ...(rows.kind === 'uniform' ? rows.links.map(({ column }) => column) : []),
   ...presets.map(({ column }) => column),
 ]
-
-/** Values of rows in the order in which they were inserted, as the text of an array. */
-const carriedPairs = (
-  { id, carried }: WriteStep,
-  from: Ident,
-  column: (name: string) => Sql,
-): readonly (readonly [name: Sql, value: Sql])[] =>
-  carried.map((name) => [
-    memberOf({ step: id, column: name }),
-    sql`(select coalesce(array_agg((${column(name)})::text), '{}')::text from ${from})`,
-  ])
-
-/** Adds members to the setting; the first step of a field begins anew. Its answer is JSON. */
-function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, value: Sql])[]): Sql {
-  if (pairs.length === 0) return sql`'null'::json`
-  const made = sql`jsonb_build_object(${joined(pairs.flat(), ', ')})`
-  const whole = isFirst ? made : sql`coalesce(${written}, '{}') || ${made}`
-  return sql`to_json(pg_catalog.set_config(${settingName}, (${whole})::text, true) is null)`
-}
 
 function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep): Sql {
   const preset = presets.map((one) => presetValue(scope, one))
@@ -123,7 +105,7 @@ function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep): Sql {
   const values = [
     ...own.map(({ as, fromRecord }) => trusted(fromRecord(`${row}.${as}`))),
     ...rows.links.map(({ column, from }) => {
-      const found = from.map((one) => sql`${valuesOf(scope, column, one)}[${placeOf(one)}]`)
+      const found = from.map((one) => sql`${carriedValues(scope, column, one)}[${placeOf(one)}]`)
       return found.length === 1 ? joined(found, ', ') : sql`coalesce(${joined(found, ', ')})`
     }),
     ...preset,
@@ -141,7 +123,7 @@ function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep): Sql {
 
 function cellSql(scope: Scope, column: string, cell: Value | (CarriedColumn & { readonly place: number }) | null): Sql {
   if (cell === null) return sql`default`
-  if ('place' in cell) return sql`${valuesOf(scope, column, cell)}[${cell.place}]`
+  if ('place' in cell) return sql`${carriedValues(scope, column, cell)}[${cell.place}]`
   return applied(columnOf(scope.builder, column).operand, valueParameter(cell))
 }
 
@@ -150,7 +132,7 @@ const place = bare('n')
 /** Finds a row for each key, and refuses the field where there is none that the caller sees. */
 function connectStatement(
   writer: Writer,
-  root: NestedInsert,
+  root: WithSteps,
   step: ConnectStep & WriteStep,
   isFirst: boolean,
 ): SelectList {
@@ -199,9 +181,6 @@ function connectStatement(
   return selectList([{ value: checked, as: bare('r') }], [{ name: found, materialized: true, of: rows }])
 }
 
-const equal = (scope: Scope, column: string, value: Sql): Sql =>
-  sql`${scope.column(column)} ${trusted(columnOf(scope.builder, column).order?.['='] ?? '=')} ${value}`
-
 /** Keys as rows of their columns' types, each with its place. */
 function givenRows(
   scope: Scope,
@@ -213,8 +192,12 @@ function givenRows(
   return sql`unnest(${joined(arrays, ', ')}) with ordinality as ${alias}(${joined([...names, place], ', ')})`
 }
 
-/** The statement that answers, once all is written: the rows by their keys, in the order of the objects. */
-export function answerStatement(writer: Writer, root: NestedInsert): SelectList {
+/** The statement that answers, once all is written. */
+export const answerStatement = (writer: Writer, root: WithSteps): SelectList =>
+  root.kind === 'insert-nested' ? rowsStatement(writer, root) : updatedRow(writer, root)
+
+/** The rows by their keys, in the order of the objects. */
+function rowsStatement(writer: Writer, root: NestedInsert): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
@@ -223,7 +206,7 @@ export function answerStatement(writer: Writer, root: NestedInsert): SelectList 
   const keys = root.entity.key.map((_, index) => bare('k', index))
   const arrays = root.entity.key.map((column) => ({
     column,
-    array: sql`(${written} ->> ${memberOf({ step: root.own, column })})`,
+    array: sql`(${writtenValues} ->> ${carriedName({ step: root.own, column })})`,
   }))
   const isMeant = root.entity.key.map((column, index) => equal(inner, column, sql`${given}.${keys[index] ?? place}`))
   const source = sql`${givenRows(inner, arrays, given, keys)} join ${relationOf(inner.builder)} ${target} on ${joined(isMeant, ' and ')}`
@@ -232,7 +215,7 @@ export function answerStatement(writer: Writer, root: NestedInsert): SelectList 
     of: select([{ value: sql`*` }], { from: [{ of: scope.alias }], orderBy: [place] }),
     alias: scope.alias,
   }
-  const count = sql`(${written} ->> ${counter})::int8`
+  const count = sql`(${writtenValues} ->> ${counter})::int8`
   const answer = answerJson(writer, root, scope, ordered, count)
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: true, of }])
 }

@@ -2,6 +2,8 @@
 
 /** Of two objects with one key. */
 export const sameKeyTwice = 'Two of the rows have the same key'
-/** Of inserts with related rows. */
+/** Of inserts and updates with related rows. */
 export const skippedRow = 'A row that others depend on was not inserted'
 export const noSuchRow = 'There is no such row to connect'
+export const noRowToUpdate = 'There is no such row to update'
+export const noRelatedRow = 'There is no such related row'

@@ -2,16 +2,15 @@ import { ident } from '../../sql/ident.ts'
 import { changeOperator, numberTypes, type ChangeFamily } from '../../sql/changes.ts'
 import { applied, joined, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import type { PresetPlace } from '../../engine/visible/columns.ts'
-import type { ColumnChange } from '../plan/types.ts'
+import type { ColumnChange } from '../plan/column-changes.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, type Scope } from './source.ts'
 
 /** What an update sets (spec/graphql.md 10.3, 17.4). */
-export const setSql = (scope: Scope, set: readonly ColumnChange[]): Sql =>
-  joined(
-    set.map((change) => sql`${ident(change.column)} = ${newValue(scope, change)}`),
-    ', ',
-  )
+export const setSql = (scope: Scope, set: readonly ColumnChange[]): Sql => joined(settings(scope, set), ', ')
+
+export const settings = (scope: Scope, set: readonly ColumnChange[]): readonly Sql[] =>
+  set.map((change) => sql`${ident(change.column)} = ${newValue(scope, change)}`)
 
 function newValue(scope: Scope, change: ColumnChange): Sql {
   if ('at' in change) return presetValue(scope, change)

@@ -4,7 +4,7 @@ import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { print, printOpen, type Printed } from '../../sql/print.ts'
 import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { NestedInsert, Plan, Root, WatchedRead } from '../plan/types.ts'
+import type { Plan, Root, WatchedRead } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
@@ -12,7 +12,7 @@ import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
 import { named } from './named.ts'
-import { answerStatement, isAnsweredByLast, stepStatement } from './nested.ts'
+import { answerStatement, isAnsweredByLast, stepStatement, type WithSteps } from './nested.ts'
 import { lookedUpBy, oneRowOf, selectRow } from './one-row.ts'
 import { firstOf, resultValue, rowObject, rowFrom } from './rows.ts'
 import { createWriter, passArguments, relationOf, type Note, type Writer } from './source.ts'
@@ -116,7 +116,7 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
       statement: statements.length - 1,
       column: 0,
     })
-    if (root.kind !== 'insert-nested') {
+    if (root.kind !== 'insert-nested' && root.kind !== 'update-related') {
       add((writer) => rootStatement(writer, root))
       return column()
     }
@@ -129,7 +129,7 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
   return { writes: true, statements, pieces }
 }
 
-function rootStatement(writer: Writer, root: Exclude<SqlRoot, NestedInsert>): SelectList {
+function rootStatement(writer: Writer, root: Exclude<SqlRoot, WithSteps>): SelectList {
   switch (root.kind) {
     case 'insert':
     case 'update':
@@ -236,6 +236,7 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'update-row':
     case 'delete-row':
     case 'update-rows':
+    case 'update-related':
       throw new Error(`${root.kind} stands only in mutations`)
   }
 }

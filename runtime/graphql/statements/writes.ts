@@ -13,7 +13,17 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { Delete, Filter, Insert, InsertRows, NestedInsert, OnConflict, Update, UpdateRows } from '../plan/types.ts'
+import type {
+  Delete,
+  Filter,
+  Insert,
+  InsertRows,
+  NestedInsert,
+  OnConflict,
+  RelatedUpdate,
+  Update,
+  UpdateRows,
+} from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { valueParameter } from './parameters.ts'
@@ -133,7 +143,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
 /** `onConflict` of rows that are inserted at a scope (spec/graphql.md 17). */
 export function conflictSql(
   writer: Writer,
-  root: Insert | NestedInsert,
+  root: Insert | NestedInsert | RelatedUpdate,
   conflict: OnConflict | undefined,
   scope: Scope,
 ): Sql {
@@ -153,7 +163,7 @@ export function conflictSql(
 
 const matching = (
   writer: Writer,
-  root: Write | NestedInsert,
+  root: Write | NestedInsert | RelatedUpdate,
   filter: Filter | null,
   scope: Scope,
   tenant: readonly Sql[] = ofTenant(scope),

@@ -1,4 +1,5 @@
 import { parts } from '../../contract/name-parts.ts'
+import { changeParts } from '../../contract/related-changes.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import { Refusal } from '../protocol/failures.ts'
 import { namedInput, type DeclaredVariable, type InputType } from './types.ts'
@@ -81,12 +82,18 @@ function formOf(type: InputType, value: unknown, counted = false): string {
     const fields = type.fields()
     const members = Object.entries(value as Record<string, unknown>).map(([name, member]) => {
       const field = fields.get(name)
-      return field === undefined ? name : `${name}:${formOf(field.type, member, counted)}`
+      return field === undefined ? name : `${name}:${memberForm(type.text, field.type, member, counted)}`
     })
     return `{${members.join(',')}}`
   }
   return type.kind === 'enum' && type.written ? textOf(value) : 'v'
 }
+
+/** Whether rows are disconnected or deleted decides what is done. */
+const memberForm = (owner: string, type: InputType, value: unknown, counted: boolean): string =>
+  type.kind === 'scalar' && type.text === 'Boolean' && isRelatedChange(owner)
+    ? textOf(value)
+    : formOf(type, value, counted)
 
 /**
  * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
@@ -98,7 +105,7 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
   if (item.kind === 'enum' && item.written) return textOf(value)
   if (item.kind !== 'object') return 'v'
   const items: readonly unknown[] = Array.isArray(value) ? value : [value]
-  const areRows = isRowInput(item.text) || item.text.endsWith(parts.rowInput)
+  const areRows = isRowInput(item.text) || [parts.rowInput, parts.keyInput].some((part) => item.text.endsWith(part))
   if (areRows && !counted && items.length > 0) {
     const [first = '', ...others] = items.map((one) => formOf(type, one).replaceAll(':n', ':v'))
     const isOne = others.every((form) => form === first)
@@ -108,6 +115,9 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
   }
   return `[${items.map((one) => formOf(type, one, areRows || counted)).join(',')}]`
 }
+
+/** Whether a type of this name says what becomes of related rows. */
+export const isRelatedChange = (name: string): boolean => changeParts.some((part) => name.endsWith(parts[part]))
 
 /** Whether a type of this name is that of rows to insert. */
 export const isRowInput = (name: string): boolean => name.endsWith(parts.insertInput)

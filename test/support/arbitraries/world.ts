@@ -41,7 +41,8 @@ function drawWorld(draw: Draw): World {
     comments: draw.pick(['bare', 'before', 'after']),
     inflects: draw.chance(50),
     maxRows: draw.chance(20) ? draw.pick([2, 3, 1, 50]) : null,
-    additions: drawAdditions(draw, 60),
+    // Updates with related rows need both.
+    additions: { ...drawAdditions(draw, 60), ...(draw.chance(30) && { nestedWrites: true, updates: true }) },
     enums,
     composites: drawComposites(draw, enums),
     domains: drawDomains(draw, enums),

@@ -4,6 +4,7 @@ import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.t
 import type { Api, ApiTable } from '../../../compiler/tools/verify/interpreter/api-types.ts'
 import { apiOf } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { nestedFields } from '../../../compiler/tools/verify/interpreter/nested-api.ts'
+import { changedFields, type ChangedField } from '../../../compiler/tools/verify/interpreter/related-api.ts'
 import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
@@ -41,7 +42,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult)$/.test(
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult)$/.test(
     type,
   )
 
@@ -80,16 +81,25 @@ function groupShape(table: ApiTable): readonly (readonly [string, readonly strin
   ]
 }
 
+/** What may become of the rows of a relation. */
+const changeShape = ({ target, type, members }: ChangedField): readonly [string, readonly string[]] => [
+  target.type + type,
+  members.flatMap((member) => (member === 'insert' && target.conflicts.size > 0 ? [member, 'onConflict'] : [member])),
+]
+
 function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const hasKeys = table.orders.size > 0 || table.groupRelations.size > 0
   const isGrouped = hasKeys && hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
   const nested = nestedFields(world, api, table).map(({ name }) => name)
+  const changed = changedFields(world, api, table)
   const inputs = [
     [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys(), ...table.ranks.keys()]] as const,
     [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
     [`${table.type}InsertInput`, [...table.inserts.keys(), ...nested]] as const,
     [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,
+    [`${table.type}RelatedInput`, changed.map(({ name }) => name)] as const,
+    ...changed.map(changeShape),
     [`${table.type}Constraint`, [...table.conflicts.keys()]] as const,
     [`${table.type}UpdateField`, [...table.takeovers.keys()]] as const,
   ].filter(([, names]) => names.length > 0)

@@ -12,13 +12,19 @@ export type Change = (row: Row) => Value
 
 type Argument = (name: string) => Json | undefined
 
-/** The columns that `set` and the operators change, by SQL name. */
+/** The columns that `set` and the operators change, by SQL name. @throws Refused where there is none */
 export function readChanges(world: World, table: ApiTable, arg: Argument): ReadonlyMap<string, Change> {
+  const all = readNamed(world, table, arg)
+  if (all.size === 0) throw new Refused('At least one mapping must be provided to set argument')
+  return new Map([...all].map(([column, { change }]) => [column, change]))
+}
+
+/** The same with the fields that name them; there may be none. */
+export function readNamed(world: World, table: ApiTable, arg: Argument): ReadonlyMap<string, Named> {
   const all = [
     ...readSet(world, table, arg('set')),
     ...operatorNames.flatMap((name) => readOperator(world, table, name, arg(name))),
   ]
-  if (all.length === 0) throw new Refused('At least one mapping must be provided to set argument')
   const found = new Map<string, Named>()
   for (const named of all) {
     const before = found.get(named.column)
@@ -26,10 +32,10 @@ export function readChanges(world: World, table: ApiTable, arg: Argument): Reado
       throw new Refused(`The column "${named.field}" is changed by "${before.by}" and by "${named.by}".`)
     found.set(named.column, named)
   }
-  return new Map([...found].map(([column, { change }]) => [column, change]))
+  return found
 }
 
-interface Named {
+export interface Named {
   readonly column: string
   readonly field: string
   readonly by: string

@@ -1,4 +1,4 @@
-import type { ApiTable, RowField } from './api-types.ts'
+import type { ApiTable, RowField, RowWrite } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { readChanges } from './changes.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
@@ -8,6 +8,7 @@ import { checksOfGroups } from './groups.ts'
 import { checkNested, namesRelated } from './nested.ts'
 import { readOrder, readPage } from './page.ts'
 import { Refused } from './refusal.ts'
+import { checkRelated, namesRelatedRows } from './related-changes.ts'
 import { argument, collectFields } from './selection.ts'
 import type { Json } from './world.ts'
 import { readConflict, readObjects, readRows } from './write.ts'
@@ -40,7 +41,7 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
     case 'updateRow':
     case 'deleteRow':
       return [
-        ...(field.kind === 'updateRow' ? checkChanges(context, field.table, nodes) : []),
+        ...(field.kind === 'updateRow' ? checkRowChange(context, field, nodes) : []),
         ...checkRow(context, field.table, nodes),
       ]
     case 'updateRows':
@@ -98,6 +99,13 @@ function checkObjects(context: Context, table: ApiTable, arg: (name: string) => 
 
 const checkChanges = (context: Context, table: ApiTable, nodes: Nodes): readonly string[] =>
   reasonsOf(() => readChanges(context.world, table, (name) => argument(context.scope, nodes[0], name)))
+
+function checkRowChange(context: Context, field: RowWrite, nodes: Nodes): readonly string[] {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  return namesRelatedRows(context, field, arg)
+    ? checkRelated(context, field.table, arg)
+    : checkChanges(context, field.table, nodes)
+}
 
 /** Looks into the selections of one member of a type. */
 const checkMembers = (

@@ -10,7 +10,8 @@ import { object } from './objects.ts'
 import { Refused } from './refusal.ts'
 import { mayRun } from './allowlist.ts'
 import { argument, collectFields, readScope } from './selection.ts'
-import type { Store } from './store.ts'
+import { namesRelatedRows, updateRelated } from './related-changes.ts'
+import type { Row, Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
 import { insert, remove, update, writeRow, writeRows, type Written } from './write.ts'
 
@@ -126,10 +127,18 @@ function nestedField(
 }
 
 function rowField(context: Context, store: Store, field: RowWrite, nodes: Nodes): Answered {
-  const written = writeRow(context, store, field, (name) => argument(context.scope, nodes[0], name))
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  if (namesRelatedRows(context, field, arg)) {
+    const after = updateRelated(context, store, field, arg)
+    return { store: after.store, answer: rowOrNull(context, after.store, field.table, after.records[0], nodes) }
+  }
+  const written = writeRow(context, store, field, arg)
   const [row] = written.records
-  return { store: written.store, answer: row === undefined ? null : rowObject(context, store, field.table, row, nodes) }
+  return { store: written.store, answer: rowOrNull(context, store, field.table, row, nodes) }
 }
+
+const rowOrNull = (context: Context, store: Store, table: ApiTable, row: Row | undefined, nodes: Nodes): Json =>
+  row === undefined ? null : rowObject(context, store, table, row, nodes)
 
 /** Rows are answered in the order of the input. */
 function rowsField(context: Context, store: Store, field: RowWrite, nodes: Nodes): Answered {

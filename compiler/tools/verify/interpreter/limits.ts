@@ -4,6 +4,7 @@ import { apiTableOf } from './api.ts'
 import { linkOf } from './check.ts'
 import { responses, type Context } from './context.ts'
 import { namesRelated, rowsIn } from './nested.ts'
+import { relatedRowsIn } from './related-changes.ts'
 import { argument } from './selection.ts'
 
 /**
@@ -58,9 +59,10 @@ function fieldRows(context: Context, owner: string, field: FieldNode): number {
   return page + page * (inside - beside) + beside
 }
 
-/** The rows that an insert with related ones adds. */
+/** The rows that are named with related ones. */
 function insertedBy(context: Context, owner: string, field: FieldNode): number {
   const root = owner === 'Mutation' ? context.api.mutation.get(field.name.value) : undefined
+  if (root?.kind === 'updateRow') return relatedRowsIn(context, root, (name) => argument(context.scope, field, name))
   if (root?.kind !== 'insert') return 0
   const objects = argument(context.scope, field, 'objects')
   return namesRelated(context, root.table, objects) ? rowsIn(context, root.table, objects) : 0

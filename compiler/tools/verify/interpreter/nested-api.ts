@@ -16,17 +16,14 @@ export interface NestedField {
 /** In the order of the fields. */
 export function nestedFields(world: World, api: Api, table: ApiTable): readonly NestedField[] {
   const { sketch } = table
-  const key = table.key.map(({ name }) => name)
-  const { select } = table.grants
-  const isReadable = select === 'all' || key.every((name) => select.includes(name))
-  if (!hasAddition(world, sketch, 'nestedWrites') || !isReadable || !arePlain(sketch, key)) return []
+  if (!nests(world, table)) return []
   return [...table.fields].flatMap(([name, field]): readonly NestedField[] => {
     if (field.kind !== 'relation' || field.through !== undefined || table.inserts.has(name)) return []
     const target = apiTableOf(api, field.target)
     const isForward = field.direction === 'forward'
     const inserts = target.inserts.size > 0
     const keys = isForward ? keysOf(world, target) : []
-    const isWritten = isForward ? mayInsert(table, field.local) : mayInsert(target, field.foreign)
+    const isWritten = isForward ? standIn(table.inserts, field.local) : standIn(target.inserts, field.foreign)
     const isPlain = arePlain(sketch, field.local) && arePlain(target.sketch, field.foreign)
     return isWritten && isPlain && (inserts || keys.length > 0)
       ? [{ name, relation: field, target, inserts, keys }]
@@ -34,18 +31,25 @@ export function nestedFields(world: World, api: Api, table: ApiTable): readonly 
   })
 }
 
+/** Whether its rows take related ones. */
+export function nests(world: World, { sketch, key, grants: { select } }: ApiTable): boolean {
+  const names = key.map(({ name }) => name)
+  const isReadable = select === 'all' || names.every((name) => select.includes(name))
+  return hasAddition(world, sketch, 'nestedWrites') && isReadable && arePlain(sketch, names)
+}
+
 /** No lists, no objects, no places. */
-const arePlain = (table: TableSketch, names: readonly string[]): boolean =>
+export const arePlain = (table: TableSketch, names: readonly string[]): boolean =>
   names.every((name) => {
     const { type } = columnNamed(table, name)
     return !type.list && !['composite', 'geometry'].includes(type.base)
   })
 
-/** They stand in the input (spec/graphql.md 10.1). */
-const mayInsert = ({ inserts }: ApiTable, names: readonly string[]): boolean =>
-  names.every((name) => [...inserts.values()].some((column) => column.name === name))
+/** They stand in an input (spec/graphql.md 10.1). */
+export const standIn = (inputs: ReadonlyMap<string, ColumnSketch>, names: readonly string[]): boolean =>
+  names.every((name) => [...inputs.values()].some((column) => column.name === name))
 
-function keysOf(world: World, target: ApiTable): NestedField['keys'] {
+export function keysOf(world: World, target: ApiTable): NestedField['keys'] {
   const primary = argumentsOfKey(
     target,
     target.key.map(({ name }) => name),

@@ -11,7 +11,7 @@ import { putRows, readCells, readConflict, type Conflict, type Written } from '.
 
 /** Inserts with related rows (spec/graphql.md 17.6). */
 
-type Fields = Readonly<Record<string, Json>>
+export type Fields = Readonly<Record<string, Json>>
 type Links = ReadonlyMap<string, Value>
 
 const isObject = (json: Json | undefined): json is Fields =>
@@ -20,7 +20,8 @@ const isObject = (json: Json | undefined): json is Fields =>
 const asList = (json: Json | undefined): readonly Json[] =>
   json === null || json === undefined ? [] : Array.isArray(json) ? json : [json]
 
-const memberOf = (json: Json | undefined, name: string): Json | undefined => (isObject(json) ? json[name] : undefined)
+export const memberOf = (json: Json | undefined, name: string): Json | undefined =>
+  isObject(json) ? json[name] : undefined
 
 /** Whether some object names a relation. */
 export const namesRelated = ({ world, api }: Context, table: ApiTable, objects: Json | undefined): boolean => {
@@ -47,43 +48,48 @@ export const checkNested = (context: Context, table: ApiTable, objects: Json | u
 
 /** Place by place: what is said of rows that are there already, which is one thing for all rows of a place. */
 const checkConflicts = (context: Context, table: ApiTable, objects: readonly Fields[]): readonly string[] =>
-  nestedFields(context.world, context.api, table).flatMap(({ name, target }) => {
-    const holders = adding(objects, name)
-    if (holders.length === 0) return []
-    const said = holders.map((holder) => {
-      const given = memberOf(holder, 'onConflict')
-      if (!isObject(given)) return ''
-      const fields = [...new Set(asList(given['updateFields']))].sort()
-      const deleted = fields.length === 0 ? null : (given['deleted'] ?? 'WITHOUT')
-      return JSON.stringify([given['constraint'], fields, deleted])
-    })
-    const isConditional = holders.some(
-      (holder) => (memberOf(memberOf(holder, 'onConflict'), 'filter') ?? null) !== null,
-    )
-    const differ = holders.length > 1 && (isConditional || new Set(said).size > 1)
-    return [
-      ...holders.flatMap((holder) => reasonsOf(() => conflictOf(context, null, target, holder))),
-      ...(differ ? [`Several objects with "${name}" take the same "onConflict", without "filter"`] : []),
-      ...checkConflicts(
-        context,
-        target,
-        holders.flatMap((holder) => objectsOf(memberOf(holder, 'insert'))),
-      ),
-    ]
+  nestedFields(context.world, context.api, table).flatMap((field) => checkConflict(context, field, objects))
+
+/** Of one relation, and of what is within its rows. */
+export function checkConflict(
+  context: Context,
+  { name, target }: Pick<NestedField, 'name' | 'target'>,
+  objects: readonly Fields[],
+): readonly string[] {
+  const holders = adding(objects, name)
+  if (holders.length === 0) return []
+  const said = holders.map((holder) => {
+    const given = memberOf(holder, 'onConflict')
+    if (!isObject(given)) return ''
+    const fields = [...new Set(asList(given['updateFields']))].sort()
+    const deleted = fields.length === 0 ? null : (given['deleted'] ?? 'WITHOUT')
+    return JSON.stringify([given['constraint'], fields, deleted])
   })
+  const isConditional = holders.some((holder) => (memberOf(memberOf(holder, 'onConflict'), 'filter') ?? null) !== null)
+  const differ = holders.length > 1 && (isConditional || new Set(said).size > 1)
+  return [
+    ...holders.flatMap((holder) => reasonsOf(() => conflictOf(context, null, target, holder))),
+    ...(differ ? [`Several objects with "${name}" take the same "onConflict", without "filter"`] : []),
+    ...checkConflicts(
+      context,
+      target,
+      holders.flatMap((holder) => objectsOf(memberOf(holder, 'insert'))),
+    ),
+  ]
+}
 
 /** The relation in each object that adds rows there. */
 const adding = (objects: readonly Fields[], name: string): readonly (Json | undefined)[] =>
   objects.map((object) => object[name]).filter((holder) => objectsOf(memberOf(holder, 'insert')).length > 0)
 
-const conflictOf = (
+export const conflictOf = (
   context: Context,
   store: Store | null,
   target: ApiTable,
   holder: Json | undefined,
 ): Conflict | null => readConflict(surroundingsOf(context, store), target, (name) => memberOf(holder, name))
 
-function checkObject(
+export function checkObject(
   context: Context,
   table: ApiTable,
   object: Fields,
@@ -125,7 +131,7 @@ function checkRelation(context: Context, field: NestedField, given: Json | undef
   ]
 }
 
-function reasonsOf(read: () => unknown): readonly string[] {
+export function reasonsOf(read: () => unknown): readonly string[] {
   try {
     read()
     return []
@@ -138,7 +144,7 @@ function reasonsOf(read: () => unknown): readonly string[] {
 const parentOf = (given: Json | undefined): boolean =>
   isObject(memberOf(given, 'insert')) || isObject(memberOf(given, 'connect'))
 
-const keyOf = ({ keys }: NestedField, connect: Fields): NestedField['keys'][number] | undefined =>
+export const keyOf = ({ keys }: Pick<NestedField, 'keys'>, connect: Fields): NestedField['keys'][number] | undefined =>
   keys.find((key) => key.size === Object.keys(connect).length && [...key.keys()].every((name) => name in connect))
 
 function cellsOf({ world }: Context, table: ApiTable, object: Fields): ReadonlyMap<string, Value> {
@@ -178,7 +184,7 @@ interface Place {
 }
 
 /** Place by place: the rows that others belong to, these, and those that belong to them; each step sees the ones before. */
-function insertPlace(
+export function insertPlace(
   context: Context,
   store: Store,
   table: ApiTable,
@@ -250,7 +256,12 @@ function insertPlace(
   return { store: after, records, count }
 }
 
-function found({ world, claims }: Context, store: Store, field: NestedField, connect: Fields): Row {
+export function found(
+  { world, claims }: Context,
+  store: Store,
+  field: Pick<NestedField, 'keys' | 'target'>,
+  connect: Fields,
+): Row {
   const key = keyOf(field, connect) ?? new Map()
   const wanted = [...key].map(
     ([name, column]) => [column.name, column.type, readValue(world, column.type, connect[name] ?? null)] as const,
@@ -269,4 +280,4 @@ function found({ world, claims }: Context, store: Store, field: NestedField, con
 }
 
 /** The objects of `objects`. */
-const objectsOf = (objects: Json | undefined): readonly Fields[] => asList(objects).filter(isObject)
+export const objectsOf = (objects: Json | undefined): readonly Fields[] => asList(objects).filter(isObject)

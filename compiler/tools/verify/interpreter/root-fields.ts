@@ -74,22 +74,30 @@ const wordsOf = (columns: ReadonlyMap<string, ColumnSketch>): string =>
 export function addChanges(world: World, mutation: Map<string, RootField>, table: ApiTable): void {
   if (!hasAddition(world, table.sketch, 'updates')) return
   const called = calledBy(world, true)
-  const reserved: ReadonlySet<string> = new Set(['set', ...operatorNames])
   const put = (name: string, field: RootField): void => {
     if (!called.has(name) && !mutation.has(name)) mutation.set(name, field)
   }
-  const primary = argumentsOfKey(
-    table,
-    table.key.map(({ name }) => name),
-  )
+  const primary = primaryArguments(table)
   const keys = [
     ...(primary === null ? [] : [['Pk', primary] as const]),
     ...uniqueLookups(table).map((columns) => [wordsOf(columns), columns] as const),
   ]
   for (const [name, key] of keys) {
-    const isSettable = table.updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))
+    const isSettable = isSettableBy(table, key)
     if (isSettable) put(`update${table.type}By${name}`, { kind: 'updateRow', table, key })
     if (mayDelete(table)) put(`delete${table.type}By${name}`, { kind: 'deleteRow', table, key })
     if (isSettable && key === primary) put(`update${table.type}Rows`, { kind: 'updateRows', table, key })
   }
 }
+
+const reserved: ReadonlySet<string> = new Set(['set', ...operatorNames])
+
+export const primaryArguments = (table: ApiTable): ReadonlyMap<string, ColumnSketch> | null =>
+  argumentsOfKey(
+    table,
+    table.key.map(({ name }) => name),
+  )
+
+/** Whether an update can name the key beside what it sets. */
+export const isSettableBy = ({ updates }: ApiTable, key: ReadonlyMap<string, ColumnSketch>): boolean =>
+  updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))

@@ -49,7 +49,7 @@ const presetCells = ({ claims }: Context, table: ApiTable, command: 'insert' | '
   new Map([...table.presets[command]].map(([name, preset]) => [name, presetValue(preset, claims)]))
 
 /** The changes that a document names, with those of the owner. */
-const withPresets = (
+export const withPresets = (
   context: Context,
   table: ApiTable,
   changes: ReadonlyMap<string, Change>,
@@ -260,7 +260,7 @@ export function update(context: Context, store: Store, table: ApiTable, arg: Arg
 }
 
 /** Changes rows, each by changes of its own; the records come in this order. */
-function change(
+export function change(
   { world, claims, meanwhile }: Context,
   store: Store,
   table: ApiTable,
@@ -310,7 +310,7 @@ export function remove(context: Context, store: Store, table: ApiTable, arg: Arg
 /** By whose policies rows are deleted. */
 const deletingCommand = ({ sketch }: ApiTable): 'update' | 'delete' => (mayBeDeleted(sketch) ? 'update' : 'delete')
 
-function removeAll(
+export function removeAll(
   context: Context,
   store: Store,
   table: ApiTable,
@@ -329,10 +329,10 @@ function removeAll(
 }
 
 /** The row with these values of the key, if the caller may see and change it. */
-function reachable(
+export function reachable(
   { world, claims }: Context,
   store: Store,
-  { table, key }: RowWrite,
+  { table, key }: Pick<RowWrite, 'table' | 'key'>,
   command: 'update' | 'delete',
   valueOf: Argument,
   deleted: Json | undefined,

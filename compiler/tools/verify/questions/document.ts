@@ -2,6 +2,7 @@ import type fc from 'fast-check'
 import type { ApiTable, RootField, RowWrite } from '../interpreter/api-types.ts'
 import { apiOf, apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
+import { relatedArgument } from '../interpreter/related-api.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import {
   type ColumnSketch,
@@ -19,6 +20,7 @@ import { drawDeleted, drawDeletedNode } from './deleted.ts'
 import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, type Branch, type Tree } from './input.ts'
 import { drawNested, rootSpot, type Drawing } from './nested.ts'
+import { drawRelated, type RelatedDrawing, type SketchRow } from './related-changes.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { asSubscription } from './subscription.ts'
@@ -144,14 +146,19 @@ const withKey = (
   key: readonly (readonly [string, Tree])[],
 ): ReadonlyMap<string, Tree> => new Map([...others, ...key])
 
+/** Mostly one that is there. */
+function drawnRow({ draw }: Scene, { sketch }: ApiTable): SketchRow | undefined {
+  const isOfRow = sketch.rows.length > 0 && (sketch.sampled === true || !draw.chance(15))
+  return isOfRow ? draw.pick(sketch.rows) : undefined
+}
+
 /** The key of a row that is there, mostly. */
 function keyValues(
   scene: Scene,
   table: ApiTable,
   key: ReadonlyMap<string, ColumnSketch>,
+  row: SketchRow | undefined = drawnRow(scene, table),
 ): readonly (readonly [string, Tree])[] {
-  const isOfRow = table.sketch.rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15))
-  const row = isOfRow ? scene.draw.pick(table.sketch.rows) : undefined
   return [...key].map(([name, column]) => {
     const value = row?.[table.sketch.columns.indexOf(column)] ?? columnValue(scene, table, column)
     return [name, toKey(scene, column, value ?? null)]
@@ -215,8 +222,11 @@ function drawNode(scene: Scene, depth: number): string {
 }
 
 function drawMutation(scene: Scene): readonly string[] {
-  const { draw } = scene
-  const fields = [...scene.api.mutation]
+  const { draw, world, api } = scene
+  const all = [...api.mutation]
+  // Those that take related rows are few, and have the most to draw.
+  const nesting = all.filter(([, one]) => one.kind === 'updateRow' && relatedArgument(world, api, one).length > 0)
+  const fields = nesting.length > 0 && draw.chance(30) ? nesting : all
   const count = draw.pick([1, 1, 2, 3])
   return Array.from({ length: count }, (_, index) => {
     const [name, field] = draw.pick(fields)
@@ -258,12 +268,14 @@ const changesOf = (scene: Scene, table: ApiTable): ReadonlyMap<string, Tree> =>
   drawChanges(scene, table, (isFree) => drawSet(scene, table, isFree))
 
 /** A change by key, or of many rows. */
-function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
+function drawRowWrite(scene: Scene, field: RowWrite): string {
+  const { kind, table, key } = field
   const { draw } = scene
   const depth = draw.pick([0, 1, 2])
   if (kind !== 'updateRows') {
-    const changes = kind === 'updateRow' ? [...drawDeleted(scene, table), ...changesOf(scene, table)] : []
-    return `${printArguments(withKey(changes, keyValues(scene, table, key)))} { ${drawRow(scene, table, depth)} }`
+    const row = drawnRow(scene, table)
+    const changes = kind === 'updateRow' ? [...drawDeleted(scene, table), ...changesOfRow(scene, field, row)] : []
+    return `${printArguments(withKey(changes, keyValues(scene, table, key, row)))} { ${drawRow(scene, table, depth)} }`
   }
   const rows = Array.from({ length: scene.spoil() ? 0 : draw.pick([2, 1, 3]) }, () => {
     const entries: readonly (readonly [string, Tree])[] = [
@@ -278,6 +290,26 @@ function drawRowWrite(scene: Scene, { kind, table, key }: RowWrite): string {
     ...drawDeleted(scene, table),
   ])
   return `${printArguments(args)} { affectedCount records { ${drawRow(scene, table, depth)} } }`
+}
+
+/** What an update by key changes, mostly with related rows where it takes some. */
+function changesOfRow(scene: Scene, field: RowWrite, row: SketchRow | undefined): ReadonlyMap<string, Tree> {
+  const { draw, world, api } = scene
+  const { table } = field
+  if (relatedArgument(world, api, field).length === 0 || draw.chance(30)) return changesOf(scene, table)
+  const drawing: RelatedDrawing = {
+    row: (inner, given, isMet) => drawObject(scene, inner, isMet, given),
+    conflictAt: conflictsByPlace(scene),
+    set: (inner, isFree) => drawSet(scene, inner, isFree),
+  }
+  const related = drawRelated(scene, field, drawing, row)
+  if (draw.chance(50)) return new Map([['related', related.tree]])
+  const free = [...table.updates.values()].filter(({ name }) => !related.given.has(name))
+  if (free.length === 0) return new Map([['related', related.tree]])
+  return new Map([
+    ['set', drawSet(scene, table, ({ name }) => !related.given.has(name))],
+    ['related', related.tree],
+  ])
 }
 
 interface ConflictWords {

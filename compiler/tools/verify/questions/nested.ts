@@ -12,7 +12,7 @@ export interface Drawing {
 }
 
 /** Where a row stands. */
-interface Spot {
+export interface Spot {
   /** Relations on the way to it. */
   readonly at: string
   readonly given: ReadonlySet<string>

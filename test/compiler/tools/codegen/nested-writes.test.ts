@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createGenerated, type GeneratedApplication } from '../../../support/generated-client.ts'
 
 const sql = `
-  comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}, "upsert": {"enabled": true}})';
+  comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}, "updates": {"enabled": true}, "upsert": {"enabled": true}})';
   create table author (id int generated always as identity primary key, email text not null unique);
   create table post (id int generated always as identity primary key, author_id int not null references author, title text not null);
   create table plain (id int primary key, post_id int not null references post);
@@ -50,4 +50,27 @@ it.each([
 it('takes no related rows where it is off, whose key another table may still fill in', () => {
   expect(complaints(`{ id: 1 }`, 'plain')).toBe('')
   expect(complaints(`{ id: 1, post: { insert: { title: 'A' } } }`, 'plain')).toMatch(/error TS/)
+})
+
+const changing = (related: string): string => {
+  const lines = [
+    `import { createClient } from '@catalograph/client'`,
+    `import { createDb } from './db/db.js'`,
+    `const db = createDb(createClient('https://project.example.com', 'key'))`,
+    `void db.post.updateByPk({ id: 1, related: ${related}, select: { id: true } })`,
+  ]
+  app.write('use.ts', lines.join('\n'))
+  return app.typeCheck(['use.ts'])
+}
+
+it('takes related rows in updates by key, as their columns allow', () => {
+  expect(
+    changing(`{
+      author: { update: { email: 'b' } },
+      plainCollection: { connect: [{ id: 1 }], update: [{ id: 2, set: { postId: 1 } }], delete: [{ id: 3 }], insert: [{ id: 4 }] },
+    }`),
+  ).toBe('')
+  // The key's column may not be null.
+  expect(changing(`{ author: { disconnect: true } }`)).toMatch(/error TS/)
+  expect(changing(`{ plainCollection: { update: [{ set: {} }] } }`)).toMatch(/error TS/)
 })

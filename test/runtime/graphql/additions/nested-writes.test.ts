@@ -342,7 +342,7 @@ describe('nestedWrites', () => {
     const document = `mutation($o: [CategoryInsertInput!]!) { x: insertIntoCategoryCollection(objects: $o) { affectedCount } }`
     expect(dataOf(await ask(document, { o: [deep(99)] })).x).toEqual({ affectedCount: 100 })
     expect(messagesOf(await ask(document, { o: [deep(100)] }))).toEqual([
-      'An insert takes related rows in more than 100 statements.',
+      'A field takes related rows in more than 100 statements.',
     ])
   })
 

@@ -1,0 +1,43 @@
+import { literal } from '../../sql/literal.ts'
+import { applied, joined, sql, trusted, type Ident, type Sql } from '../../sql/tree.ts'
+import type { CarriedColumn, WriteStep } from '../plan/write-steps.ts'
+import { columnOf, type Scope } from './source.ts'
+
+/**
+ * What the steps of a change need of rows of those before (spec/graphql.md 17.6), generated keys most of all: it travels in a
+ * setting of the transaction, so that no statement waits for the client.
+ */
+
+/** A JSON object: by step and column the values of all rows in order, as the text of an array; under `n` how many there are. */
+const settingName = literal('catalograph.written')
+export const writtenValues = sql`nullif(pg_catalog.current_setting(${settingName}, true), '')::jsonb`
+export const counter = literal('n')
+
+export const carriedName = ({ step, column }: CarriedColumn): Sql => literal(`${step} ${column}`)
+
+/** The values of a step's column as an array of the type of a column here. It is read once for the whole statement. */
+export const carriedValues = (scope: Scope, here: string, of: CarriedColumn): Sql =>
+  sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${writtenValues} ->> ${carriedName(of)})`)})`
+
+/** Values of rows in the order in which they were inserted, as the text of an array. */
+export const carriedPairs = (
+  { id, carried }: WriteStep,
+  from: Ident,
+  column: (name: string) => Sql,
+): readonly (readonly [name: Sql, value: Sql])[] =>
+  carried.map((name) => [
+    carriedName({ step: id, column: name }),
+    sql`(select coalesce(array_agg((${column(name)})::text), '{}')::text from ${from})`,
+  ])
+
+/** Adds members to the setting; the first step of a field begins anew. Its answer is JSON. */
+export function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, value: Sql])[]): Sql {
+  if (pairs.length === 0) return sql`'null'::json`
+  const made = sql`jsonb_build_object(${joined(pairs.flat(), ', ')})`
+  const whole = isFirst ? made : sql`coalesce(${writtenValues}, '{}') || ${made}`
+  return sql`to_json(pg_catalog.set_config(${settingName}, (${whole})::text, true) is null)`
+}
+
+/** That a column has this value. */
+export const equal = (scope: Scope, column: string, value: Sql): Sql =>
+  sql`${scope.column(column)} ${trusted(columnOf(scope.builder, column).order?.['='] ?? '=')} ${value}`

@@ -1,0 +1,85 @@
+import { bare, ident } from '../../sql/ident.ts'
+import { toJson } from '../../sql/json.ts'
+import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
+import type { PlacedStep, RelatedUpdate } from '../plan/types.ts'
+import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts'
+import { carriedPairs, equal, keeping, carriedValues } from './carried.ts'
+import { givenRows } from './changes.ts'
+import { keyEquals } from './filter.ts'
+import { valueParameter } from './parameters.ts'
+import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from './reasons.ts'
+import { rowFrom } from './rows.ts'
+import { settings } from './set.ts'
+import { directScope, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
+import { refusing } from './writes.ts'
+
+/** An update by key with related rows (spec/graphql.md 17.6): as inserts with them, a statement for each step. */
+
+/** A value that one row of a step has, the first where no place is said. */
+const valueOf = (scope: Scope, here: string, from: CarriedColumn & { readonly place?: number }): Sql =>
+  sql`${carriedValues(scope, here, from)}[${from.place ?? 1}]`
+
+interface Link {
+  readonly column: string
+  readonly from: (CarriedColumn & { readonly place?: number }) | null
+}
+
+const linked = (scope: Scope, links: readonly Link[]): readonly Sql[] =>
+  links.map(({ column, from }) => sql`${ident(column)} = ${from === null ? sql`null` : valueOf(scope, column, from)}`)
+
+/** The row of the field: it is changed, or found and locked, so that nobody changes it meanwhile. */
+export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedStep, isFirst: boolean): SelectList {
+  const target = writer.alias('t')
+  writer.note(target, root)
+  const inner = directScope(writer, step.entity, target)
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'))
+  const [relation, where] = [relationOf(inner.builder), keyEquals(step.by, step.values)(inner)]
+  const set = [...settings(inner, step.set), ...linked(inner, step.links)]
+  const of =
+    set.length === 0
+      ? sql`(select ${outlet} from ${relation} ${target} where ${where} for no key update)`
+      : sql`(update ${relation} ${target} set ${joined(set, ', ')} where ${where} returning ${outlet})`
+  const kept = keeping(
+    isFirst,
+    carriedPairs(step, scope.alias, (name) => scope.column(name)),
+  )
+  const checked = refusing(sql`not exists (select from ${scope.alias})`, noRowToUpdate, kept)
+  return selectList([{ value: checked, as: bare('r') }], [{ name: scope.alias, materialized: false, of }])
+}
+
+/** Rows that are related to it. None of those that are named may be missing. */
+export function relatedStatement(writer: Writer, root: Part, step: RelatedStep & PlacedStep): SelectList {
+  const target = writer.alias('t')
+  writer.note(target, root)
+  const scope = directScope(writer, step.entity, target)
+  const changed = writer.alias('i')
+  const given = step.rows === null ? null : givenRows(scope, step.rows, writer.alias('x'))
+  const where = [
+    ...(given?.isMeant ?? []),
+    ...step.belonging.map(({ column, from }) => equal(scope, column, valueOf(scope, column, from))),
+  ]
+  const relation = relationOf(scope.builder)
+  const condition = sql`where ${joined(where, ' and ')} returning 1`
+  const set = [...(given?.set ?? []), ...settings(scope, step.set ?? []), ...linked(scope, step.links)]
+  const of =
+    step.set === null
+      ? sql`(delete from ${relation} ${target}${given === null ? sql`` : sql` using ${given.cte.name}`} ${condition})`
+      : sql`(update ${relation} ${target} set ${joined(set, ', ')}${given === null ? sql`` : sql` from ${given.cte.name}`} ${condition})`
+  const ctes: readonly Cte[] = [...(given === null ? [] : [given.cte]), { name: changed, materialized: false, of }]
+  const named = typeof step.given === 'number' ? sql`${step.given}` : sql`${valueParameter(step.given)}::int8`
+  const isMissing = sql`(select count(*) from ${changed}) <> ${named}`
+  const message = step.belonging.length === 0 ? noSuchRow : noRelatedRow
+  const checked = refusing(isMissing, message, sql`'null'::json`)
+  const value = given === null ? checked : refusing(given.hasTwins, sameKeyTwice, checked)
+  return selectList([{ value, as: bare('r') }], ctes)
+}
+
+/** The row by its key, once all is written. */
+export function updatedRow(writer: Writer, root: RelatedUpdate): SelectList {
+  const value = rowFrom(writer, root.row, (scope) => ({
+    of: relationOf(scope.builder),
+    where: root.entity.key.map((column) => equal(scope, column, valueOf(scope, column, { step: root.own, column }))),
+    found: scope,
+  }))
+  return selectList([{ value: toJson(value), as: bare('r') }])
+}
