@@ -12,5 +12,6 @@ create table items (
 );
 insert into orders (place) select 'Place ' || n from generate_series(1, 20000) n;
 insert into items (order_id, label) select n % 20000 + 1, 'Item ' || n from generate_series(1, 40000) n;
-comment on table orders is '@graphql({"nestedWrites": {"enabled": true}})';
-grant select, insert on orders, items to authenticated;
+comment on table orders is '@graphql({"nestedWrites": {"enabled": true}, "updates": {"enabled": true}})';
+comment on table items is '@graphql({"updates": {"enabled": true}})';
+grant select, insert, update on orders, items to authenticated;
