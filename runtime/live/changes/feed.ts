@@ -26,7 +26,7 @@ interface Entry extends WatchedRelation {
   lingering: NodeJS.Timeout | null
 }
 
-const away = 'the database is away'
+const away = (): Error => new Error('the database is away')
 
 const untold = ({ schema, name }: LiveRelation): Error =>
   new Error(`the changes of ${JSON.stringify(schema)}.${JSON.stringify(name)} are not told`)
@@ -41,7 +41,8 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
   /** The attempt to connect that is under way. */
   let starting: Promise<FeedSession> | null = null
   let running: Promise<void> | null = null
-  let fault: string | null = null
+  /** Why there is no session: a FeedFault, or the database is away. */
+  let fault: Error | null = null
 
   const start = async (): Promise<FeedSession> => {
     const told = [...entries.values()].filter(({ isTold }) => isTold)
@@ -67,10 +68,10 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
         attempt = 0
         await made.ended
       } catch (error) {
-        fault = error instanceof FeedFault ? error.message : away
+        fault = error instanceof FeedFault ? error : away()
       }
       session = null
-      fault ??= away
+      fault ??= away()
       if (closing.signal.aborted) return
       // Those who wait for this attempt have been told that it failed.
       starting = null
@@ -85,7 +86,7 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
     if (closing.signal.aborted) throw new Error('the feed of changes is closed')
     if (session !== null) return session
     running ??= run()
-    if (starting === null) throw classifyConnecting(new Error(fault ?? away))
+    if (starting === null) throw fault instanceof FeedFault ? fault : classifyConnecting(fault ?? away())
     return starting
   }
   const entryOf = (relation: LiveRelation): Entry => {
@@ -122,7 +123,7 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
         await gates.open([entry])
       } catch (error) {
         if (!entry.isTold) entries.delete(entry.id)
-        throw error instanceof FeedFault ? new Error(error.message) : error
+        throw error
       }
       entry.isTold = true
       entries.set(entry.id, entry)
@@ -135,7 +136,7 @@ export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }:
       if (entry === undefined || entry.lingering !== null) return
       entry.lingering = setTimeout(() => forget(entry), pace.lingerMs).unref()
     },
-    fault: () => fault,
+    fault: () => fault?.message ?? null,
     close: async () => {
       closing.abort()
       for (const { lingering } of entries.values()) if (lingering !== null) clearTimeout(lingering)

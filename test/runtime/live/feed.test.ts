@@ -167,6 +167,13 @@ describe.each(majors())('the feed of changes on PostgreSQL %i', (major) => {
     expect(lost.feed.fault()).toBe('the database is away')
   })
 
+  test('a database that cannot tell: the reason stays while it is looked at again', async () => {
+    const { feed } = open({ url: database.url.replace(/[^/]+$/, 'postgres') })
+    const reason = 'the database is not prepared for live queries'
+    for (const relation of [posts, posts, tags]) await expect(feed.watch(relation, [])).rejects.toThrow(reason)
+    expect(feed.fault()).toContain(reason)
+  })
+
   test('is closed while it connects', async () => {
     const { feed } = open()
     const watching = feed.watch(posts, []).catch((error: unknown) => error)
