@@ -285,7 +285,7 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
     const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.adminUrl), shutdownGraceMs: 0 })
     try {
       await expect
-        .poll(() => readiness(refused))
+        .poll(() => readiness(refused), { timeout: 15_000 })
         .toBe(
           '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
         )
