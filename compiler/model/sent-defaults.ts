@@ -31,6 +31,7 @@ const isSent =
     !generated && (identity || hasDefault || types.get(type)?.hasDefault === true)
 
 function defaulted({ relations, distributed = [] }: Annotated, types: Types): readonly Defaulted[] {
+  if (distributed.length === 0) return []
   const spread = new Set(distributed.map(({ oid }) => oid))
   return relations
     .filter(({ oid, columns }) => spread.has(oid) && columns.some((column) => insertersOf(column).length > 0))
@@ -46,6 +47,7 @@ export function withSentDefaults(annotated: Annotated, types: Types, entities: r
       columns.map(insertersOf),
     ]),
   )
+  if (found.size === 0) return entities
   return entities.map((entity) => {
     const sentDefaults = found.get(entity.facts.id)
     return sentDefaults === undefined
