@@ -1,4 +1,4 @@
-import type { CompiledTexts } from '../../contract/revision.ts'
+import type { CompiledTexts, Revision } from '../../contract/revision.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import type { Known } from '../prepared/document.ts'
@@ -147,3 +147,11 @@ const namedFor = (role: string, { writes, pieces, reads, statements }: RunShape)
 
 /** Whether what stands under a hash is what has it. */
 export const isUnderItsHash = (hash: string, { document }: DocumentFile): boolean => sha256Hex(document) === hash
+
+/** Whether what answers by one revision answers by the other. */
+export const saysTheSame = (one: Revision, other: Revision): boolean =>
+  one === other ||
+  (one.id === other.id &&
+    one.version === other.version &&
+    one.failure === other.failure &&
+    one.compiled?.outdated.join() === other.compiled?.outdated.join())

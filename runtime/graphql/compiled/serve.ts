@@ -22,7 +22,7 @@ import { toResponse } from '../run/response.ts'
 import { createTenants, hasTenants, type Tenants } from '../run/tenants.ts'
 import { beginTurn, type Turn as TurnOn } from '../run/turn.ts'
 import type { GraphqlService, ServiceParts, WatchAnswer } from '../serve.ts'
-import { createKnownDocuments, type KnownDocuments, type KnownOperation } from './documents.ts'
+import { createKnownDocuments, saysTheSame, type KnownDocuments, type KnownOperation } from './documents.ts'
 
 /**
  * How a request is answered where only compiled documents are: find, read the variables, bind, run, respond. Nothing is parsed,
@@ -67,7 +67,7 @@ export function createCompiledService({ database, source, now = Date.now }: Serv
 function createLoad(source: RevisionSource, now: () => number): (before: Loaded | null) => Promise<Loaded> {
   return async (before) => {
     const revision = await source()
-    if (before !== null && isSame(before.revision, revision)) return before
+    if (before !== null && saysTheSame(before.revision, revision)) return before
     const { id, version, manifest, compiled, failure } = revision
     if (compiled === undefined) throw new Error('the source hands over no compiled documents')
     return {
@@ -79,13 +79,6 @@ function createLoad(source: RevisionSource, now: () => number): (before: Loaded 
     }
   }
 }
-
-const isSame = (one: Revision, other: Revision): boolean =>
-  one === other ||
-  (one.id === other.id &&
-    one.version === other.version &&
-    one.failure === other.failure &&
-    one.compiled?.outdated.join() === other.compiled?.outdated.join())
 
 /** The operation that is asked for, and the turn in which it runs. */
 interface Found {

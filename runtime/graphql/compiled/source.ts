@@ -5,6 +5,7 @@ import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Hopeless } from '../../lib/retry.ts'
 import type { Log } from '../../log/events.ts'
+import { saysTheSame } from './documents.ts'
 import type { DocumentNeeds, NeededColumn } from './format.ts'
 import { readDocuments, writtenMark, type ReadDocuments } from './read.ts'
 
@@ -46,7 +47,7 @@ export function createCompiledSource({ folder, query, log }: CompiledSourceOptio
     const outdated = outdatedOf(documents.needs, all, sight)
     if (last === null) refuseForeign(documents, outdated)
     const made = revisionOf(documents, sight.version, [...outdated.keys()], failure)
-    if (last !== null && isSame(last, made)) return last
+    if (last !== null && saysTheSame(last, made)) return last
     const lost = last?.compiled?.outdated.join() ?? ''
     if (outdated.size > 0 && lost !== made.compiled?.outdated.join())
       log({ kind: 'documents-outdated', documents: outdated.size, missing: [...outdated.values()][0] ?? '' })
@@ -154,9 +155,3 @@ export const nothingServed = {
   validation: true,
   refusal: null,
 } as const
-
-const isSame = (one: Revision, other: Revision): boolean =>
-  one.id === other.id &&
-  one.version === other.version &&
-  one.failure === other.failure &&
-  one.compiled?.outdated.join() === other.compiled?.outdated.join()
