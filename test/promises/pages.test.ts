@@ -16,7 +16,7 @@ import { assertPagesAreWhole, walkable, type Walk, type Walked } from '../suppor
  * Concatenated pages are the whole collection, for every order that can be expressed: columns of every type, values and
  * counts of related rows, rows told apart by some fields alone; forwards and backwards, on drawn catalogues.
  */
-const seed = Number(process.env['EXACT_SEED'] ?? '800018')
+const seed = Number(process.env['EXACT_SEED'] ?? '800023')
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/promises/pages.test.ts`
 
 const [sampled, chosen, walks] = [250, 8, 70]

@@ -11,6 +11,8 @@ import type { Model } from '../../compiler/model/types.ts'
 import type { Exchange } from '../../runtime/contract/execution.ts'
 import { permuted } from './arbitraries/catalog.ts'
 import type { Draw } from '../../compiler/tools/verify/questions/draw.ts'
+import { readChosen } from '../../compiler/tools/verify/interpreter/default-filter.ts'
+import { isMeant } from '../../compiler/tools/verify/interpreter/deleted.ts'
 import type { Api, ApiTable } from '../../compiler/tools/verify/interpreter/api-types.ts'
 import { apiOf } from '../../compiler/tools/verify/interpreter/api.ts'
 import { nodeIdOf } from '../../compiler/tools/verify/interpreter/answer.ts'
@@ -99,10 +101,14 @@ export interface Walked {
  */
 export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Walked> {
   const { world } = stage
-  const reach = ({ sketch }: ApiTable) => visibleRows(storeOf(world), sketch, walk.claims)
+  const reach = ({ sketch }: ApiTable) =>
+    visibleRows(storeOf(world), sketch, walk.claims).filter((row) => isMeant(sketch, row, undefined))
   const around = { world, api: apiOf(world, walk.role), reach }
   const order = readOrder(around, walk.table, walk.orderBy)
-  const all = [...reach(walk.table)].sort((a, b) => compareRows(world, order, a, b))
+  const chosen = readChosen(around, walk.table, undefined)
+  const all = reach(walk.table)
+    .filter((row) => chosen === null || chosen(row) === true)
+    .sort((a, b) => compareRows(world, order, a, b))
   const rows = readDistinct(around, walk.table, order, walk.distinctOn)(all)
   const pages: string[][] = []
   let cursor: string | null = null
