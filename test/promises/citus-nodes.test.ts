@@ -69,9 +69,9 @@ describe.skipIf(major === null)('a service of a database of Citus', () => {
     await db.query('drop schema catalograph cascade')
     const { rows } = await db.query('select nodeport from pg_dist_node where groupid = 2')
     await db.query('update pg_dist_node set nodeport = 1 where groupid = 2')
-    const starting = serveBuilt(db, { LOG_LEVEL: 'info' })
-    const looked = `select from pg_stat_activity where usename = 'authenticator' and query ~ 'pg_dist_node n' and state = 'idle'`
-    await expect.poll(async () => (await db.query(looked)).rowCount, { timeout: 20_000 }).toBe(1)
+    let isTold = false
+    const starting = serveBuilt(db, { LOG_LEVEL: 'info' }, null, [], (notes) => (isTold = /shard-fault/.test(notes)))
+    await expect.poll(() => isTold, { timeout: 20_000 }).toBe(true)
     await db.query('update pg_dist_node set nodeport = $1 where groupid = 2', [rows[0]?.nodeport])
     served = await starting
     const events = served.said().flatMap((line) => /"event":"([^"]*)"/.exec(line)?.[1] ?? [])

@@ -38,6 +38,8 @@ export async function serveBuilt(
   environment: Readonly<Record<string, string>> = {},
   host: Host | null = null,
   options: readonly string[] = [],
+  /** Told what it notes, also before it is ready. */
+  hear: (notes: string) => void = () => undefined,
 ): Promise<Served> {
   const port = await freePort()
   const address = host?.address ?? '127.0.0.1'
@@ -55,7 +57,10 @@ export async function serveBuilt(
   const program = host === null ? process.execPath : await host.launcher(process.execPath, null)
   const child = spawn(program, [cli, 'serve', ...options], { env, stdio: ['ignore', 'ignore', 'pipe'] })
   let notes = ''
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (notes += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    notes += text
+    hear(notes)
+  })
   const gone = once(child, 'exit')
   const pid = child.pid ?? 0
   let hasEnded = false
