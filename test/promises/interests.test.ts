@@ -91,6 +91,9 @@ interface Tally {
   spared: number
 }
 
+/** Less would prove nothing. */
+const isEnough = ({ changed, spared }: Tally): boolean => changed > 5 && spared > 2
+
 async function tryOne(stage: Stage<TestService>, draw: Draw, tally: Tally): Promise<void> {
   const { question, writes } = drawQuestion(draw, stage.world)
   if (writes) return
@@ -126,7 +129,8 @@ test(`changes that change an answer matter (again: INTERESTS_SEED=${seed})`, { t
   const tally: Tally = { watched: 0, changed: 0, spared: 0 }
   const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? '10') * 1_000
   for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
-    if (Date.now() > end) break
+    // A busy machine takes longer for as much.
+    if (Date.now() > end && isEnough(tally)) break
     if (usefulRoles(world).length === 0) continue
     const stage = await openStage({ ...world, additions: { ...world.additions, ...related }, live: true })
     try {
@@ -137,6 +141,5 @@ test(`changes that change an answer matter (again: INTERESTS_SEED=${seed})`, { t
     }
   }
   if (process.env['INTERESTS_SEED'] !== undefined) console.log(tally)
-  expect(tally.changed).toBeGreaterThan(5)
-  expect(tally.spared).toBeGreaterThan(2)
+  expect(tally).toSatisfy(isEnough)
 })
