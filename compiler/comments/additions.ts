@@ -1,7 +1,7 @@
 import {
-  defaultFilterOperators,
+  conditionOperators,
   orderDirections,
-  type DefaultFilterFacts,
+  type ConditionFacts,
   type DefaultOrderFacts,
   type FilterConstant,
 } from '../../runtime/contract/manifest.ts'
@@ -100,7 +100,7 @@ function orderTerm(value: JsonValue): DefaultOrderFacts | null {
 }
 
 /** `{"deleted_at": {"is": "NULL"}}`: operators by column; what is otherwise is left out. */
-export const conditionsOnColumns: Decoder<readonly DefaultFilterFacts[]> = (value) => {
+export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
   const read = Object.entries(value).flatMap(([column, conditions]) => conditionsOn(column, conditions))
@@ -114,7 +114,7 @@ export const conditionsOnColumns: Decoder<readonly DefaultFilterFacts[]> = (valu
 function conditionsOn(
   column: string,
   conditions: JsonValue,
-): readonly { readonly item: JsonValue; readonly facts: DefaultFilterFacts | null }[] {
+): readonly { readonly item: JsonValue; readonly facts: ConditionFacts | null }[] {
   if (!isJsonObject(conditions) || Object.keys(conditions).length === 0) {
     return [{ item: { [column]: conditions }, facts: null }]
   }
@@ -124,8 +124,8 @@ function conditionsOn(
   }))
 }
 
-function condition(column: string, told: string, value: JsonValue): DefaultFilterFacts | null {
-  const operator = defaultFilterOperators.find((name) => name === told)
+function condition(column: string, told: string, value: JsonValue): ConditionFacts | null {
+  const operator = conditionOperators.find((name) => name === told)
   if (operator === undefined) return null
   if (operator === 'in') return isJsonList(value) && value.every(isConstant) ? { column, operator, value } : null
   const isFit = operator === 'is' ? value === 'NULL' || value === 'NOT_NULL' : isConstant(value)

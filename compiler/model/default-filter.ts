@@ -1,7 +1,7 @@
 import { formOf } from '../../runtime/contract/form-of.ts'
 import type {
   ColumnFacts,
-  DefaultFilterFacts,
+  ConditionFacts,
   Diagnostic,
   EntityFacts,
   FilterConstant,
@@ -26,7 +26,7 @@ export function defaultFilter(
   scope: ValueScope,
 ): WithDiagnostics<Facts> {
   const asked = relation.settings.defaultFilter
-  const isUsable = (condition: DefaultFilterFacts): boolean => {
+  const isUsable = (condition: ConditionFacts): boolean => {
     const facts = columns.find(({ column }) => column === condition.column)
     const column = relation.columns.find(({ name }) => name === condition.column)
     return facts !== undefined && column !== undefined && fits(scope, facts, column, condition)
@@ -44,7 +44,7 @@ function fits(
   scope: ValueScope,
   { filter, type, maxLength }: ColumnFacts,
   column: AnnotatedColumn,
-  { operator, value }: DefaultFilterFacts,
+  { operator, value }: ConditionFacts,
 ): boolean {
   if (!filter || type === null || !operatorsOf(type).includes(operator)) return false
   if (operator === 'is') return true

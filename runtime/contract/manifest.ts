@@ -300,7 +300,7 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   /** What its collections are sorted by where nothing is asked for; absent: by the key alone. */
   readonly defaultOrder?: readonly DefaultOrderFacts[]
   /** Which rows its collections have where nothing is asked for; absent: all. */
-  readonly defaultFilter?: readonly DefaultFilterFacts[]
+  readonly defaultFilter?: readonly ConditionFacts[]
   /** What marks its rows as deleted; null: something that cannot, so that nothing is deleted; absent: nothing. */
   readonly softDelete?: SoftDeleteFacts | null
   /** What its comment says of columns for single roles, by role; absent: nothing. */
@@ -319,14 +319,14 @@ export interface DefaultOrderFacts {
   readonly direction: OrderDirection
 }
 
-export const defaultFilterOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
+export const conditionOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
 
 export type FilterConstant = string | number | boolean
 
-export interface DefaultFilterFacts {
+export interface ConditionFacts {
   /** SQL name of a column that can be filtered by. */
   readonly column: string
-  readonly operator: (typeof defaultFilterOperators)[number]
+  readonly operator: (typeof conditionOperators)[number]
   /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
   readonly value: FilterConstant | readonly FilterConstant[]
 }

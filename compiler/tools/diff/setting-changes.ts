@@ -1,6 +1,6 @@
 import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
-import { defaultFilterOf } from '../../../runtime/engine/default-filter.ts'
+import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'

@@ -1,22 +1,17 @@
-import type { ColumnFacts, EntityFacts, ObjectId } from '../../contract/manifest.ts'
-import type { FormName } from '../../contract/filter-forms.ts'
-import { formOf, hasElementFilter } from '../../contract/form-of.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { formOf } from '../../contract/form-of.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
-import { isGeo, type RoleVisibility } from '../../engine/view.ts'
+import { isGeo } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { forms } from '../../sql/forms.ts'
-import { operators, type OperatorName } from '../../sql/operators.ts'
-import { isQuantifier, type ElementQuantifier } from '../../sql/quantifiers.ts'
-import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
+import { combined, planColumn, planValue } from './conditions.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
-import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
-import { slotOf, type Input } from './input.ts'
+import type { Input } from './input.ts'
 import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, Quantifier, Subject } from './types.ts'
-import type { Slot, Value } from './values.ts'
+import type { Filter, Quantifier } from './types.ts'
+import type { Slot } from './values.ts'
 
 /** What filters are planned with. */
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
@@ -35,12 +30,6 @@ export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: I
     return condition === null ? [] : [condition]
   })
   return combined('all', conditions)
-}
-
-export function combined(kind: 'all' | 'any', conditions: readonly Filter[]): Filter | null {
-  const [first] = conditions
-  if (first === undefined) return null
-  return conditions.length === 1 ? first : { kind, of: conditions }
 }
 
 function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, input: Input): Filter | null {
@@ -90,133 +79,6 @@ function planRelated(planner: FilterPlanner, { relation, target }: Related, inpu
     'all',
     input.fields.flatMap(([name, conditions]) => related(name as Quantifier, conditions) ?? []),
   )
-}
-
-/** What is compared, and what its operands are like. */
-interface Compared {
-  readonly subject: Subject
-  readonly form: FormName | undefined
-  readonly list: boolean
-  /** Whether conditions on its elements are there. */
-  readonly elements?: boolean
-  readonly geo: boolean
-  readonly maxLength: number | null
-}
-
-const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
-  subject: { column },
-  form: formOf(type),
-  list: type?.list === true,
-  elements: hasElementFilter(type),
-  geo: isGeo(type),
-  maxLength,
-})
-
-const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: Input): Filter | null =>
-  column.type?.kind === 'composite'
-    ? planAttributes(visible, column.column, [], column.type.id, input)
-    : planValue(columnSubject(column), input)
-
-/** Conditions on attributes of a composite value; what is empty is no condition, as everywhere. */
-function planAttributes(
-  visible: RoleVisibility,
-  column: string,
-  path: readonly string[],
-  id: ObjectId,
-  input: Input,
-): Filter | null {
-  const composite = visible.composite(id)
-  if (input.kind !== 'object' || composite === undefined) return null
-  const attributes = new Map(visible.comparableAttributes(composite).map((item) => [item.field, item]))
-  const conditions = input.fields.flatMap(([name, value]): readonly Filter[] => {
-    const item = attributes.get(name)
-    if (item === undefined) return []
-    const inner = [...path, item.attribute]
-    const condition =
-      item.type.kind === 'composite'
-        ? planAttributes(visible, column, inner, item.type.id, value)
-        : planValue(
-            {
-              subject: { column, path: inner },
-              form: formOf(item.type),
-              list: item.type.list,
-              elements: hasElementFilter(item.type),
-              geo: isGeo(item.type),
-              maxLength: null,
-            },
-            value,
-          )
-    return condition === null ? [] : [condition]
-  })
-  return combined('all', conditions)
-}
-
-/** The conditions that a filter of values makes on what is compared. */
-export function planValue(compared: Compared, input: Input): Filter | null {
-  if (input.kind !== 'object') return null
-  if (compared.form !== undefined) return planForm(compared, compared.form, input)
-  const conditions = input.fields.flatMap(([name, operand]): readonly Filter[] => {
-    const isOfElements = compared.elements === true && isQuantifier(name)
-    const condition = isOfElements ? planElements(compared, name, operand) : planOne(compared, name, operand)
-    return condition === null ? [] : [condition]
-  })
-  return combined('all', conditions)
-}
-
-const planOne = (compared: Compared, name: string, operand: Input): Filter =>
-  compared.geo && name !== 'is'
-    ? planSpatial(compared, name as SpatialOperatorName, operand)
-    : planOperator(compared, name as OperatorName, operand)
-
-/** Conditions on the elements of a list; those of `every` that are empty are none. */
-function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
-  if (input.kind !== 'object') return null
-  const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false, maxLength: null }
-  const of = planValue(element, input)
-  return of === null && quantifier === 'every' ? null : { kind: 'elements', ...subject, quantifier, of }
-}
-
-/** Values whose filter an addition brings. */
-function planForm(compared: Compared, form: FormName, input: Extract<Input, { kind: 'object' }>): Filter | null {
-  const subject = { ...compared.subject, form }
-  // What is compared as it is may be what a policy or a watch names.
-  const usual = forms[form].readAs === undefined ? compared : { ...compared, subject }
-  const conditions = input.fields.flatMap(([name, operand]) =>
-    form === 'json' && name === 'path'
-      ? planPaths(subject, operand, (at, inner) => planValue({ ...compared, ...partOf(at) }, inner))
-      : [planOwnOperator(subject, form, name, operand) ?? planOperator(usual, name as OperatorName, operand)],
-  )
-  return combined('all', conditions)
-}
-
-/** What is compared where the last step of a path leads. */
-function partOf(subject: Subject): Pick<Compared, 'subject' | 'form'> {
-  const last = subject.at?.at(-1)
-  return { subject, form: last === undefined ? subject.form : formOfPart(last.as) }
-}
-
-const nullSlot: Slot = { kind: 'constant', value: null }
-
-function planOperator({ subject, list, maxLength }: Compared, operator: OperatorName, operand: Input): Filter {
-  const { operand: wants } = operators[operator]
-  if (wants === 'presence') {
-    if (operand.kind !== 'leaf') throw badArgument('Error transpiling Is filter value type')
-    return { kind: 'presence', ...subject, present: operand.value === 'NOT_NULL' }
-  }
-  const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
-  const isArray = wants === 'values' || list
-  const value: Value = { slot, encoding: isArray ? { kind: 'array', maxLength } : { kind: 'scalar', maxLength } }
-  return { kind: 'compare', ...subject, operator, operand: wants, value }
-}
-
-/** Where something is; of a null, and of a null geometry, nothing is true. */
-function planSpatial({ subject }: Compared, operator: SpatialOperatorName, operand: Input): Filter {
-  const value = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
-  if (operator !== 'dWithin') return { kind: 'spatial', ...subject, operator, value: value(slotOf(operand)) }
-  const given = new Map(operand.kind === 'object' ? operand.fields : [])
-  const slot = (name: string): Slot => slotOf(given.get(name) ?? { kind: 'null' })
-  const distance: Value = { slot: slot('distance'), encoding: { kind: 'distance' } }
-  return { kind: 'spatial', ...subject, operator, value: value(slot('geometry')), distance }
 }
 
 function planNodeId(entity: EntityFacts, input: Input): Filter | null {

@@ -1,0 +1,21 @@
+import type { RoleVisibility } from '../../engine/view.ts'
+import type { StatedCondition } from '../../engine/visible/conditions.ts'
+import { combined, planColumn } from './conditions.ts'
+import type { Input } from './input.ts'
+import type { Filter } from './types.ts'
+
+/** Conditions of a comment, all of which have to hold. */
+export const planStated = (visible: RoleVisibility, conditions: readonly StatedCondition[]): Filter | null =>
+  combined(
+    'all',
+    conditions.flatMap(({ column, operator, value }) => {
+      const operand: Input = { kind: 'leaf', slot: { kind: 'constant', value }, value }
+      return (
+        planColumn(visible, column, {
+          kind: 'object',
+          slot: { kind: 'constant', value: null },
+          fields: [[operator, operand]],
+        }) ?? []
+      )
+    }),
+  )
