@@ -23,6 +23,8 @@ import {
   pageSize,
 } from './decoders.ts'
 
+import { links } from './links.ts'
+
 /**
  * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. `other`
  * covers objects without settings, domains among them; a setting on one is reported.
@@ -213,6 +215,14 @@ export const keys = [
     help:
       '{"enabled": true} lets rows that it connects lead to each other, with what it says of both on the edge; a table ' +
       'goes before its schema.',
+  },
+  {
+    key: 'links',
+    on: ['relation'],
+    decode: links,
+    help:
+      '{"name": ["relation", {"relation": {"column": {"operator": value}}}, ...]}: fields that lead over several ' +
+      'relations, to rows that meet conditions.',
   },
   {
     key: 'live',

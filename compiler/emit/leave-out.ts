@@ -28,7 +28,8 @@ const entityOf = (result: ResultFacts): ObjectId | null =>
 const cut = (entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts => ({
   ...entity,
   relations: entity.relations.filter(
-    ({ target, through }) => !refused.entities.has(target) && !refused.entities.has(through?.entity ?? ''),
+    ({ target, way }) =>
+      !refused.entities.has(target) && (way?.through ?? []).every((between) => !refused.entities.has(between.entity)),
   ),
   computed: entity.computed.filter((fn) => !leads(fn)),
 })

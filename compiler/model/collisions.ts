@@ -69,14 +69,14 @@ interface Lost {
 
 /** A foreign key has no name of its own on either side, so it is named by the tables and columns that it joins. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
-  const there = relation.direction === 'forward' || relation.through !== undefined ? 'to' : 'from'
+  const there = relation.direction === 'forward' || relation.way !== undefined ? 'to' : 'from'
   const target = JSON.parse(relation.target) as readonly string[]
   return `relation of ${entityLabel(entity)} (${relation.local.join(', ')}) ${nameObject(there, ...target)} (${relation.foreign.join(', ')})`
 }
 
 /**
- * In one object type the last one wins, in the order columns, relations, computed fields; relations through another one
- * come after all of these, the first one first.
+ * In one object type the last one wins, in the order columns, relations, computed fields; relations without a key of
+ * their own come after all of these, the first one first.
  */
 function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
@@ -84,9 +84,9 @@ function lostFields(entity: EntityFacts): readonly Lost[] {
     field: relation.field,
     object: () => relationLabel(entity, relation),
   })
-  const [direct, through] = [
-    entity.relations.filter((relation) => relation.through === undefined),
-    entity.relations.filter((relation) => relation.through !== undefined),
+  const [direct, others] = [
+    entity.relations.filter((relation) => relation.way === undefined),
+    entity.relations.filter((relation) => relation.way !== undefined),
   ]
   const claims: readonly Claim[] = [
     ...entity.columns.flatMap(({ column, field }) =>
@@ -98,7 +98,7 @@ function lostFields(entity: EntityFacts): readonly Lost[] {
       object: (nameOf: FunctionNames) => nameOf(entity.id, id),
     })),
   ]
-  return losersOf(entity.name, [...claims.toReversed(), ...through.map(claimOf)])
+  return losersOf(entity.name, [...claims.toReversed(), ...others.map(claimOf)])
 }
 
 /** The first claim of a field has it. */

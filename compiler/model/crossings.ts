@@ -58,5 +58,5 @@ export const crossingRelation = ({ near, far }: Crossing): RelationFacts => ({
   foreign: far.foreignColumns,
   notNull: false,
   unique: true,
-  through: { entity: near.child.id, near: near.columns, far: far.columns },
+  way: { through: [{ entity: near.child.id, near: near.columns, far: far.columns }], crosses: true },
 })

@@ -26,11 +26,7 @@ export function defaultFilter(
   scope: ValueScope,
 ): WithDiagnostics<Facts> {
   const asked = relation.settings.defaultFilter
-  const isUsable = (condition: ConditionFacts): boolean => {
-    const facts = columns.find(({ column }) => column === condition.column)
-    const column = relation.columns.find(({ name }) => name === condition.column)
-    return facts !== undefined && column !== undefined && fits(scope, facts, column, condition)
-  }
+  const isUsable = isCondition(relation, columns, scope)
   const diagnostics = asked
     .filter((condition) => !isUsable(condition))
     .map(({ column, operator }): Diagnostic =>
@@ -39,6 +35,15 @@ export function defaultFilter(
   const usable = asked.filter(isUsable)
   return withDiagnostics(usable.length === 0 ? {} : { defaultFilter: usable }, diagnostics)
 }
+
+/** Whether rows of the relation can be chosen by a condition of a comment. */
+export const isCondition =
+  (relation: AnnotatedRelation, columns: readonly ColumnFacts[], scope: ValueScope) =>
+  (condition: ConditionFacts): boolean => {
+    const facts = columns.find(({ column }) => column === condition.column)
+    const column = relation.columns.find(({ name }) => name === condition.column)
+    return facts !== undefined && column !== undefined && fits(scope, facts, column, condition)
+  }
 
 function fits(
   scope: ValueScope,

@@ -16,6 +16,7 @@ import type { NamedRelation } from './named-relations.ts'
 import { unlinked, type RelationLinks } from './links.ts'
 import { tableGrants } from './privileges.ts'
 import { crossedBy, crossingsOf } from './crossings.ts'
+import { linkedRelations } from './paths.ts'
 import { buildRelations } from './relations.ts'
 import { resultContext, type FunctionScope } from './results.ts'
 import { softDelete } from './soft-delete.ts'
@@ -62,7 +63,8 @@ function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): With
   const columns = memo.of(readColumns, named, scope, ...neededColumns(named, relationLinks, arbiters))
   const crossed = crossedBy(relationLinks).map(({ child }) => scope.relationLinks.get(child.id) ?? unlinked)
   const crossings = memo.of(crossingsOf, relationLinks, ...crossed)
-  const relations = memo.same(buildRelations, named, relationLinks, crossings)
+  const linked = memo.same(linkedRelations, named, scope)
+  const relations = memo.same(buildRelations, named, relationLinks, linked, crossings)
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
   const chosen = memo.same(chosenRows, named, columns.facts.value, scope)

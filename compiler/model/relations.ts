@@ -15,25 +15,33 @@ import { tableAdditions } from './table-additions.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
- * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those through another
- * relation. A target without a key has no types of its own in the API, so nothing leads there; a name that GraphQL
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those that its comment
+ * names and those through another relation. A target without a key has no types of its own in the API, so nothing leads there; a name that GraphQL
  * cannot spell loses its field.
  */
 export function buildRelations(
   { relation, schema }: NamedRelation,
   { forward, reverse }: RelationLinks,
+  linked: WithDiagnostics<readonly RelationFacts[]>,
   crossings: readonly Crossing[],
 ): WithDiagnostics<readonly RelationFacts[]> {
   const { orderByRelated, groups } = tableAdditions(relation, schema)
   const joined = orderByRelated === true || groups === true
-  const towards = preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
-  const back = reverse.filter((link) => isReachable(link.child))
-  return collectPresent([
-    ...towards.map((link) => checkName(link, forwardRelation(relation, link, joined))),
-    ...back.map((link) => checkName(link, reverseRelation(link))),
-    ...crossings.map((crossing) => withDiagnostics(crossingRelation(crossing))),
+  const direct = collectPresent([
+    ...leadingOn(forward).map((link) => checkName(link, forwardRelation(relation, link, joined))),
+    ...leadingBack(reverse).map((link) => checkName(link, reverseRelation(link))),
   ])
+  return withDiagnostics(
+    [...direct.value, ...linked.value, ...crossings.map(crossingRelation)],
+    [...direct.diagnostics, ...linked.diagnostics],
+  )
 }
+
+/** The keys of a relation that have a field on it, and those that have one on what they refer to. */
+export const leadingOn = (forward: readonly Link[]): readonly Link[] =>
+  preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
+export const leadingBack = (reverse: readonly Link[]): readonly Link[] =>
+  reverse.filter((link) => isReachable(link.child))
 
 const forwardRelation = (child: AnnotatedRelation, link: Link, joined: boolean): RelationFacts => ({
   field: forwardField(link),
@@ -47,12 +55,17 @@ const forwardRelation = (child: AnnotatedRelation, link: Link, joined: boolean):
   ...(joined && isAlways(link, child) && { always: true }),
 })
 
+export function reverseField(link: Link): string {
+  const isOne = isUnique(link.child, link.columns)
+  return (
+    link.localName ?? (isOne ? toOneField(link.foreignColumns, link.child) : rootField('collection', link.child.name))
+  )
+}
+
 function reverseRelation(link: Link): RelationFacts {
-  const single = isUnique(link.child, link.columns)
-  const field = single ? toOneField(link.foreignColumns, link.child) : rootField('collection', link.child.name)
   return {
-    field: link.localName ?? field,
-    shape: single ? 'one' : 'many',
+    field: reverseField(link),
+    shape: isUnique(link.child, link.columns) ? 'one' : 'many',
     direction: 'reverse',
     target: link.child.id,
     local: link.foreignColumns,

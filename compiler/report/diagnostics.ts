@@ -82,6 +82,13 @@ export const diagnosticKinds = {
       `The setting "softDelete" names ${quote(column)}, which cannot mark rows as deleted: all rows are shown, and nobody can delete any.`,
     () => 'Name a column of timestamptz or timestamp that may be null, or of boolean, that is not generated.',
   ),
+  'link-unusable': kind<{ name: string; reason: string }>(
+    'warning',
+    ({ name, reason }) => `The link ${quote(name)} has no field: ${reason}.`,
+    () =>
+      'Name each step by the field of a relation of the type before it, and columns, operators and values as in the ' +
+      'setting "defaultFilter".',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

@@ -447,15 +447,29 @@ export interface RelationFacts {
   readonly unique: boolean
   /** Present where every row has its related row, so that an order by it may begin there; with orderByRelated or groups. */
   readonly always?: true
-  /** Present where rows of another relation connect both; at most one connects the same two rows. */
-  readonly through?: ThroughFacts
+  /** Present where more than the columns of one key decides which rows are related. */
+  readonly way?: WayFacts
 }
 
-/** A relation in between: `local` equals its `near` columns, `foreign` its `far` ones, pairwise. */
+/** How a relation leads on that has no key of its own (spec/graphql.md 17.7, 17.8). */
+export interface WayFacts {
+  /** Relations in between, the first from here first. */
+  readonly through: readonly ThroughFacts[]
+  /** Conditions on the rows there; absent: none. */
+  readonly where?: readonly ConditionFacts[]
+  /** Several rows in between may connect the same two rows. */
+  readonly repeats?: true
+  /** The relation in between connects rows (`manyToMany`), which therefore lead to each other. */
+  readonly crosses?: true
+}
+
+/** A relation in between: `near` equals what stands before it, `far` what comes after it, pairwise. */
 export interface ThroughFacts {
   readonly entity: ObjectId
   readonly near: readonly string[]
   readonly far: readonly string[]
+  /** Conditions on its rows; absent: none. */
+  readonly where?: readonly ConditionFacts[]
 }
 
 export interface FunctionFacts extends Deprecable {

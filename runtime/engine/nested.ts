@@ -24,9 +24,7 @@ export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): R
 
 /** Whether rows are joined by values that travel as texts; those that another one connects are inserted with that. */
 export const joinedPlainly = (visible: RoleVisibility, entity: EntityFacts, { relation, target }: Related): boolean =>
-  relation.through === undefined &&
-  carries(visible, entity, relation.local) &&
-  carries(visible, target, relation.foreign)
+  relation.way === undefined && carries(visible, entity, relation.local) && carries(visible, target, relation.foreign)
 
 /** What is written is answered by its key, once all of it is there. */
 export const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>

@@ -15,7 +15,8 @@ export const edgeRelations = (visible: RoleVisibility, entity: EntityFacts): Rea
   new Map(
     entity.relations.flatMap((relation): (readonly [string, EntityFacts])[] => {
       // Who is reached through it reaches the other side through it, too.
-      const between = relation.through === undefined ? undefined : visible.entity(relation.through.entity)
+      const [through] = relation.way?.crosses === true ? relation.way.through : []
+      const between = through === undefined ? undefined : visible.entity(through.entity)
       const name = lowerFirst(between?.name ?? '')
       return between === undefined || edgeMembers.includes(name) || !visible.seesRelation(entity, relation)
         ? []
@@ -82,7 +83,7 @@ export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
- * Those through another relation have what nothing else has, the first of a name.
+ * Those without a key of their own have what nothing else has, the first of a name.
  */
 export function relationsBut(
   visible: RoleVisibility,
@@ -96,7 +97,7 @@ export function relationsBut(
     const target = visible.entity(relation.target)
     if (target === undefined || gone.has(relation.field) || !visible.seesRelation(entity, relation)) continue
     const isTaken =
-      relation.through !== undefined && (related.has(relation.field) || showsColumn(visible, entity, relation))
+      relation.way !== undefined && (related.has(relation.field) || showsColumn(visible, entity, relation))
     if (!isTaken) related.set(relation.field, { relation, target })
   }
   return related

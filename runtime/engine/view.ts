@@ -1,4 +1,5 @@
 import type {
+  ConditionFacts,
   EntityFacts,
   FunctionFacts,
   Grantees,
@@ -12,6 +13,7 @@ import type { ExtensionName } from '../contract/filter-forms.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import { columnsVisibleTo, comparesAll, selectsAll, type VisibleColumns } from './visible/columns.ts'
+import { statedConditions } from './visible/conditions.ts'
 import { rightsOf, type Rights } from './visible/rights.ts'
 import { typesVisibleTo, type VisibleTypes } from './visible/types.ts'
 
@@ -73,7 +75,7 @@ function relationsVisibleTo(
         isExposed(target) &&
         joins(entity, relation.local) &&
         joins(target, relation.foreign) &&
-        (relation.through === undefined || leadsThrough(relation.through))
+        (relation.way?.through ?? []).every(leadsThrough)
       )
     },
   }
@@ -101,6 +103,16 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
   const executes = (fn: FunctionFacts): boolean =>
     usable.has(fn.schema) && can(fn.execute) && fn.args.every(types.seesType) && seesResult(fn)
 
+  const columns = columnsVisibleTo(role, rights, types)
+  const filtering = { ...types, ...columns, names }
+  const choosesBy = (id: ObjectId, where: readonly ConditionFacts[] = []): boolean => {
+    const target = where.length === 0 ? undefined : entityOf(id)
+    return target === undefined || statedConditions(filtering, target, where).length === where.length
+  }
+  const walks = ({ target, way }: RelationFacts): boolean =>
+    way === undefined ||
+    (choosesBy(target, way.where) && way.through.every(({ entity, where }) => choosesBy(entity, where)))
+
   return {
     manifest,
     role,
@@ -111,8 +123,9 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
       return home !== undefined && !rights.closed.has(home)
     },
     ...types,
-    ...columnsVisibleTo(role, rights, types),
+    ...columns,
     ...relations,
+    seesRelation: (entity, relation) => relations.seesRelation(entity, relation) && walks(relation),
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),
     // A computed field is handed the whole row, so the whole row must be readable.
     seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),

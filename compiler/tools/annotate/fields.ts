@@ -63,9 +63,9 @@ function claimsOf(database: NamedDatabase, entity: EntityFacts): readonly Claim[
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [columnClaim(database, entity, column, field)],
     ),
-    // What leads through another relation takes no name from anything.
+    // What has no key of its own takes no name from anything.
     ...entity.relations.flatMap((relation, index) =>
-      relation.through === undefined ? [relationClaim(database, entity, relation, index)] : [],
+      relation.way === undefined ? [relationClaim(database, entity, relation, index)] : [],
     ),
     ...entity.computed.map(({ field, id }) => functionClaim(database, entity, field, id)),
   ]

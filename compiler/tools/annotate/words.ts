@@ -57,8 +57,8 @@ export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): r
 const fieldsOf = ({ columns, relations, computed }: EntityFacts): readonly (string | null)[] =>
   [...columns, ...relations, ...computed].map(({ field }) => field)
 
-const isMany = ({ direction, shape, through }: RelationFacts): boolean =>
-  direction === 'reverse' && shape === 'many' && through === undefined
+const isMany = ({ direction, shape, way }: RelationFacts): boolean =>
+  direction === 'reverse' && shape === 'many' && way === undefined
 
 const isOnly = ({ relations }: EntityFacts, { target }: RelationFacts): boolean =>
   relations.filter((other) => isMany(other) && other.target === target).length === 1

@@ -1,7 +1,14 @@
-import type { AllowlistFacts, ColumnFacts, EntityFacts, LimitFacts } from '../../../runtime/contract/manifest.ts'
+import type {
+  AllowlistFacts,
+  ColumnFacts,
+  EntityFacts,
+  LimitFacts,
+  RelationFacts,
+} from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
+import { relationsBut } from '../../../runtime/engine/related.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
 
@@ -99,6 +106,19 @@ const rules: readonly Rule[] = [
       )
     }),
   (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) => {
+      const led = relationsBut(before.visible, old, [])
+      return [...relationsBut(after.visible, now, [])].flatMap(([field, { relation }]) => {
+        const was = led.get(field)?.relation
+        return changeIf(
+          was !== undefined && was.target === relation.target && wayOf(was) !== wayOf(relation),
+          'dangerous',
+          'WAY_CHANGED',
+          `${now.name}.${field} leads another way now: it holds other rows.`,
+        )
+      })
+    }),
+  (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
       changeIf(
         identityOf(old) !== identityOf(now),
@@ -108,6 +128,10 @@ const rules: readonly Rule[] = [
       ),
     ),
 ]
+
+/** What stands in between and which rows count, by whichever columns these are joined. */
+const wayOf = ({ way }: RelationFacts): string =>
+  JSON.stringify([way?.through.map(({ entity, where }) => [entity, where]) ?? [], way?.where])
 
 /** What a column took and takes no longer; inputs look the same. */
 function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly ApiChange[] {

@@ -179,6 +179,7 @@ function sketchTable(
     defaultOrder: relation.settings.defaultOrder,
     defaultFilter: relation.settings.defaultFilter,
     ...(softDelete !== null && { softDelete }),
+    links: relation.settings.links,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

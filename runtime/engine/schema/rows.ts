@@ -10,7 +10,7 @@ import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaType
 
 /**
  * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
- * (spec/graphql.md 2.4). Relations through another one take what is free.
+ * (spec/graphql.md 2.4). Relations without a key of their own take what is free.
  */
 export const makeRow =
   (visible: RoleVisibility): MakePart =>
@@ -45,10 +45,10 @@ function rowMakers(
     const target = visible.entity(relation.target)
     if (target !== undefined) put(relation.field, () => relationField(relation, target, types))
   }
-  for (const relation of relations) if (relation.through === undefined) leadBy(relation)
+  for (const relation of relations) if (relation.way === undefined) leadBy(relation)
   for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate)))
     put(fn.field, () => computedField(visible, fn, types))
-  for (const relation of relations) if (relation.through !== undefined && !fields.has(relation.field)) leadBy(relation)
+  for (const relation of relations) if (relation.way !== undefined && !fields.has(relation.field)) leadBy(relation)
   for (const [name, column] of headlineFields(visible, entity, new Set(fields.keys())))
     put(name, () => headlineField(column))
   return fields
@@ -72,7 +72,7 @@ function relationField(relation: RelationFacts, target: EntityFacts, types: Sche
   const meaning = { kind: 'relation', relation, target } as const
   if (relation.shape === 'many') {
     const description =
-      relation.through === undefined
+      relation.way === undefined
         ? `The rows of ${target.name} that belong to this row.`
         : `The rows of ${target.name} that this row is connected with.`
     return field(types.connection(target), meaning, description, collectionArguments(target, types))

@@ -3,7 +3,7 @@ import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { valueOf, type Input } from './input.ts'
-import { joinTo } from './joins.ts'
+import { keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import type { GroupKey, OrderKey } from './types.ts'
 import type { Encoding, Value } from './values.ts'
@@ -39,15 +39,9 @@ export function planKeys(planner: Planner, entity: EntityFacts, args: Args): Rea
       }
       const related = relations.get(name)
       if (related === undefined) continue
-      const { relation, target } = related
       planner.countRelated()
-      const step = {
-        kind: 'one',
-        entity: target,
-        join: joinTo(planner, related),
-        always: relation.always === true,
-      } as const
-      walk(target, value, inner, (key) => from({ ...step, of: key }))
+      const there = keyThere(planner, related)
+      walk(related.target, value, inner, (key) => from(there(key)))
     }
   }
   const by = args('by')

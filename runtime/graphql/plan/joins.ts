@@ -1,20 +1,78 @@
-import type { RelationFacts } from '../../contract/manifest.ts'
+import type { ConditionFacts, EntityFacts, ObjectId, RelationFacts } from '../../contract/manifest.ts'
+import type { Related } from '../../engine/related.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
+import { statedConditions } from '../../engine/visible/conditions.ts'
 import { planDeleted } from './deleted.ts'
 import type { Input } from './input.ts'
-import type { Related } from '../../engine/related.ts'
-import type { Planner } from './planner.ts'
-import type { Join } from './types.ts'
+import { planStated } from './stated.ts'
+import type { Filter, Hop, Join, OrderKey, RelatedKey } from './types.ts'
+
+interface JoinPlanner {
+  readonly visible: RoleVisibility
+}
 
 /** How a relation joins, with what stands in between. */
-export function joinOf({ visible }: Pick<Planner, 'visible'>, { through, ...direct }: RelationFacts): Join {
-  if (through === undefined) return direct
-  const entity = visible.entity(through.entity)
-  if (entity === undefined) throw new Error(`nothing leads through ${through.entity}`)
-  return { ...direct, through: { ...through, entity } }
+export function joinOf({ visible }: JoinPlanner, { local, foreign, target, way }: RelationFacts): Join {
+  if (way === undefined) return { local, foreign }
+  const { through, where, repeats } = way
+  return {
+    local,
+    foreign,
+    ...chosen(visible, entityOf(visible, target), where),
+    ...(through.length > 0 && {
+      through: through.map(({ entity, near, far, where: whereThere }) => {
+        const between = entityOf(visible, entity)
+        return { entity: between, near, far, ...chosen(visible, between, whereThere) }
+      }),
+    }),
+    ...(repeats && { repeats }),
+  }
+}
+
+function entityOf(visible: RoleVisibility, id: ObjectId): EntityFacts {
+  const entity = visible.entity(id)
+  if (entity === undefined) throw new Error(`nothing leads through ${id}`)
+  return entity
+}
+
+function chosen(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  where: readonly ConditionFacts[] = [],
+): { readonly filter?: Filter } {
+  const filter = planStated(visible, statedConditions(visible, entity, where))
+  return filter === null ? {} : { filter }
+}
+
+/** The joins on the way to rows of a relation, each between two relations. */
+export function hopsOf({ local, foreign, filter, deleted, through = [] }: Join, target: EntityFacts): readonly Hop[] {
+  const places = [
+    ...through.map((between) => ({ ...between, ...planDeleted(between.entity) })),
+    { entity: target, near: foreign, far: [], ...(filter && { filter }), ...(deleted !== undefined && { deleted }) },
+  ]
+  return places.map((place, index) => ({
+    entity: place.entity,
+    join: {
+      local: places[index - 1]?.far ?? local,
+      foreign: place.near,
+      ...(place.filter && { filter: place.filter }),
+      ...(place.deleted !== undefined && { deleted: place.deleted }),
+    },
+  }))
+}
+
+/** Whether one row in between, and no other one, connects each of two rows. */
+export const isConnected = ({ through = [], repeats }: Join): boolean => through.length === 1 && repeats !== true
+
+/** A key of the one row that a relation leads to, as a key of the rows here. */
+export function keyThere(planner: JoinPlanner, { relation, target }: Related): (of: OrderKey) => RelatedKey {
+  const always = relation.always === true
+  const hops = hopsOf(joinTo(planner, { relation, target }), target)
+  return (of) => hops.reduceRight<OrderKey>((key, hop) => ({ kind: 'one', ...hop, always, of: key }), of) as RelatedKey
 }
 
 /** How it joins rows of which deleted ones are none, unless an argument asks for them. */
-export const joinTo = (planner: Pick<Planner, 'visible'>, { relation, target }: Related, deleted?: Input): Join => ({
+export const joinTo = (planner: JoinPlanner, { relation, target }: Related, deleted?: Input): Join => ({
   ...joinOf(planner, relation),
   ...planDeleted(target, deleted),
 })

@@ -4,7 +4,7 @@ import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { memberOf, valueOf, type Input } from './input.ts'
-import { joinTo } from './joins.ts'
+import { joinTo, keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
 import type { OrderKey, OrderTerm } from './types.ts'
@@ -62,16 +62,17 @@ export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm
 
 function planRelated(
   planner: Planner,
-  { relation, target }: Related,
+  related: Related,
   input: Input,
   from: (key: OrderKey) => OrderKey,
 ): readonly OrderTerm[] {
   if (input.kind !== 'object') return []
   planner.countRelated()
-  const step = { entity: target, join: joinTo(planner, { relation, target }) }
+  const { relation, target } = related
   if (relation.shape === 'many') {
-    return input.fields.flatMap(([, direction]) => planTerm(from({ kind: 'count', ...step }), direction))
+    const count = from({ kind: 'count', entity: target, join: joinTo(planner, related) })
+    return input.fields.flatMap(([, direction]) => planTerm(count, direction))
   }
-  const always = relation.always === true
-  return planTerms(planner, target, input, (key) => from({ kind: 'one', ...step, always, of: key }))
+  const there = keyThere(planner, related)
+  return planTerms(planner, target, input, (key) => from(there(key)))
 }

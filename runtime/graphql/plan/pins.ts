@@ -1,7 +1,7 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { comparedColumn } from './forms.ts'
-import type { Demand, Filter, Join, JoinedPins, PinForm } from './types.ts'
+import type { Demand, DirectJoin, Filter, JoinedPins, PinForm } from './types.ts'
 import type { Value } from './values.ts'
 
 /** Which rows a filter can find at all, as far as it names values of columns (spec/graphql.md 16). */
@@ -56,6 +56,8 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
 export const keyDemand = (entity: EntityFacts, columns: readonly string[], values: readonly Value[]): Demand | null =>
   allOf(values.map((value, place) => equal(entity, columns[place] ?? '', value, false)))
 
+export const bothOf = (left: Demand | null, right: Demand | null): Demand | null => allOf([left, right])
+
 function allOf(demands: readonly (Demand | null)[]): Demand | null {
   const of = demands.filter((demand) => demand !== null)
   const [first] = of
@@ -68,7 +70,11 @@ function equal(entity: EntityFacts, column: string, value: Value, each: boolean)
 }
 
 /** What a row there says of the rows here that a join leads to. */
-export const joinedPins = (there: EntityFacts, here: EntityFacts, { local, foreign }: Join): readonly JoinedPins[] =>
+export const joinedPins = (
+  there: EntityFacts,
+  here: EntityFacts,
+  { local, foreign }: DirectJoin,
+): readonly JoinedPins[] =>
   local.flatMap((column, place) => {
     const other = foreign[place] ?? ''
     const form = pinForm(there, column)

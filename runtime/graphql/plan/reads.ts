@@ -1,7 +1,8 @@
 import type { LiveFacts, LiveRelation } from '../../contract/live.ts'
 import type { EntityFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import { Refusal, type ErrorEntry } from '../protocol/failures.ts'
-import { demandOf, joinedPins, keyDemand } from './pins.ts'
+import { hopsOf, isConnected } from './joins.ts'
+import { bothOf, demandOf, joinedPins, keyDemand } from './pins.ts'
 import type {
   CallResult,
   Collection,
@@ -102,7 +103,7 @@ function add(found: Found, path: Path, entity: EntityFacts, demand: Demand | nul
   return { entity, read: found.reads.length - 1 }
 }
 
-/** Adds the relation in between, too, where there is one. */
+/** Adds the relations in between, too. */
 function addJoined(
   found: Found,
   path: Path,
@@ -110,13 +111,15 @@ function addJoined(
   demand: Demand | null,
   { from, join }: Joined,
 ): { readonly there: Place; readonly between: Place | null } {
-  const { local, foreign, through } = join
-  if (through === undefined) return { there: add(found, path, entity, demand, { from, join }), between: null }
-  const between = add(found, path, through.entity, null, { from, join: { local, foreign: through.near } })
-  return {
-    there: add(found, path, entity, demand, { from: between, join: { local: through.far, foreign } }),
-    between,
-  }
+  const hops = hopsOf(join, entity)
+  const places = hops.reduce<readonly Place[]>((before, hop, index) => {
+    const own = demandOf(hop.entity, hop.join.filter ?? null)
+    const asked = index === hops.length - 1 ? bothOf(demand, own) : own
+    return [...before, add(found, path, hop.entity, asked, { from: before.at(-1) ?? from, join: hop.join })]
+  }, [])
+  const [there, between] = places.toReversed()
+  if (there === undefined) throw new Error(`no join leads to ${entity.id}`)
+  return { there, between: isConnected(join) ? (between ?? null) : null }
 }
 
 /** What reading it reads; nothing where that is refused, which is noted once. */

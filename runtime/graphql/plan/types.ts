@@ -100,7 +100,7 @@ export type RelatedKey =
   | {
       readonly kind: 'one'
       readonly entity: EntityFacts
-      readonly join: Join
+      readonly join: DirectJoin
       readonly always: boolean
       readonly of: OrderKey
     }
@@ -265,14 +265,28 @@ export interface Join {
   readonly foreign: readonly string[]
   /** Of the rows there only those that count as deleted, or only those that do not; absent: both. */
   readonly deleted?: boolean
-  /** Those of a row in between, where one connects both: `near` equals what is here, `far` what is there. */
-  readonly through?: Through
+  /** What rows there have to meet. */
+  readonly filter?: Filter
+  /** Relations in between: `local` equals what is `near` of the first, `foreign` what is `far` of the last. */
+  readonly through?: readonly Through[]
+  /** Whether several rows in between may connect the same two rows. */
+  readonly repeats?: true
 }
 
 export interface Through {
   readonly entity: EntityFacts
   readonly near: readonly string[]
   readonly far: readonly string[]
+  readonly filter?: Filter
+}
+
+/** A join with nothing in between. */
+export type DirectJoin = Omit<Join, 'through' | 'repeats'>
+
+/** One join of several, and the relation that it leads to. */
+export interface Hop {
+  readonly entity: EntityFacts
+  readonly join: DirectJoin
 }
 
 export interface Argument {

@@ -15,11 +15,18 @@ import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
 import { ofDeleted } from './deleted.ts'
 import { isPlainWord, nameOrParameter } from './plain-words.ts'
-import { columnOf, computedOf, given, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
+import {
+  columnOf,
+  computedOf,
+  given,
+  readFor,
+  relationOf,
+  type Condition,
+  type Part,
+  type Scope,
+  type Writer,
+} from './source.ts'
 import { wayTo } from './tenants.ts'
-
-/** A condition for any alias; its values are bound once, however often it is written. */
-export type Condition = (scope: Scope) => Sql
 
 /** @param part what of the plan the rows are filtered for */
 export function compileFilter(filter: Filter, writer: Writer, part: Part): Condition {
@@ -62,10 +69,15 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
 function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, part: Part): Condition {
   const condition = filter.of === null ? null : compileFilter(filter.of, writer, part)
   return (scope) => {
-    const { there, joins, on } = wayTo(writer, filter.join, scope, readFor(writer, filter.entity, part), part)
+    const {
+      there,
+      joins,
+      on,
+      met: stated,
+    } = wayTo(writer, filter.join, scope, readFor(writer, filter.entity, part), part)
     const met = condition?.(there) ?? null
     const wanted = met !== null && filter.quantifier === 'every' ? sql`${met} is not true` : met
-    const where = given([on, wanted])
+    const where = given([on, ...stated, wanted])
     const rows = select([], { from: [{ of: relationOf(there.builder), alias: there.alias, joins }], where })
     return filter.quantifier === 'some' ? sql`exists ${rows}` : sql`(not exists ${rows})`
   }

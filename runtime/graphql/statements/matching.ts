@@ -1,10 +1,10 @@
 import { bare } from '../../sql/ident.ts'
 import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
 import type { Collection, Join, OrderKey, OrderTerm } from '../plan/types.ts'
-import { compileFilter, type Condition } from './filter.ts'
+import { compileFilter } from './filter.ts'
 import { orderBy, sameKey } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
-import { directScope, given, seenOutside, type Scope, type Writer } from './source.ts'
+import { directScope, given, seenOutside, type Condition, type Scope, type Writer } from './source.ts'
 import { ofTenant, satisfying, wayTo } from './tenants.ts'
 
 /** What a collection is taken from. */
@@ -54,7 +54,7 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
     const kept = satisfying(own, collection.filter)
     const { scope, joins } = joinRelated(writer, kept, collection, keys, picked)
     const where = [
-      ...(way === null ? [] : [way.on]),
+      ...(way === null ? [] : [way.on, ...way.met]),
       ...given([filter, extra]).map((condition) => condition(scope)),
       ...(isPicked ? ofTenant(own) : []),
     ]

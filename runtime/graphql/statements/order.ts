@@ -1,10 +1,10 @@
 import type { Comparisons } from '../../contract/builder.ts'
+import { hopsOf } from '../plan/joins.ts'
 import type { OrderKey, OrderTerm, RankKey, RelatedKey } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
-import type { Condition } from './filter.ts'
 import { valueParameter } from './parameters.ts'
-import type { Scope } from './source.ts'
+import type { Condition, Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
@@ -16,13 +16,8 @@ const relatedId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
 
 /** Tells relations apart that one row has. */
-export const stepId = ({ entity, join: { local, foreign, through } }: RelatedKey): string =>
-  JSON.stringify([
-    entity.id,
-    local,
-    foreign,
-    ...(through === undefined ? [] : [through.entity.id, through.near, through.far]),
-  ])
+export const stepId = ({ entity, join }: RelatedKey): string =>
+  JSON.stringify(hopsOf(join, entity).map((hop) => [hop.entity.id, hop.join]))
 
 export const sameKey = (left: OrderKey, right: OrderKey): boolean =>
   typeof left === 'string' || typeof right === 'string' ? left === right : keyId(left) === keyId(right)

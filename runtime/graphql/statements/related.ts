@@ -5,7 +5,7 @@ import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import type { Ordered } from './ordered.ts'
 import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
-import { belongs, equality, ofTenant, readRelated, wayTo } from './tenants.ts'
+import { equality, ofTenant, wayTo } from './tenants.ts'
 
 /** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
@@ -38,9 +38,10 @@ export function joinRelated(
     const path = here.path + stepId(key)
     const known = rows.get(path)
     if (known !== undefined) return known
-    const there = readRelated(writer, key, here.scope, collection)
+    const bare = readFor(writer, key.entity, collection)
+    const { there, on: equal, met } = wayTo(writer, key.join, here.scope, bare, collection)
     const always = here.present === null && key.always
-    const on = belongs(key.join, here.scope, there)
+    const on = joined([equal, ...met], ' and ')
     joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
     // A row that was found has values where it was found by them.
     const present = always ? null : sql`${there.column(key.join.foreign[0] ?? '')} is not null`
@@ -49,7 +50,7 @@ export function joinRelated(
     return place
   }
   const countOf = (key: Extract<RelatedKey, { kind: 'count' }>, { scope: here, path, present }: Place): Ordered => {
-    if (picked !== null && path === '') {
+    if (picked !== null && path === '' && key.join.repeats !== true) {
       const { join, value } = countInOnePass(writer, key, here, collection, picked)
       joins.push(join)
       return { ...counts, value, notNull: true }
@@ -58,11 +59,12 @@ export function joinRelated(
       there,
       joins: others,
       on,
+      met,
     } = wayTo(writer, key.join, here, readFor(writer, key.entity, collection), collection)
     const alias = writer.alias('n')
     const counted = select([rowCount], {
       from: [{ of: relationOf(there.builder), alias: there.alias, joins: others }],
-      where: [on],
+      where: [on, ...met],
     })
     joins.push({ kind: 'left join lateral', of: counted, alias, on: present ?? sql`true` })
     return { ...counts, value: sql`${alias}.n`, notNull: present === null }
@@ -101,17 +103,18 @@ function countInOnePass(
     from: [{ of: relationOf(row.builder), alias: row.alias }],
     where: [...given([way.on, condition]), ...ofTenant(row)],
   })
-  const keys = way.near.map((value, index) => ({ value, as: bare('k', index + 1) }))
+  const near = join.through?.[0]?.near ?? join.foreign
+  const values = near.map((name) => way.nearest.column(name))
+  const keys = values.map((value, index) => ({ value, as: bare('k', index + 1) }))
   const counted = select([...keys, rowCount], {
     from: [{ of: relationOf(there.builder), alias: there.alias, joins: way.joins }],
     // To ask whether a row is one of all would only cost.
-    where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...ofTenant(there)],
-    groupBy: way.near,
+    where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...way.met, ...ofTenant(there)],
+    groupBy: values,
   })
-  const from = way.between ?? there
   const equal = join.local.map((name, index) => {
-    const other = (join.through?.near ?? join.foreign)[index] ?? ''
-    return sql`${alias}.${bare('k', index + 1)} ${equality(from, other, here, name)} ${here.column(name)}`
+    const operator = equality(way.nearest, near[index] ?? '', here, name)
+    return sql`${alias}.${bare('k', index + 1)} ${operator} ${here.column(name)}`
   })
   const on = joined(equal, ' and ')
   return { join: { kind: 'left join', of: counted, alias, on }, value: sql`coalesce(${alias}.n, 0)` }

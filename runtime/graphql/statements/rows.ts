@@ -1,6 +1,6 @@
 import { objectFrom } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
-import { applied, sql, written, type Pair, type Select, type Sql } from '../../sql/tree.ts'
+import { applied, sql, written, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
 import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
 import type { CallResult, ComputedCall, Row, RowMember } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
@@ -17,21 +17,21 @@ import {
   type WriteRow,
   type Writer,
 } from './source.ts'
-import { belongs, reached } from './tenants.ts'
+import { wayTo } from './tenants.ts'
 
 /** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
 /** The one row that there is of these, and what is known of it once it is found. */
-type OneRow = Pick<Select, 'where' | 'limit'> & { readonly of: Sql; readonly found: Scope }
+type OneRow = Pick<Select, 'where' | 'limit'> & Pick<From, 'joins'> & { readonly of: Sql; readonly found: Scope }
 
 /** The selected fields of one row; null when there is none. */
 export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow): Sql {
   const alias = writer.alias('t')
   writer.note(alias, row)
   const scope = directScope(writer, row.entity, alias)
-  const { of, found, ...which } = rows(scope)
-  return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias }], ...which })
+  const { of, joins = [], found, ...which } = rows(scope)
+  return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias, joins }], ...which })
 }
 
 /** Where there may be several rows; a limit that takes out nothing costs a step of the plan. */
@@ -59,12 +59,11 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
     case 'headline':
       return headlineOf(member, scope.column(member.column))
     case 'one':
-      return rowFrom(writer, member.row, (target) => ({
-        of: relationOf(target.builder),
-        where: [belongs(member.join, scope, target)],
-        ...firstOf(member),
-        found: reached(member.join, scope, target),
-      }))
+      return rowFrom(writer, member.row, (target) => {
+        const { there, joins, on, met } = wayTo(writer, member.join, scope, target, member.row)
+        const of = relationOf(target.builder)
+        return { of, joins, where: [on, ...met], ...firstOf(member), found: there }
+      })
     case 'many':
       return collectionObject(writer, member.collection, {
         of: relationOf(writer.engine.entity(member.collection.entity.id)),

@@ -1,11 +1,10 @@
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderTerm, Page } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
-import type { Condition } from './filter.ts'
 import { orderKeys, type Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'
 import { valueParameter } from './parameters.ts'
-import { columnOf, seenOutside, type Scope, type Writer } from './source.ts'
+import { columnOf, seenOutside, type Condition, type Scope, type Writer } from './source.ts'
 
 /** The first rows of a collection in some order, or the first after a cursor. */
 export interface Scan {

@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
 import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
-import type { Argument, Collection, OrderKey, RankKey, Root, Row, RowMember } from '../plan/types.ts'
+import type { Argument, Collection, Filter, OrderKey, RankKey, Root, Row, RowMember } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
@@ -20,6 +20,8 @@ export interface Writer {
   readonly alias: (letter: string) => Ident
   /** Told which part of the plan stands under an alias. */
   readonly note: Note
+  /** Makes a condition of a filter; here because filters ask for related rows, and these may have to meet filters. */
+  readonly filter: WriteFilter
   /** Writes a row as an object; here because rows hold collections and collections hold rows. */
   readonly row: WriteRow
 }
@@ -32,10 +34,18 @@ export type Note = (alias: string, part: Part) => void
 /** `object` makes an object of the row's members. */
 export type WriteRow = (writer: Writer, row: Row, scope: Scope, object: MakeObject) => Sql
 
-export function createWriter(engine: Writer['engine'], role: string, row: WriteRow, note: Note): Writer {
+/** A condition for any alias; its values are bound once, however often it is written. */
+export type Condition = (scope: Scope) => Sql
+
+export type WriteFilter = (filter: Filter, writer: Writer, part: Part) => Condition
+
+/** What writes the parts that hold each other. */
+export type PartWriters = Pick<Writer, 'row' | 'filter'>
+
+export function createWriter(engine: Writer['engine'], role: string, parts: PartWriters, note: Note): Writer {
   let count = 0
   const alias: Writer['alias'] = (letter) => bare(letter, (count += 1))
-  return { engine, tenant: createTenants(engine, role), alias, note, row }
+  return { engine, tenant: createTenants(engine, role), alias, note, ...parts }
 }
 
 /** One parameter for all columns of a type that have the same value. */

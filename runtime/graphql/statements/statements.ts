@@ -9,7 +9,7 @@ import type { Value } from '../plan/values.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { ofDeleted } from './deleted.ts'
-import { keyEquals } from './filter.ts'
+import { compileFilter, keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
 import { named } from './named.ts'
 import { answerStatement, isAnsweredByLast, stepStatement, type WithSteps } from './nested.ts'
@@ -100,6 +100,8 @@ export function toStatements(
 /** Receives facts about each statement while it is written. */
 export type Notes = (statement: number) => Note
 
+const parts = { row: rowObject, filter: compileFilter }
+
 const nothingNoted: Notes = () => () => undefined
 
 function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
@@ -107,7 +109,7 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
     const add = (write: (writer: Writer) => SelectList): void => {
-      const writer = createWriter(engine, role, rowObject, notes(statements.length))
+      const writer = createWriter(engine, role, parts, notes(statements.length))
       statements.push({ ...printed(engine, role, write(writer)), ...unchangedBy(engine, root) })
     }
     const column = (): Piece & { kind: 'column' } => ({
@@ -152,7 +154,7 @@ function rootStatement(writer: Writer, root: Exclude<SqlRoot, WithSteps>): Selec
 }
 
 function forQuery(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
-  const writer = createWriter(engine, role, rowObject, notes(0))
+  const writer = createWriter(engine, role, parts, notes(0))
   const oneRow = oneRowOf(writer, plan)
   if (oneRow !== null) return forOneRow(role, plan, selectRow(writer, oneRow))
   const columns: Sql[] = []

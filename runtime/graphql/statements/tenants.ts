@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { applied, joined, sql, trusted, type JoinClause, type Sql } from '../../sql/tree.ts'
+import { applied, joined, select, sql, trusted, type JoinClause, type Sql } from '../../sql/tree.ts'
 import { comparedColumn } from '../plan/forms.ts'
-import type { Filter, InsertRows, Join } from '../plan/types.ts'
+import { hopsOf, isConnected } from '../plan/joins.ts'
+import type { DirectJoin, Filter, InsertRows, Join } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { ofDeleted } from './deleted.ts'
 import { valueParameter } from './parameters.ts'
@@ -26,46 +27,83 @@ export interface Way {
   readonly joins: readonly JoinClause[]
   /** The condition that it belongs to the row here. */
   readonly on: Sql
-  /** The row in between, and its columns that are equal to those here. */
+  /** What it has to meet beside. */
+  readonly met: readonly Sql[]
+  /** The row in between, where there is one and no other. */
   readonly between: Scope | null
-  readonly near: readonly Sql[]
+  /** The row whose columns are equal to those here. */
+  readonly nearest: Scope
   /** What of the condition is about the rows alone, to whichever row here they belong. */
   readonly counted: readonly Sql[]
 }
 
-/** @param there a row of the relation that the join leads to */
+/** A row on the way, how it belongs to the one before it, and what it has to meet. */
+interface Place {
+  readonly scope: Scope
+  readonly on: Sql
+  readonly met: readonly Sql[]
+  /** What of `on` is about the row alone. */
+  readonly alone: readonly Sql[]
+}
+
+/**
+ * Rows in between are joined, from the row there on; where several of them may lead there, it is asked whether there
+ * are some.
+ *
+ * @param there a row of the relation that the join leads to
+ */
 export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, part: Part): Way {
-  const { through } = join
-  if (through === undefined) {
-    const near = join.foreign.map((name) => there.column(name))
-    const counted = ofDeleted(there, join.deleted)
-    return {
-      there: reached(join, here, there),
-      joins: [],
-      on: belongs(join, here, there),
-      between: null,
-      near,
-      counted,
-    }
+  const places = placesOn(writer, join, here, there, part)
+  const [last, ...between] = places.toReversed()
+  const [first] = places
+  if (first === undefined || last === undefined) throw new Error(`no join leads to ${there.builder.relation}`)
+  const way = {
+    there: last.scope,
+    met: last.met,
+    between: isConnected(join) ? first.scope : null,
+    nearest: first.scope,
+    counted: first.alone,
   }
-  const [first, second] = [
-    { local: join.local, foreign: through.near, deleted: false },
-    { ...join, local: through.far },
-  ]
-  const between = reached(first, here, readFor(writer, through.entity, part))
-  const { alias, builder } = between
-  return {
-    there: reached(second, between, there),
-    joins: [{ kind: 'join', of: relationOf(builder), alias, on: belongs(second, between, there) }],
-    on: belongs(first, here, between),
-    between,
-    near: through.near.map((name) => between.column(name)),
-    counted: ofDeleted(between, first.deleted),
+  if (join.repeats !== true) {
+    const joins = between.map(({ scope, met }, index) => {
+      const on = joined([places.at(-1 - index)?.on ?? sql`true`, ...met], ' and ')
+      return { kind: 'join', of: relationOf(scope.builder), alias: scope.alias, on } as const
+    })
+    return { ...way, joins, on: first.on }
   }
+  const [from, ...others] = places.slice(0, -1)
+  if (from === undefined) throw new Error('nothing in between repeats nothing')
+  const rows = select([], {
+    from: [
+      {
+        of: relationOf(from.scope.builder),
+        alias: from.scope.alias,
+        joins: others.map(({ scope, on, met }) => ({
+          kind: 'join',
+          of: relationOf(scope.builder),
+          alias: scope.alias,
+          on: joined([on, ...met], ' and '),
+        })),
+      },
+    ],
+    where: [from.on, ...from.met, last.on],
+  })
+  return { ...way, joins: [], on: sql`exists ${rows}` }
+}
+
+function placesOn(writer: Writer, join: Join, here: Scope, there: Scope, part: Part): readonly Place[] {
+  const hops = hopsOf(join, there.entity)
+  return hops.reduce<readonly Place[]>((before, hop, index) => {
+    const from = before.at(-1)?.scope ?? here
+    const scope = reached(hop.join, from, index === hops.length - 1 ? there : readFor(writer, hop.entity, part))
+    const { filter } = hop.join
+    const met = filter === undefined ? [] : [writer.filter(filter, writer, part)(scope)]
+    return [...before, { scope, on: belongs(hop.join, from, scope), met, alone: ofDeleted(scope, hop.join.deleted) }]
+  }, [])
 }
 
 /** The condition that two rows belong together, between which there is no other one. */
-export function belongs(join: Omit<Join, 'through'>, here: Scope, there: Scope): Sql {
+function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => {
     const other = join.foreign[index] ?? ''
     return sql`${there.column(other)} ${equality(there, other, here, name)} ${here.column(name)}`
@@ -81,20 +119,12 @@ export function equality(there: Scope, name: string, here: Scope, other: string)
 }
 
 /** The row that the join leads to, with what is known of the one that it begins at. */
-export function reached(join: Omit<Join, 'through'>, here: Scope, there: Scope): Scope {
+function reached(join: DirectJoin, here: Scope, there: Scope): Scope {
   const isSame = join.local.some(
     (name, index) => name === here.entity.tenant?.column && join.foreign[index] === there.entity.tenant?.column,
   )
   return isSame ? { ...there, tenant: there.tenant ?? here.tenant } : there
 }
-
-/** The row of a related relation that is read for this part of the plan. */
-export const readRelated = (
-  writer: Writer,
-  { entity, join }: { readonly entity: EntityFacts; readonly join: Join },
-  here: Scope,
-  part: Part,
-): Scope => reached(join, here, readFor(writer, entity, part))
 
 /** The row with what a filter that it satisfies says of its tenant. */
 export const satisfying = (scope: Scope, filter: Filter | null): Scope =>

@@ -1,8 +1,10 @@
 import type fc from 'fast-check'
 import { violations } from '../../../compiler/tools/verify/interpreter/constraints.ts'
+import { forwardName, reverseName } from '../../../compiler/tools/verify/interpreter/links.ts'
 import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
 import {
   columnNamed,
+  tableNamed,
   additions,
   type AccessSketch,
   type PresetSketch,
@@ -12,12 +14,13 @@ import {
   type ColumnSketch,
   type ColumnType,
   type CompositeSketch,
-  type DefaultConditionSketch,
+  type ConditionSketch,
   type DomainSketch,
   type EnumSketch,
   type ForeignKeySketch,
   type Grants,
   type Json,
+  type LinkSketch,
   type PolicySketch,
   type TableSketch,
   type Value,
@@ -76,7 +79,7 @@ function withAsides(draw: Draw, world: World): World {
   }
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
-  return withSoftDeletes(draw, withDefaultFilters(draw, shaped))
+  return withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped)))
 }
 
 /** Tables whose rows may count as deleted. The time at which one is deleted is not known, so that nobody deletes there. */
@@ -96,6 +99,42 @@ function withSoftDeletes(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map(marked) }
 }
 
+/** Tables that name relations over several keys, with conditions now and then; some lead nowhere. */
+function withLinks(draw: Draw, world: World): World {
+  const drawPath = (from: TableSketch, length: number): LinkSketch['path'] => {
+    const ways = [
+      ...from.foreignKeys.map((key) => {
+        const to = tableNamed(world, key.target)
+        return { field: forwardName(world, { child: from, key, target: to }), to }
+      }),
+      ...world.tables.flatMap((child) =>
+        child.foreignKeys
+          .filter(({ target }) => target === from.name)
+          .map((key) => ({ field: reverseName(world, { child, key, target: from }), to: child })),
+      ),
+    ]
+    if (length === 0 || ways.length === 0) return []
+    const { field, to } = draw.pick(ways)
+    const conditions = draw.chance(30)
+      ? draw.some(to.columns, 30).map((column) => drawCondition(draw, world, to, column))
+      : []
+    return [{ field: draw.chance(3) ? 'nowhere' : field, conditions }, ...drawPath(to, length - 1)]
+  }
+  const drawLink = (table: TableSketch, place: number): readonly LinkSketch[] => {
+    const path = drawPath(table, draw.pick([1, 2, 2, 3, 4]))
+    const name = draw.pick([`link_${place}`, `link_${place}`, `link_${place}`, table.columns[0]?.name ?? '', 'nodeId'])
+    return path.length === 0 ? [] : [{ name, path }]
+  }
+  return {
+    ...world,
+    tables: world.tables.map((table) => {
+      const links = draw.chance(45) ? [0, 1].flatMap((place) => drawLink(table, place)) : []
+      const named = new Map(links.map((link) => [link.name, link]))
+      return links.length === 0 ? table : { ...table, links: [...named.values()] }
+    }),
+  }
+}
+
 /** Tables that have an order of their own; what cannot be sorted by is left out of it. */
 function withDefaultOrders(draw: Draw, world: World): World {
   const drawOrder = (table: TableSketch): TableSketch['defaultOrder'] =>
@@ -106,21 +145,23 @@ function withDefaultOrders(draw: Draw, world: World): World {
   }
 }
 
+function drawCondition(draw: Draw, world: World, { columns }: TableSketch, column: ColumnSketch): ConditionSketch {
+  const drawOne = (): Json => drawValue(draw, world, (draw.chance(15) ? draw.pick(columns) : column).type)
+  if (draw.chance(40)) return { column: column.name, operator: 'is', value: draw.pick(['NULL', 'NOT_NULL']) }
+  if (draw.chance(20)) return { column: column.name, operator: 'in', value: [drawOne(), drawOne()] }
+  return { column: column.name, operator: draw.pick(['neq', 'eq', 'lt', 'lte', 'gt', 'gte']), value: drawOne() }
+}
+
 /** Tables whose rows are chosen where nobody asks; what cannot be filtered by is left out. */
 function withDefaultFilters(draw: Draw, world: World): World {
-  const valueOf = ({ columns }: TableSketch, column: ColumnSketch): Json =>
-    drawValue(draw, world, (draw.chance(15) ? draw.pick(columns) : column).type)
-  const drawCondition = (table: TableSketch, column: ColumnSketch): DefaultConditionSketch => {
-    if (draw.chance(40)) return { column: column.name, operator: 'is', value: draw.pick(['NULL', 'NOT_NULL']) }
-    if (draw.chance(20)) return { column: column.name, operator: 'in', value: [0, 1].map(() => valueOf(table, column)) }
-    const operator = draw.pick(['neq', 'eq', 'lt', 'lte', 'gt', 'gte'])
-    return { column: column.name, operator, value: valueOf(table, column) }
-  }
   return {
     ...world,
     tables: world.tables.map((table) =>
       draw.chance(12)
-        ? { ...table, defaultFilter: draw.some(table.columns, 30).map((column) => drawCondition(table, column)) }
+        ? {
+            ...table,
+            defaultFilter: draw.some(table.columns, 30).map((column) => drawCondition(draw, world, table, column)),
+          }
         : table,
     ),
   }

@@ -9,6 +9,7 @@ import type {
   ColumnType,
   Command,
   CompositeSketch,
+  ConditionSketch,
   DomainSketch,
   ExistsCondition,
   FunctionSketch,
@@ -21,7 +22,7 @@ import type {
   ViewSketch,
   World,
 } from '../../../compiler/tools/verify/interpreter/world.ts'
-import { part } from '../../../compiler/tools/verify/interpreter/filter.ts'
+import { part } from '../../../compiler/tools/verify/interpreter/conditions.ts'
 import {
   columnNamed,
   compositeNamed,
@@ -166,6 +167,9 @@ const accessSettings = (world: World, table: TableSketch): Readonly<Record<strin
   }
 }
 
+const conditionSettings = (conditions: readonly ConditionSketch[]): Json =>
+  Object.fromEntries(conditions.map(({ column, operator, value }) => [column, { [operator]: value }]))
+
 /** What a table's comment and those of its columns say. */
 export const commentSql = (world: World, table: TableSketch): readonly string[] => [
   ...setting(world, `${table.view === undefined ? 'table' : 'view'} ${ident(table.name)}`, {
@@ -180,9 +184,17 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
     ...accessSettings(world, table),
     defaultOrder: table.defaultOrder?.map(({ column, direction }) => ({ [column]: direction })),
     softDelete: table.softDelete,
-    defaultFilter:
-      table.defaultFilter &&
-      Object.fromEntries(table.defaultFilter.map(({ column, operator, value }) => [column, { [operator]: value }])),
+    defaultFilter: table.defaultFilter && conditionSettings(table.defaultFilter),
+    links:
+      table.links &&
+      Object.fromEntries(
+        table.links.map(({ name, path }) => [
+          name,
+          path.map(({ field, conditions }) =>
+            conditions.length === 0 ? field : { [field]: conditionSettings(conditions) },
+          ),
+        ]),
+      ),
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

@@ -168,6 +168,7 @@ function describe(world: World): readonly string[] {
       ...say(table.policies !== null, 'world: row-level security'),
       ...say((table.defaultFilter ?? []).length > 0, 'world: default filter'),
       ...say(table.softDelete !== undefined, 'world: soft delete'),
+      ...say((table.links ?? []).length > 0, 'world: links'),
       ...say((table.defaultOrder ?? []).length > 0, 'world: default order'),
       ...say(table.access !== undefined, 'world: column access'),
       ...say(

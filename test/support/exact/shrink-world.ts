@@ -82,6 +82,11 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     if (defaultFilter.length > 1)
       for (const index of defaultFilter.keys()) yield { ...table, defaultFilter: without(defaultFilter, index) }
   }
+  if (table.links !== undefined) {
+    const { links, ...plain } = table
+    yield plain
+    if (links.length > 1) for (const index of links.keys()) yield { ...table, links: without(links, index) }
+  }
   if (table.access !== undefined) {
     const { access, ...open } = table
     yield open

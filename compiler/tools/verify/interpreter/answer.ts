@@ -6,7 +6,8 @@ import { isInDomain } from './constraints.ts'
 import { amongMeant } from './deleted.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readChosen } from './default-filter.ts'
-import { attributeOf, keyCondition, part, readNode, valuesCondition, type Condition } from './filter.ts'
+import { attributeOf, part, type Condition } from './conditions.ts'
+import { keyCondition, readNode, valuesCondition } from './filter.ts'
 import { groupsField } from './groups.ts'
 import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
@@ -128,9 +129,9 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       const found = relatedRows(nestedIn(context, store), table, field, row, field.many ? 'WITH' : asked)
       const related = found.map((one) => one.row)
       if (field.many) {
-        const through = field.through?.table
+        const through = field.way?.onEdge ?? null
         const between = new Map(found.flatMap((one) => (one.between === null ? [] : [[one.row, one.between] as const])))
-        return collection(context, store, target, related, nodes, through === undefined ? null : { through, between })
+        return collection(context, store, target, related, nodes, through === null ? null : { through, between })
       }
       const [first] = related
       const isWhole = field.local.every((name) => (row.get(name) ?? null) !== null)

@@ -1,4 +1,5 @@
 import type { GroupFigure } from './aggregate.ts'
+import type { Condition } from './conditions.ts'
 import type { OperatorName } from './operators.ts'
 import type { ColumnSketch, FunctionSketch, Grants, TableSketch, UniqueSketch, PresetSketch } from './world.ts'
 
@@ -58,8 +59,23 @@ export interface RelationField {
   readonly foreign: readonly string[]
   /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
   readonly notNull: boolean
-  /** The table whose rows connect both (spec/graphql.md 17.7), with its columns for either. */
-  readonly through?: { readonly table: string; readonly near: readonly string[]; readonly far: readonly string[] }
+  /** Where more than one key decides which rows are related (spec/graphql.md 17.7, 17.8). */
+  readonly way?: Way
+}
+
+export interface Way {
+  /** Tables in between, each with its columns for what stands before it and for what comes after it. */
+  readonly through: readonly {
+    readonly table: string
+    readonly near: readonly string[]
+    readonly far: readonly string[]
+    /** What its rows have to meet. */
+    readonly meets: Condition | null
+  }[]
+  /** What the rows there have to meet. */
+  readonly meets: Condition | null
+  /** The table in between whose row is on the edge. */
+  readonly onEdge: string | null
 }
 
 export type RowField =

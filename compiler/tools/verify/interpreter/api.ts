@@ -4,8 +4,19 @@ import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
-import { isAlwaysThere, isGranted, isUnique, linksOf, type Link, type Links } from './links.ts'
-import { fieldNameOf, functionNameOf, isName, lowerFirst, toOneName, typeNameOf } from './names.ts'
+import {
+  forwardName,
+  isAlwaysThere,
+  isGranted,
+  isReadable,
+  isUnique,
+  linksOf,
+  reverseName,
+  typeOf,
+  type Links,
+} from './links.ts'
+import { fieldNameOf, functionNameOf, isName, lowerFirst } from './names.ts'
+import { pathsOf } from './linked-paths.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
 import {
@@ -99,8 +110,6 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   groupRelations: shown(world, table.type, table.groupRelations),
 })
 
-const typeOf = (world: World, table: TableSketch): string => typeNameOf(table.name, table.typeName, world.inflects)
-
 /**
  * Relations that become types (spec/graphql.md 1.2); the first in byte order keeps a name that two want, built-in names
  * are never given (spec/graphql.md 2.4).
@@ -153,7 +162,7 @@ function apiTable(
   const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
   const on = additionsOf(world, sketch)
-  const filters = new Map(pick(({ type }) => type.base === 'composite' || operatorsOf(type, on).length > 0))
+  const filters = new Map(filterColumns(world, role, sketch))
   const searched = [...columns].filter(([, column]) => on.search === true && isSearched(column))
   if (world.functionShapes === true) addComputedFilters(world, sketch, fields, filters)
   const orderRelations = hasAddition(world, sketch, 'orderByRelated')
@@ -211,9 +220,10 @@ function apiTable(
     ]),
     aggregates: sketch.aggregate ? figured : new Map(),
     between: new Map(
-      crossingsOf(world, links, sketch).flatMap(([, { through }]): readonly (readonly [string, string])[] => {
-        const name = lowerFirst(typeOf(world, tableNamed(world, through?.table ?? '')))
-        return through === undefined || name === 'cursor' || name === 'node' ? [] : [[name, through.table]]
+      crossingsOf(world, links, sketch).flatMap(([, { way }]): readonly (readonly [string, string])[] => {
+        const between = way?.onEdge ?? ''
+        const name = lowerFirst(typeOf(world, tableNamed(world, between)))
+        return name === 'cursor' || name === 'node' ? [] : [[name, between]]
       }),
     ),
     groupRelations: new Map(
@@ -302,13 +312,24 @@ function addComputedFilters(
   }
 }
 
-const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
-  const readable = readableColumns(sketch, role)
-  const shown = new Map(
-    readable.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)),
+const shownColumns = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> =>
+  new Map(
+    readableColumns(sketch, role).flatMap((column) =>
+      columnField(world, sketch, column).map((field) => [field, column] as const),
+    ),
   )
-  return new Map([...shown].filter(([, column]) => isOrderable(column.type)))
+
+const filterColumns = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
+  const on = additionsOf(world, sketch)
+  return new Map(
+    [...shownColumns(world, role, sketch)].filter(
+      ([, { type }]) => type.base === 'composite' || operatorsOf(type, on).length > 0,
+    ),
+  )
 }
+
+const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> =>
+  new Map([...shownColumns(world, role, sketch)].filter(([, column]) => isOrderable(column.type)))
 
 const relationsBut = (
   fields: ReadonlyMap<string, RowField>,
@@ -364,9 +385,7 @@ function rowFields(
   }
   for (const { child, key } of links.to.get(sketch) ?? []) {
     const many = !isUnique(child, key.columns)
-    const type = typeOf(world, child)
-    const plain = many ? `${lowerFirst(type)}Collection` : toOneName(key.targetColumns, type, world.inflects)
-    const name = key.localName ?? plain
+    const name = reverseName(world, { child, key, target: sketch })
     const field: RowField = {
       kind: 'relation',
       target: child.name,
@@ -379,9 +398,26 @@ function rowFields(
     if (isFieldName(name)) fields.set(name, field)
   }
   addComputed(world, role, exposed, sketch, fields)
-  for (const [name, field] of crossingsOf(world, links, sketch))
+  for (const [name, field] of [...linkedOf(world, role, exposed, sketch), ...crossingsOf(world, links, sketch)])
     if (isFieldName(name) && !fields.has(name)) fields.set(name, field)
   return fields
+}
+
+/** What the table's comment names by the ways that lead there (spec/graphql.md 17.8). */
+function linkedOf(
+  world: World,
+  role: Role,
+  exposed: readonly TableSketch[],
+  sketch: TableSketch,
+): readonly (readonly [string, RelationField])[] {
+  const paths = pathsOf(world, sketch, {
+    joins: (table, columns) => exposed.includes(table) && isReadable(table, columns, role),
+    filterable: (table) => [...filterColumns(world, role, table).values()],
+  })
+  return paths.map(({ name, target, ...path }) => [
+    name,
+    { kind: 'relation', target: target.name, direction: 'reverse', notNull: false, ...path },
+  ])
 }
 
 /** Where tables lead that connect rows of this one with others (spec/graphql.md 17.7). */
@@ -395,7 +431,7 @@ const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly 
       if (!isUnique(child, [...near.key.columns, ...far.key.columns])) return []
       const [back, name] = [near, far].map((link) => `${forwardName(world, link)}Collection`)
       if (back === undefined || name === undefined || !isName(back) || !isName(name)) return []
-      const through = { table: child.name, near: near.key.columns, far: far.key.columns }
+      const through = [{ table: child.name, near: near.key.columns, far: far.key.columns, meets: null }]
       return [
         [
           name,
@@ -407,15 +443,12 @@ const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly 
             local: near.key.targetColumns,
             foreign: far.key.targetColumns,
             notNull: false,
-            through,
+            way: { through, meets: null, onEdge: child.name },
           },
         ],
       ]
     })
   })
-
-const forwardName = (world: World, { key, target }: Link): string =>
-  key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
 
 /** Functions in byte order of their names. */
 const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[] =>

@@ -1,5 +1,5 @@
 import type { ApiTable } from './api-types.ts'
-import { readOperand } from './filter.ts'
+import { readOperand } from './conditions.ts'
 import { operatorNames, applied, steps, type OperatorName } from './operators.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'

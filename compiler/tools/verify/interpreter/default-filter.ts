@@ -1,8 +1,9 @@
 import type { ApiTable } from './api-types.ts'
-import { every, readColumn, readFilter, type Condition } from './filter.ts'
+import { every, type Condition } from './conditions.ts'
+import { readFilter } from './filter.ts'
 import type { Surroundings } from './related.ts'
-import { toAnswer } from './types.ts'
-import type { BaseType, ColumnType, DefaultConditionSketch, Json, World } from './world.ts'
+import { readStated } from './stated.ts'
+import type { Json } from './world.ts'
 
 /**
  * What is asked for; where nothing is given what the table's comment says of columns that the role can filter by
@@ -14,60 +15,7 @@ export function readChosen(around: Surroundings, table: ApiTable, input: Json | 
   return every(
     (table.sketch.defaultFilter ?? []).map((condition) => {
       const column = columns.find(({ name }) => name === condition.column)
-      if (column === undefined || !isUsable(around.world, column.type, condition)) return null
-      const { operator, value } = condition
-      return readColumn(around.world, column, { [operator]: written(around.world, column.type, value) })
+      return column === undefined ? null : readStated(around.world, column, condition)
     }),
   )
-}
-
-/** A value as a document has it: labels of enums under their mapped names. */
-const written = (world: World, type: ColumnType, value: Json): Json =>
-  type.base !== 'enum' || value === 'NULL' || value === 'NOT_NULL'
-    ? value
-    : Array.isArray(value)
-      ? value.map((label) => toAnswer(world, type, label as string, false))
-      : toAnswer(world, type, value as string, false)
-
-const equality = ['eq', 'neq', 'in']
-const ordered = [...equality, 'lt', 'lte', 'gt', 'gte']
-
-interface Constants {
-  readonly operators: readonly string[]
-  readonly holds: (value: Json) => boolean
-}
-
-const whole = (least: number, most: number): Constants => ({
-  operators: ordered,
-  holds: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
-})
-const texts = (length: number): Constants => ({
-  operators: ordered,
-  holds: (value) => typeof value === 'string' && [...value].length <= length,
-})
-const isLong = (value: Json): boolean =>
-  typeof value === 'string'
-    ? /^-?[0-9]{1,19}$/.test(value) && BigInt(value) >= -(2n ** 63n) && BigInt(value) < 2n ** 63n
-    : Number.isSafeInteger(value)
-
-const constants: Readonly<Partial<Record<BaseType, Constants>>> = {
-  int2: whole(-32_768, 32_767),
-  int4: whole(-2_147_483_648, 2_147_483_647),
-  int8: { operators: ordered, holds: isLong },
-  float8: { operators: ordered, holds: (value) => typeof value === 'number' },
-  text: texts(Number.POSITIVE_INFINITY),
-  'varchar(5)': texts(5),
-  bool: { operators: ['eq'], holds: (value) => typeof value === 'boolean' },
-}
-
-function isUsable(world: World, type: ColumnType, { operator, value }: DefaultConditionSketch): boolean {
-  if (type.base === 'composite') return false
-  if (operator === 'is') return value === 'NULL' || value === 'NOT_NULL'
-  const labels = world.enums.find(({ name }) => name === type.enum)?.labels ?? []
-  const known: Constants | undefined =
-    type.base === 'enum'
-      ? { operators: equality, holds: (label) => typeof label === 'string' && labels.includes(label) }
-      : constants[type.base]
-  if (type.list || known === undefined || !known.operators.includes(operator)) return false
-  return operator === 'in' ? Array.isArray(value) && value.every(known.holds) : known.holds(value)
 }

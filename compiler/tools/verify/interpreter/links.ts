@@ -1,3 +1,4 @@
+import { lowerFirst, toOneName, typeNameOf } from './names.ts'
 import {
   columnNamed,
   grantsOf,
@@ -50,8 +51,23 @@ export function linksOf(world: World, role: Role, exposed: readonly TableSketch[
   return { from, to }
 }
 
-const isReadable = (table: TableSketch, columns: readonly string[], role: Role): boolean =>
+export const isReadable = (table: TableSketch, columns: readonly string[], role: Role): boolean =>
   columns.every((column) => isGranted(grantsOf(table, role).select, column))
+
+export const typeOf = (world: World, table: TableSketch): string =>
+  typeNameOf(table.name, table.typeName, world.inflects)
+
+/** The field of a key on its own table, and on the one that it refers to (spec/graphql.md 2.3). */
+export const forwardName = (world: World, { key, target }: Link): string =>
+  key.foreignName ?? toOneName(key.columns, typeOf(world, target), world.inflects)
+
+export function reverseName(world: World, { child, key }: Link): string {
+  const type = typeOf(world, child)
+  const plain = isUnique(child, key.columns)
+    ? toOneName(key.targetColumns, type, world.inflects)
+    : `${lowerFirst(type)}Collection`
+  return key.localName ?? plain
+}
 
 /** A unique key that is whole, not partial, lies within the columns (spec/graphql.md 8.3). */
 export const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>

@@ -18,7 +18,7 @@ export function nestedFields(world: World, api: Api, table: ApiTable): readonly 
   const { sketch } = table
   if (!nests(world, table)) return []
   return [...table.fields].flatMap(([name, field]): readonly NestedField[] => {
-    if (field.kind !== 'relation' || field.through !== undefined || table.inserts.has(name)) return []
+    if (field.kind !== 'relation' || field.way !== undefined || table.inserts.has(name)) return []
     const target = apiTableOf(api, field.target)
     const isForward = field.direction === 'forward'
     const inserts = target.inserts.size > 0

@@ -2,6 +2,7 @@ import type { Api, ApiTable, RelationField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { isMeant } from './deleted.ts'
 import { isSame } from './constraints.ts'
+import { Unknown } from './sample.ts'
 import type { Row } from './store.ts'
 import type { Json, World } from './world.ts'
 
@@ -19,30 +20,37 @@ export interface RelatedRow {
 }
 
 /**
- * The rows that a row is related to, as far as the caller reaches them (spec/graphql.md 8, 17.7).
+ * The rows that a row is related to, as far as the caller reaches them, each once (spec/graphql.md 8, 17.7, 17.8).
  *
  * @param deleted the argument that asks for deleted ones
+ * @throws Unknown where rows in between are not all known
  */
 export function relatedRows(
   { world, api, reach }: Surroundings,
   table: ApiTable,
-  { target, local, foreign, through }: RelationField,
+  { target, local, foreign, way }: RelationField,
   row: Row,
   deleted?: Json,
 ): readonly RelatedRow[] {
-  const there = apiTableOf(api, target)
-  const others = reach(there).filter((other) => isMeant(there.sketch, other, deleted))
-  if (through === undefined)
-    return others
-      .filter((other) => isSame(world, table.sketch, local, row, foreign, other))
-      .map((other) => ({ row: other, between: null }))
-  const { sketch } = apiTableOf(api, through.table)
-  return reach(apiTableOf(api, through.table))
-    .filter((between) => isMeant(sketch, between, undefined))
-    .filter((between) => isSame(world, table.sketch, local, row, through.near, between))
-    .flatMap((between) =>
-      others
-        .filter((other) => isSame(world, sketch, through.far, between, foreign, other))
-        .map((other) => ({ row: other, between })),
+  const hops = [...(way?.through ?? []), { table: target, near: foreign, far: [], meets: way?.meets ?? null }]
+  let [ways, from, columns]: [readonly (readonly Row[])[], ApiTable, readonly string[]] = [[[row]], table, local]
+  for (const [place, { table: name, near, far, meets }] of hops.entries()) {
+    const to = apiTableOf(api, name)
+    if (place < hops.length - 1 && to.sketch.sampled === true) throw new Unknown(to.type)
+    const { sketch } = from
+    const [before, here] = [ways, columns]
+    const asked = place < hops.length - 1 ? undefined : deleted
+    const others = reach(to).filter(
+      (other) => isMeant(to.sketch, other, asked) && (meets === null || meets(other) === true),
     )
+    ways = before.flatMap((rows) =>
+      others
+        .filter((other) => isSame(world, sketch, here, rows.at(-1) ?? row, near, other))
+        .map((other) => [...rows, other]),
+    )
+    ;[from, columns] = [to, far]
+  }
+  const isOnEdge = way !== undefined && way.onEdge !== null
+  const found = new Map(ways.map((rows) => [rows.at(-1) ?? row, isOnEdge ? (rows[1] ?? null) : null] as const))
+  return [...found].map(([last, between]) => ({ row: last, between }))
 }

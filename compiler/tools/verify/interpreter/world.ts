@@ -202,10 +202,16 @@ export interface AccessSketch {
   }[]
 }
 
-export interface DefaultConditionSketch {
+export interface ConditionSketch {
   readonly column: string
   readonly operator: string
   readonly value: Json
+}
+
+/** A relation that the comment of a table names, and the relations that lead there. */
+export interface LinkSketch {
+  readonly name: string
+  readonly path: readonly { readonly field: string; readonly conditions: readonly ConditionSketch[] }[]
 }
 
 export interface TableSketch {
@@ -214,9 +220,11 @@ export interface TableSketch {
   /** The `defaultOrder` setting. */
   readonly defaultOrder?: readonly { readonly column: string; readonly direction: string }[]
   /** The `defaultFilter` setting, enums by their labels. */
-  readonly defaultFilter?: readonly DefaultConditionSketch[]
+  readonly defaultFilter?: readonly ConditionSketch[]
   /** The `softDelete` setting. */
   readonly softDelete?: string
+  /** The `links` setting. */
+  readonly links?: readonly LinkSketch[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

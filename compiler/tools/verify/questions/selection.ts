@@ -129,7 +129,8 @@ function featureOf(table: ApiTable, field: RowField, many: boolean): string {
   if (field.kind !== 'relation') return `function: computed ${many ? 'set' : 'row'}`
   const self = field.target === table.sketch.name ? ', self' : ''
   const composite = field.local.length > 1 ? ', composite' : ''
-  if (field.through !== undefined) return `relation: many to many${self}`
+  if (field.way !== undefined)
+    return `relation: by ${field.way.through.length} between, ${many ? 'many' : 'one'}${self}`
   return `relation: ${field.direction} ${many ? 'many' : 'one'}${self}${composite}`
 }
 

@@ -322,6 +322,19 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of links that come, lead another way or go', async () => {
+    const links = (title: string): string =>
+      `comment on table authors is '@graphql({"links": {"titled": [{"postsCollection": {"title": {"neq": "${title}"}}}]}})';`
+    expect((await migrate(links('a'))).stdout).toContain('Authors.titled was added.')
+    await db.query(links('a'))
+    try {
+      expect((await migrate(links('b'))).stdout).toContain('Authors.titled leads another way now: it holds other rows.')
+      expect((await migrate('comment on table authors is null')).stdout).toContain('Authors.titled was removed.')
+    } finally {
+      await db.query('comment on table authors is null')
+    }
+  })
+
   it('lists what additions bring, and what is lost without them', async () => {
     const settings = Object.fromEntries(['groups', 'updates', 'textFilters'].map((name) => [name, { enabled: true }]))
     const on = `comment on table posts is '@graphql(${JSON.stringify(settings)})';`

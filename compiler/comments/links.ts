@@ -1,0 +1,48 @@
+import type { ConditionFacts } from '../../runtime/contract/manifest.ts'
+import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { conditionsOnColumns } from './additions.ts'
+import type { Decoder } from './decoders.ts'
+import { isJsonList, type JsonValue } from './json-value.ts'
+
+/** A relation that a comment names, with the relations that lead there one after the other (spec/graphql.md 17.8). */
+export interface LinkSetting {
+  readonly name: string
+  readonly path: readonly LinkStep[]
+}
+
+export interface LinkStep {
+  /** Of a relation, as the API has it. */
+  readonly field: string
+  /** On the rows that it leads to. */
+  readonly conditions: readonly ConditionFacts[]
+}
+
+/**
+ * `{"company": ["author", "company"], "drafts": [{"postCollection": {"status": {"eq": "draft"}}}]}`; a link of which a
+ * part cannot be read is left out.
+ */
+export const links: Decoder<readonly LinkSetting[]> = (value) => {
+  if (value === null) return { ok: true, value: [] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${JSON.stringify(value)} is no object`] }
+  const read = Object.entries(value).map(([name, told]) => ({ name, path: isJsonList(told) ? stepsOf(told) : null }))
+  return {
+    ok: true,
+    value: read.flatMap(({ name, path }) => (path === null ? [] : [{ name, path }])),
+    remarks: read.flatMap(({ name, path }) =>
+      path === null ? [`${JSON.stringify(name)} is no list of relations, each with or without conditions`] : [],
+    ),
+  }
+}
+
+function stepsOf(told: readonly JsonValue[]): readonly LinkStep[] | null {
+  const steps = told.flatMap((item) => stepOf(item) ?? [])
+  return steps.length > 0 && steps.length === told.length ? steps : null
+}
+
+function stepOf(told: JsonValue): LinkStep | null {
+  if (typeof told === 'string') return { field: told, conditions: [] }
+  const [[field, value] = ['', null], ...others] = isJsonObject(told) ? Object.entries(told) : []
+  const read = conditionsOnColumns(value)
+  const isRead = others.length === 0 && read.ok && read.value.length > 0 && (read.remarks ?? []).length === 0
+  return isRead ? { field, conditions: read.value } : null
+}

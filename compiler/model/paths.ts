@@ -1,0 +1,139 @@
+import type { Lookup } from '../../runtime/lib/table.ts'
+import type { ConditionFacts, RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts'
+import type { LinkSetting, LinkStep } from '../comments/links.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { buildColumns } from './columns.ts'
+import { forwardField } from './crossings.ts'
+import { isCondition } from './default-filter.ts'
+import { unlinked, type RelationLinks } from './links.ts'
+import { isValidName } from './names.ts'
+import type { NamedRelation, RelationOutline } from './named-relations.ts'
+import { nodeIdField } from './node-id.ts'
+import { leadingBack, leadingOn, reverseField } from './relations.ts'
+import type { FunctionScope } from './results.ts'
+import { isIdentified, isUnique } from './rules/one-to-one.ts'
+import { readValues } from './scalars.ts'
+
+interface PathScope extends FunctionScope {
+  readonly relationLinks: Lookup<RelationLinks>
+}
+
+/** Relations that a relation's comment names by the way that leads there (spec/graphql.md 17.8). */
+export const linkedRelations = (named: NamedRelation, scope: PathScope): WithDiagnostics<readonly RelationFacts[]> =>
+  collectPresent(named.relation.settings.links.map((link) => linkedRelation(named, scope, link)))
+
+function linkedRelation(
+  named: NamedRelation,
+  scope: PathScope,
+  { name, path }: LinkSetting,
+): WithDiagnostics<RelationFacts | null> {
+  const lost = (reason: string): WithDiagnostics<null> =>
+    withDiagnostics(null, [diagnose('link-unusable', nameRelation(named.relation), { name, reason })])
+  if (!isValidName(name) || name === nodeIdField) return lost('its name is none that a field can have')
+  const hops: Hop[] = []
+  let from = named
+  for (const step of path) {
+    const found = hopFrom(from, scope, step)
+    if (typeof found === 'string') return lost(found)
+    hops.push(found.hop)
+    from = found.to
+  }
+  return withDiagnostics(relationOver(name, hops))
+}
+
+/** One key on the way, in the direction in which it is gone. */
+interface Hop {
+  readonly from: RelationOutline
+  readonly to: RelationOutline
+  /** Columns that are equal in both, pairwise. */
+  readonly local: readonly string[]
+  readonly foreign: readonly string[]
+  readonly where: readonly ConditionFacts[]
+}
+
+/** Where a step leads, or why it leads nowhere. */
+function hopFrom(
+  { id, outline, relation }: NamedRelation,
+  scope: PathScope,
+  { field, conditions }: LinkStep,
+): { readonly hop: Hop; readonly to: NamedRelation } | string {
+  const { forward, reverse } = scope.relationLinks.get(id) ?? unlinked
+  // Of two relations that want a field the last one has it (spec/graphql.md 2.4).
+  const found = [
+    ...leadingOn(forward).map((link) => ({
+      name: forwardField(link),
+      to: link.parent,
+      local: link.columns,
+      foreign: link.foreignColumns,
+    })),
+    ...leadingBack(reverse).map((link) => ({
+      name: reverseField(link),
+      to: link.child,
+      local: link.foreignColumns,
+      foreign: link.columns,
+    })),
+  ].findLast(({ name }) => name === field)
+  const to = found === undefined ? undefined : scope.namedRelations.get(found.to.id)
+  if (found === undefined || to === undefined)
+    return `${nameRelation(relation)} has no relation ${JSON.stringify(field)}`
+  const columns = conditions.length === 0 ? [] : buildColumns(scope, readValues(scope), to, new Set()).value
+  const isUsable = isCondition(to.relation, columns, scope)
+  const wrong = conditions.find((condition) => !isUsable(condition))
+  if (wrong !== undefined) {
+    return `rows of ${nameRelation(to.relation)} cannot be filtered by ${JSON.stringify(wrong.operator)} on ${JSON.stringify(wrong.column)}`
+  }
+  const { local, foreign } = found
+  return { hop: { from: outline, to: to.outline, local, foreign, where: conditions }, to }
+}
+
+function relationOver(field: string, hops: readonly Hop[]): RelationFacts | null {
+  const [first, last] = [hops[0], hops.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return {
+    field,
+    shape: hops.every(({ to, foreign }) => isUnique(to, foreign)) ? 'one' : 'many',
+    direction: 'reverse',
+    target: last.to.id,
+    local: first.local,
+    foreign: last.foreign,
+    notNull: false,
+    unique: hops.every(({ to, foreign }) => isIdentified(to, foreign)),
+    way: wayOver(hops),
+  }
+}
+
+const conditionsOf = ({ where }: Hop): Pick<WayFacts, 'where'> => (where.length === 0 ? {} : { where })
+
+function wayOver(hops: readonly Hop[]): WayFacts {
+  const through = hops.slice(1).flatMap((next, place) => {
+    const hop = hops[place]
+    return hop === undefined ? [] : [{ entity: hop.to.id, near: hop.foreign, far: next.local, ...conditionsOf(hop) }]
+  })
+  const last = hops.at(-1)
+  return {
+    through,
+    ...(last && conditionsOf(last)),
+    ...(mayRepeat(hops) && { repeats: true as const }),
+  }
+}
+
+/**
+ * Whether several ways may lead from one row to another one. From either end, rows in between are the only ones as far
+ * as keys identify them; so is a last one between these that both its neighbours identify together.
+ */
+function mayRepeat(hops: readonly Hop[]): boolean {
+  const forth = leading(hops, ({ to, foreign }) => isIdentified(to, foreign))
+  const back = leading(hops.toReversed(), ({ from, local }) => isIdentified(from, local))
+  const open = hops.length - 1 - forth - back
+  const [near, far] = [hops[forth], hops[forth + 1]]
+  const isPair = near !== undefined && far !== undefined && isIdentified(near.to, [...near.foreign, ...far.local])
+  return open > 1 || (open === 1 && !isPair)
+}
+
+/** How many at the start are so. */
+function leading<T>(items: readonly T[], isSo: (item: T) => boolean): number {
+  const end = items.findIndex((item) => !isSo(item))
+  return end === -1 ? items.length : end
+}
