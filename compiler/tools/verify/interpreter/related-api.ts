@@ -34,7 +34,7 @@ export function changedFields(world: World, api: Api, table: ApiTable): readonly
   const { softDelete } = table.sketch
   if (softDelete !== undefined || !hasAddition(world, table.sketch, 'updates') || !nests(world, table)) return []
   return [...table.fields].flatMap(([name, field]) => {
-    if (field.kind !== 'relation' || field.through !== undefined) return []
+    if (field.kind !== 'relation' || field.way !== undefined) return []
     const found = changedField(world, api, table, name, field)
     return found === null || found.members.length === 0 ? [] : [found]
   })
