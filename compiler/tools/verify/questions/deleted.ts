@@ -1,5 +1,7 @@
 import type { ApiTable } from '../interpreter/api-types.ts'
 import { mayBeDeleted } from '../interpreter/deleted.ts'
+import { typeOf } from '../interpreter/links.ts'
+import { isName } from '../interpreter/names.ts'
 import { place, type Tree } from './input.ts'
 import type { Scene } from './scene.ts'
 
@@ -8,9 +10,12 @@ export function drawDeleted(scene: Scene, { sketch }: ApiTable): readonly (reado
   return mayBeDeleted(sketch) ? drawAsked(scene) : []
 }
 
-/** The same of `node`, which has it where any table has the setting. */
-export const drawDeletedNode = (scene: Scene): readonly (readonly [string, Tree])[] =>
-  scene.world.tables.some(({ softDelete }) => softDelete !== undefined) ? drawAsked(scene) : []
+/** The same of `node`, which has it where any table that is a type for some role has the setting. */
+export function drawDeletedNode(scene: Scene): readonly (readonly [string, Tree])[] {
+  const { world } = scene
+  const has = world.tables.some((table) => table.softDelete !== undefined && isName(typeOf(world, table)))
+  return has ? drawAsked(scene) : []
+}
 
 function drawAsked(scene: Scene): readonly (readonly [string, Tree])[] {
   const { draw } = scene
