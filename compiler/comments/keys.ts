@@ -22,7 +22,6 @@ import {
   optionalStrings,
   pageSize,
 } from './decoders.ts'
-
 import { links } from './links.ts'
 
 /**
