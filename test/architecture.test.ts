@@ -67,7 +67,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // Documents are judged as they are when they are asked.
   'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/compiled': ['runtime/engine', 'runtime/graphql'],
+  'compiler/tools/compiled': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/annotate': ['runtime/db'],
   'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
   'compiler/tools/doctor': [

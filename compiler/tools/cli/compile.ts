@@ -9,8 +9,17 @@ import { writeArtifacts } from '../../emit/write.ts'
 import { dump } from '../../report/dump.ts'
 import { printDiagnostics } from '../../report/print.ts'
 import type { Command, Terminal } from './command.ts'
-import { demandRoles, documentsRequest, filesOf, type DocumentsRequest } from './compile/documents-of.ts'
+import {
+  documentsRequest,
+  filesOf,
+  listSql,
+  takeDocuments,
+  type DocumentsRequest,
+  type TakenDocuments,
+} from './compile/documents-of.ts'
 import { exitCodes, misuse } from './command.ts'
+import { writeOut } from './given-documents.ts'
+import { textOption } from './given-options.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 
@@ -36,11 +45,18 @@ export const compileCommand: Command = {
     'With --documents it also writes what each document runs for each role: its SQL with parameters, what these are made\n' +
     'of, and what the answer is made of, for no variables, for values of each type, and for the examples beside a\n' +
     'document (NAME.variables.json beside NAME.graphql: an object of variables, or a list of these). A document that a\n' +
-    'role cannot ask is an error with file, line and column, in the words of the server.',
+    'role cannot ask is an error with file, line and column, in the words of the server. With --allowlist it takes the\n' +
+    'documents of the allow-list; one that only some of its roles can ask is compiled for these.',
   options: {
     out: { value: 'DIR', help: `Folder of the artifacts (default: ${defaultFolder}).` },
     documents: { value: 'GLOB', help: 'Documents to compile as well, such as "src/**/*.graphql".' },
-    roles: { value: 'NAMES', help: 'With --documents: roles that ask them, separated by commas (default: anon).' },
+    allowlist: { value: null, help: 'Compile the documents of the allow-list instead.' },
+    roles: {
+      value: 'NAMES',
+      help: 'Roles that ask the documents, separated by commas (default: anon; with --allowlist those of the list).',
+    },
+    examples: { value: 'FILE', help: 'More examples of variables, as JSON: by name of an operation or by hash.' },
+    'list-sql': { value: 'FILE', help: 'Also write the SQL that puts the documents on the allow-list.' },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
     dump: { value: 'STAGE', help: `Print the value of a stage as JSON instead: ${Object.keys(stages).join(', ')}.` },
   },
@@ -48,14 +64,18 @@ export const compileCommand: Command = {
     const { out, check, dump: dumped } = given
     const stage = stageOf(dumped)
     const request = await documentsRequest(given)
+    const listFile = textOption(given, 'list-sql')
+    if (check === true && listFile !== null) throw misuse('--check writes nothing; --list-sql writes a file')
     terminal.stage('Compiling the database')
-    const compiled = await compileOnce(neededSettingsOf(terminal), request)
-    printCompiled(compiled, terminal)
+    const { compiled, taken } = await compileOnce(neededSettingsOf(terminal), request, terminal)
     if (stage !== null) return printStage(stage, compiled, terminal)
-    if (compiled.diagnostics.some(({ severity }) => severity === 'error')) return exitCodes.failed
+    if (hasErrors(compiled)) return exitCodes.failed
     const folder = typeof out === 'string' ? out : defaultFolder
-    const artifacts = await artifactsOf(compiled, request)
-    return check === true ? checkFolder(folder, artifacts, terminal) : writeFolder(folder, artifacts, terminal)
+    const artifacts = await artifactsOf(compiled, taken, terminal)
+    if (check === true) return checkFolder(folder, artifacts, terminal)
+    if (listFile !== null && taken !== null)
+      await writeOut(listFile, listSql(compiled.revision.manifest, taken), '--list-sql')
+    return writeFolder(folder, artifacts, terminal)
   },
 }
 
@@ -66,14 +86,25 @@ function stageOf(given: string | true | undefined): Stage | null {
   return stage as Stage
 }
 
-function compileOnce(settings: Settings, request: DocumentsRequest | null): Promise<Compiled> {
+/** The database, and the documents that are compiled with it; null: there are none. */
+interface CompiledOnce {
+  readonly compiled: Compiled
+  readonly taken: TakenDocuments | null
+}
+
+function compileOnce(settings: Settings, request: DocumentsRequest | null, terminal: Terminal): Promise<CompiledOnce> {
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
   return withSession({ url }, async (query) => {
     await demandSchemas(query, settings.schemas)
-    if (request !== null) await demandRoles(query, request)
-    return createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers }).compile()
+    const compiler = createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers })
+    const compiled = await compiler.compile()
+    printCompiled(compiled, terminal)
+    if (request === null || hasErrors(compiled)) return { compiled, taken: null }
+    return { compiled, taken: await takeDocuments(query, compiled.revision.manifest, request) }
   })
 }
+
+const hasErrors = ({ diagnostics }: Compiled): boolean => diagnostics.some(({ severity }) => severity === 'error')
 
 function printCompiled({ diagnostics, timings }: Compiled, terminal: Terminal): void {
   const text = printDiagnostics(diagnostics).trimEnd()
@@ -87,10 +118,10 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
 }
 
 /** Rejects with CommandFailure for documents that cannot be asked. */
-async function artifactsOf(compiled: Compiled, request: DocumentsRequest | null): Promise<Artifacts> {
+async function artifactsOf(compiled: Compiled, taken: TakenDocuments | null, terminal: Terminal): Promise<Artifacts> {
   const artifacts = await compiled.artifacts()
-  if (request === null) return artifacts
-  return { ...artifacts, files: { ...artifacts.files, ...filesOf(compiled.revision, request) } }
+  if (taken === null) return artifacts
+  return { ...artifacts, files: { ...artifacts.files, ...filesOf(compiled.revision, taken, terminal) } }
 }
 
 async function checkFolder(folder: string, artifacts: Artifacts, terminal: Terminal): Promise<number> {

@@ -4,6 +4,7 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { createCompiler } from '../../compile.ts'
 import { parseCertificate, printCertificate, type Certificate } from '../cost/certificate.ts'
 import { compareCosts } from '../cost/compare.ts'
+import type { GivenDocument } from '../diff/documents.ts'
 import { measure } from '../cost/measure.ts'
 import { readSizes } from '../cost/plan-facts.ts'
 import { printCostComparison, printCosts } from '../cost/print.ts'
@@ -12,7 +13,7 @@ import { demandReadable } from './demand-readable.ts'
 import { demandRole } from './demand-role.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { namesOption, numberOption, textOption } from './given-options.ts'
-import { givenDocuments, readGiven, writeOut } from './given-documents.ts'
+import { documentOptions, namedDocuments, readGiven, writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 
@@ -30,8 +31,11 @@ export const costCommand: Command = {
     'another large table from end to end, is newly refused, or is not in the certificate.\n\n' +
     'Exit codes: 0 nothing became more expensive, 1 something did, 2 wrong use, 3 no result (no database).',
   options: {
-    documents: { value: 'GLOB', help: 'Documents to estimate, such as "src/**/*.graphql".' },
-    role: { value: 'NAMES', help: 'Roles, separated by commas (default: anon).' },
+    ...documentOptions,
+    role: {
+      value: 'NAMES',
+      help: 'Roles, separated by commas (default: anon; with --artifacts those for which it was compiled).',
+    },
     check: { value: 'FILE', help: 'A certificate to compare with.' },
     factor: { value: 'N', help: 'With --check: the growth that is still allowed (default: 1.5).' },
     large: { value: 'ROWS', help: 'Size of a large table (default: 10000 rows, with --check as in the certificate).' },
@@ -68,15 +72,15 @@ interface Measured {
 }
 
 async function requestOf(given: GivenOptions, terminal: Terminal) {
-  const pattern = textOption(given, 'documents')
-  if (pattern === null) throw misuse('cost needs --documents')
-  const roles = namesOption(given, 'role', 'anon')
+  const documents = await namedDocuments(given)
+  if (documents === null) throw misuse('cost needs --documents or --artifacts')
+  const roles = namesOption(given, 'role', usualRoles(documents))
   const checked = textOption(given, 'check')
   if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
   const certificate = checked === null ? null : parseCertificate(await readGiven(checked, '--check'))
   if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
   return {
-    documents: await givenDocuments(pattern),
+    documents,
     roles,
     check: certificate,
     factor: numberOption(given, 'factor', /^\d+(?:\.\d+)?$/) ?? usualFactor,
@@ -86,6 +90,9 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
     database: await loginDatabase(neededSettingsOf(terminal)),
   }
 }
+
+const usualRoles = (documents: readonly GivenDocument[]): string =>
+  [...new Set(documents.flatMap(({ roles }) => roles ?? 'anon'))].join(',') || 'anon'
 
 async function certify(database: Database, request: CostRequest, { note }: Terminal): Promise<Measured> {
   const { roles, documents, large } = request

@@ -15,7 +15,7 @@ import { printDiagnostics } from '../../report/print.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { namesOption, textOption } from './given-options.ts'
-import { givenDocuments, readGiven } from './given-documents.ts'
+import { documentOptions, namedDocuments, readGiven } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
@@ -28,7 +28,8 @@ export const diffCommand: Command = {
     'before, which --against names. With --migration the command runs the files in one transaction that is rolled back,\n' +
     'and compares the database after it; without --against the state before is the present database. Of the commands of\n' +
     'psql it knows those that a migration needs: \\i, \\ir, \\connect to the same database, \\set of variables of psql.\n' +
-    'It holds the locks of the migration meanwhile, and waits for a lock at most three seconds.\n\n' +
+    'It holds the locks of the migration meanwhile, and waits for a lock at most three seconds. Documents are those that\n' +
+    'must keep working; those of allow-lists are among them.\n\n' +
     'Exit codes: 0 nothing breaks, 1 something breaks, 2 wrong use, 3 no result (the migration fails, or there is no\n' +
     'database).',
   options: {
@@ -37,7 +38,7 @@ export const diffCommand: Command = {
       value: 'FILES',
       help: 'SQL to apply and roll back: files or patterns, separated by commas, in their order.',
     },
-    documents: { value: 'GLOB', help: 'Documents that must keep working, such as "src/**/*.graphql".' },
+    ...documentOptions,
     roles: { value: 'NAMES', help: 'Roles, separated by commas (default: anon,authenticated,service_role).' },
     json: { value: null, help: 'Print the comparison as JSON.' },
   },
@@ -69,14 +70,13 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
     schemas: settings.schemas,
     against,
     migration,
-    documents: textOption(given, 'documents'),
+    documents: (await namedDocuments(given)) ?? [],
     roles,
     json: given['json'] === true,
   }
 }
 
 async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
-  const files = request.documents === null ? [] : await givenDocuments(request.documents)
   const stated = request.against === null ? null : await statedBy(request.against, request)
   terminal.stage('Compiling the present database')
   const { present, listed } = await presentState(request, terminal)
@@ -86,7 +86,7 @@ async function compare(request: DiffRequest, terminal: Terminal): Promise<number
   for (const { file, line, message } of leftOut) terminal.note(`${file}:${line}: not judged: ${message}`)
   if (locks.length > 0) terminal.note(printLocks(locks, ms))
   terminal.stage('Comparing the APIs')
-  const comparison = compareApis(stated ?? present, after, request.roles, [...files, ...listed])
+  const comparison = compareApis(stated ?? present, after, request.roles, [...request.documents, ...listed])
   terminal.print(
     request.json
       ? JSON.stringify({ ...comparison, leftOut, locks, locksHeldMs: ms }, null, 2)

@@ -38,7 +38,8 @@ type Given = Readonly<Record<string, unknown>>
 
 /** A document with examples of its variables, which decide what statements it has. */
 export interface ExampledDocument extends GivenDocument {
-  readonly examples: readonly Given[]
+  /** Of an operation; null is the one without a name. */
+  readonly examples: (operation: string | null) => readonly Given[]
 }
 
 /** Why a role cannot ask a document, in the words of the server. */
@@ -51,7 +52,7 @@ export interface DocumentFault {
 }
 
 interface CompiledDocuments {
-  /** By their paths in the folder of the revision. */
+  /** By their paths in the folder of the revision. For a role that cannot ask a document there is none. */
   readonly files: Readonly<Record<string, string>>
   readonly faults: readonly DocumentFault[]
 }
@@ -73,17 +74,20 @@ export function compileDocuments(
   const prepared = createDocuments(needs.engine, allowlistCacheLimits)
   const byRole = roles.map((role) => {
     const types: InputType[] = []
-    const addresses = documents.map((document): readonly [hash: string, address: string] => {
+    const asked = documents.filter(({ roles: only }) => only?.includes(role) ?? true)
+    const addresses = asked.flatMap((document): readonly (readonly [hash: string, address: string])[] => {
+      const refused: DocumentFault[] = []
       const found = operationsOf({ engine, role, prepared, document, types }, (error) =>
-        faults.push(faultOf(document, role, error)),
+        refused.push(faultOf(document, role, error)),
       )
+      faults.push(...refused)
       const file = {
         format: documentsFormat,
         document: document.text,
         needs: needs.of(found),
         operations: found,
       } as const
-      return [sha256Hex(document.text), put(file)]
+      return refused.length > 0 ? [] : [[sha256Hex(document.text), put(file)]]
     })
     const table = put({ format: documentsFormat, types: inputTable(types) })
     return { role, table, documents: Object.fromEntries(addresses.toSorted(([a], [b]) => (a < b ? -1 : 1))) }
@@ -172,7 +176,7 @@ function operationOf({ engine, role, prepared, document, types }: Asked, name: s
       declared,
       form,
       found,
-      document.examples,
+      document.examples(name),
       strict ? foreseen(declared, form.nulls, thought) : thought,
     ),
   }

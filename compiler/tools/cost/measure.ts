@@ -30,9 +30,9 @@ export async function measure(
   documents: readonly GivenDocument[],
 ): Promise<readonly CertifiedOperation[]> {
   const operations: CertifiedOperation[] = []
-  for (const { source: document, text } of documents) {
+  for (const { source: document, text, roles: only } of documents) {
     for (const operation of operationNames(text)) {
-      for (const role of roles) {
+      for (const role of roles.filter((one) => only?.includes(one) ?? true)) {
         operations.push({ document, operation, role, found: await measureOperation(measuring, role, text, operation) })
       }
     }

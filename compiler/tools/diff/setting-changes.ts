@@ -9,6 +9,7 @@ import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import { relationsBut } from '../../../runtime/engine/related.ts'
+import { governingList } from '../../../runtime/graphql/allowlist/admission.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
 
@@ -150,8 +151,7 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
   ]
 }
 
-const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
-  manifest.allowlists?.find(({ roles }) => roles.includes(role))
+const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined => governingList(manifest, role)
 
 function limitChange(
   sentence: (most: number) => string,

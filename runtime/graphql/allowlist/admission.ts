@@ -25,10 +25,8 @@ export interface Admission {
  * @throws Refusal for a hash that is not its document's, and where there is no list to look it up in
  */
 export function admit(manifest: Manifest, request: GraphqlRequest, role: string): Admission | null {
-  const { allowlists = [] } = manifest
-  const governing = allowlists.find(({ roles }) => roles.includes(role))
-  // A role that no list governs may send hashes as well; it uses the first list.
-  const list = governing ?? allowlists[0]
+  const governing = governingList(manifest, role)
+  const list = hashListOf(manifest, role)
   const sent = sentHash(request)
   if (request.query === null) {
     if (list === undefined) throw refuse('PERSISTED_QUERY_NOT_SUPPORTED', 'PersistedQueryNotSupported')
@@ -42,6 +40,16 @@ export function admit(manifest: Manifest, request: GraphqlRequest, role: string)
   }
   return governing === undefined || hash === null ? null : listedIn(governing, hash, false)
 }
+
+type Lists = Pick<Manifest, 'allowlists'>
+
+/** The list without which the role runs nothing; undefined: there is none. */
+export const governingList = ({ allowlists = [] }: Lists, role: string): AllowlistFacts | undefined =>
+  allowlists.find(({ roles }) => roles.includes(role))
+
+/** The list that the role's hashes are looked up in: a role that no list governs uses the first one. */
+export const hashListOf = (lists: Lists, role: string): AllowlistFacts | undefined =>
+  governingList(lists, role) ?? lists.allowlists?.[0]
 
 function listedIn({ table }: AllowlistFacts, hash: string, hashOnly: boolean): Admission {
   if (table === null) throw notListed({ hash, hashOnly })

@@ -2,7 +2,7 @@ import type { Caller, RequestContext } from '../../contract/execution.ts'
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { notListed, sentHash } from '../allowlist/admission.ts'
+import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { behindList } from '../allowlist/listed.ts'
 import { readBody } from '../http/request.ts'
 import { introspects } from '../operation/introspects.ts'
@@ -136,8 +136,7 @@ function notCompiled({ query }: GraphqlRequest, hash: string): Error {
 /** What a list governs runs only where it is listed, too. */
 function listedTurn(turn: Turn, hash: string, text: string): Turn {
   const { loaded, asker, run, read, request } = turn
-  const { allowlists = [] } = loaded.engine.manifest
-  const list = allowlists.find(({ roles }) => roles.includes(asker.caller.role))
+  const list = governingList(loaded.engine.manifest, asker.caller.role)
   if (list === undefined) return turn
   const hashOnly = request.query === null
   if (list.table === null) throw notListed({ hash, hashOnly })

@@ -79,7 +79,7 @@ async function demandSameCompiled(
   const { files, faults } = compileDocuments(
     engine,
     [role],
-    [{ source: name, text, roles: null, examples: [variables] }],
+    [{ source: name, text, roles: null, examples: () => [variables] }],
   )
   if (faults.length > 0) return
   const { manifest } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex

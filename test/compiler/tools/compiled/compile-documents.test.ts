@@ -19,7 +19,12 @@ beforeAll(async () => {
       create table notes (id int primary key, body text, secret text);
       insert into notes select n, case n when 7 then 'seven' end from generate_series(7, 12) n;
       grant select (id, body) on notes to anon;
-      grant select, insert on notes to authenticated`,
+      grant select, insert on notes to authenticated;
+      create schema private;
+      create table private.documents (hash text, document text);
+      comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}})';
+      grant usage on schema private to public;
+      grant select on private.documents to public`,
   })
   folder = await mkdtemp(join(tmpdir(), 'catalograph-documents-'))
   await writeFile(join(folder, 'one.graphql'), one)
@@ -163,5 +168,63 @@ describe('compile --documents', () => {
     })
     expect(await runCommand([compileCommand], ['compile', '--roles', 'anon'], {})).toMatchObject({ exitCode: 2 })
     expect(await readdir(out)).toEqual([])
+  })
+
+  it('takes the documents of the allow-list, each for the roles that can ask it, with examples by name', async () => {
+    const secret = 'query Secret { notesCollection { edges { node { secret } } } }'
+    const list = async (text: string, hash = sha256Hex(text)): Promise<unknown> =>
+      db.query('insert into private.documents values ($1, $2)', [hash, text])
+    const listed = (out: string, ...more: readonly string[]) =>
+      runCommand([compileCommand], ['compile', '--allowlist', '--out', out, ...more], {
+        environment: { DATABASE_URL: db.url },
+      })
+    const out = await fresh()
+    const examples = join(folder, 'examples.json')
+    await writeFile(examples, JSON.stringify({ Page: { n: 5 }, [sha256Hex(page)]: [{ n: 6 }] }))
+    await list(page)
+    await list(secret)
+    expect(await listed(out, '--examples', examples)).toMatchObject({
+      exitCode: 0,
+      noted: expect.stringMatching(/^anon cannot ask 1 of the listed documents/m),
+    })
+    const { index, at } = await read(out)
+    const { anon = {}, authenticated = {} } = index.roles
+    expect(Object.keys(anon)).toEqual([sha256Hex(page)])
+    expect(Object.keys(authenticated)).toEqual([sha256Hex(page), sha256Hex(secret)].toSorted())
+    const { operations } = await at(anon[sha256Hex(page)] ?? '')
+    const compiled = Object.values(operations[0]?.shapes ?? {}).map(({ variables }) => variables)
+    expect(compiled).toEqual(expect.arrayContaining([{ n: 5 }, { n: 6 }]))
+
+    await writeFile(examples, '{"Pgae": {"n": 5}}')
+    expect(await listed(out, '--examples', examples)).toMatchObject({
+      exitCode: 2,
+      noted: expect.stringContaining('"Pgae" is neither'),
+    })
+    expect(await listed(out, '--roles', 'anon')).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringMatching(/listed [0-9a-f]{12} query Secret.*:1:49: anon: Cannot query field "secret"/),
+    })
+    await list('{ other }', '00')
+    expect(await listed(out)).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining('the hash is not that of the document'),
+    })
+    await db.query('delete from private.documents')
+  })
+
+  it('writes the SQL that lists the documents, which adds what is not listed', async () => {
+    const sql = join(folder, 'list.sql')
+    const written = await compile('*.graphql', await fresh(), '--list-sql', sql)
+    expect(written).toMatchObject({ exitCode: 0 })
+    const admin = await readFile(sql, 'utf8')
+    for (const _time of [1, 2]) await db.query(admin)
+    const { rows } = await db.query('select hash, document from private.documents order by document')
+    expect(rows).toEqual([one, page].map((document) => ({ hash: sha256Hex(document), document })))
+    await db.query(`delete from private.documents; comment on schema public is null`)
+    expect(await compile('*.graphql', await fresh(), '--list-sql', sql)).toMatchObject({
+      exitCode: 1,
+      noted: expect.stringContaining('no served schema has an allow-list'),
+    })
+    expect(await compile('*.graphql', await fresh(), '--allowlist')).toMatchObject({ exitCode: 2 })
   })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
 import { costCommand } from '../../../../compiler/tools/cli/cost.ts'
 import { runCommand } from '../../../support/command.ts'
 import {
@@ -62,6 +63,16 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
   }
   const one = async (text: string, ...args: readonly string[]): Promise<Cost> =>
     (await measured(text, ...args))[0]?.found as Cost
+
+  it('certifies documents of artifacts for the roles for which they were compiled', async () => {
+    const out = join(folder, 'artifacts')
+    const args = ['compile', ...app(), '--roles', 'anon,authenticated', '--out', out]
+    await runCommand([compileCommand], args, { environment: { DATABASE_URL: db.url } })
+    const { operations } = JSON.parse((await run('--artifacts', out, '--json')).printed) as Certificate
+    expect(operations).toMatchObject(
+      ['anon', 'authenticated'].map((role) => ({ document: 'By', operation: 'By', role, found: { rows: 30 } })),
+    )
+  })
 
   it('certifies rows, cost, indexes and large tables that are read from end to end', async () => {
     const { exitCode, printed, noted } = await run(...app(), '--json')
@@ -200,7 +211,8 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
   })
 
   it.each([
-    [[], 2, 'cost needs --documents'],
+    [[], 2, 'cost needs --documents or --artifacts'],
+    [['--artifacts', 'nowhere'], 2, '--artifacts: '],
     [['--documents', '/nowhere/*.graphql'], 2, '--documents /nowhere/*.graphql names no file'],
     [['--documents', 'HERE', '--role', 'anon,'], 2, '--role takes names with commas between them'],
     [['--documents', 'HERE', '--factor', '2'], 2, '--factor goes with --check'],

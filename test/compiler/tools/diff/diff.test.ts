@@ -116,6 +116,19 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('judges the documents of artifacts for the roles for which they were compiled', async () => {
+    const out = join(folder, 'compiled')
+    const documents = ['--documents', join(folder, 'app/**/*.graphql')]
+    await runBuilt(['compile', ...documents, '--roles', 'authenticated', '--out', out], { DATABASE_URL: db.adminUrl })
+    const ran = await migrate('alter table posts drop column body', '--artifacts', out, '--json')
+    const { broken } = compared(ran).documents
+    expect(broken.map(({ source, operation, roles }) => [source, operation, roles.join()])).toEqual([
+      ['Bodies, Name', 'Bodies', 'authenticated'],
+      ['Bodies, Name', 'Name', 'authenticated'],
+    ])
+    expect(await migrate('select 1', '--artifacts', out, ...documents)).toMatchObject({ exitCode: 2 })
+  })
+
   it('judges the documents of an allow-list for the roles of the list', async () => {
     await db.query(`
       create schema private; create table private.documents (hash text primary key, document text);

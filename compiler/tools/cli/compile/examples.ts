@@ -1,0 +1,66 @@
+import { readFile } from 'node:fs/promises'
+import { isJsonObject, type JsonObject } from '../../../../runtime/lib/json-object.ts'
+import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
+import type { ExampledDocument } from '../../compiled/compile-documents.ts'
+import { operationNames, type GivenDocument } from '../../diff/documents.ts'
+import { misuse } from '../command.ts'
+import { readGiven } from '../given-documents.ts'
+
+/** Examples of variables by the name of an operation, or by the hash of a document. */
+export type NamedExamples = Readonly<Record<string, readonly JsonObject[]>>
+
+/** Reads the file of `--examples`. Rejects with CommandFailure. */
+export async function readNamedExamples(path: string): Promise<NamedExamples> {
+  const found = tryParseJson(await readGiven(path, '--examples'))
+  const entries = isJsonObject(found) ? Object.entries(found) : []
+  const examples = entries.map(([name, value]) => [name, examplesIn(value)] as const)
+  const [wrong] = examples.filter(([, list]) => list === null)
+  if (!isJsonObject(found)) throw misuse(`--examples: ${path} holds no object of names of operations`)
+  if (wrong !== undefined)
+    throw misuse(`--examples: ${path} has under "${wrong[0]}" neither an object of variables nor a list of these`)
+  return Object.fromEntries(examples.map(([name, list]) => [name, list ?? []]))
+}
+
+/**
+ * The documents, each with the examples of the file beside it and those that are named. Rejects with CommandFailure for what
+ * holds no examples, and for names of nothing.
+ */
+export async function withExamples(
+  documents: readonly GivenDocument[],
+  named: NamedExamples,
+): Promise<readonly ExampledDocument[]> {
+  const unused = new Set(Object.keys(named))
+  const take = (name: string): readonly JsonObject[] => {
+    unused.delete(name)
+    return Object.hasOwn(named, name) ? (named[name] ?? []) : []
+  }
+  const exampled: ExampledDocument[] = []
+  for (const document of documents) {
+    const { source, text } = document
+    const beside = [...(await examplesBeside(source)), ...take(sha256Hex(text))]
+    const byName = new Map(operationNames(text).map((name) => [name, name === null ? [] : take(name)]))
+    exampled.push({ ...document, examples: (operation) => [...beside, ...(byName.get(operation) ?? [])] })
+  }
+  const [unknown] = unused
+  if (unknown === undefined) return exampled
+  throw misuse(`--examples: "${unknown}" is neither the name of an operation nor the hash of a document`)
+}
+
+/** Those in `NAME.variables.json` beside `NAME.graphql`: an object of variables, or a list of these. */
+async function examplesBeside(source: string): Promise<readonly JsonObject[]> {
+  const path = `${source.replace(/\.[^./\\]*$/, '')}.variables.json`
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw misuse(`--documents: ${path} cannot be read (${error.code ?? error.message})`)
+  })
+  const examples = text === null ? [] : examplesIn(tryParseJson(text))
+  if (examples !== null) return examples
+  throw misuse(`--documents: ${path} holds neither an object of variables nor a list of these`)
+}
+
+/** Null for what is neither an object of variables nor a list of these. */
+function examplesIn(value: unknown): readonly JsonObject[] | null {
+  const examples = [value].flat()
+  return examples.every(isJsonObject) ? examples : null
+}

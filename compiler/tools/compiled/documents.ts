@@ -1,0 +1,26 @@
+import { readDocuments } from '../../../runtime/graphql/compiled/read.ts'
+import { documentFile, type DocumentFile } from '../../../runtime/graphql/compiled/format.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import type { GivenDocument } from '../diff/documents.ts'
+import { beginningOf } from '../diff/listed.ts'
+
+/**
+ * The documents that `compile` wrote into a folder, each for the roles for which it was compiled, by the names of their
+ * operations. @throws ArtifactFailure
+ */
+export function compiledDocuments(folder: string): readonly GivenDocument[] {
+  const { index, files } = readDocuments(folder)
+  const entries = Object.entries(index.roles).flatMap(([role, documents]) =>
+    Object.entries(documents).map(([hash, address]) => ({ role, hash, address })),
+  )
+  const found = [...groupBy(entries, ({ hash }) => hash)].map(([hash, compiled]) => {
+    const { document, operations } = JSON.parse(files[documentFile(compiled[0]?.address ?? '')] ?? '') as DocumentFile
+    const names = operations.flatMap(({ name }) => name ?? [])
+    return { hash, text: document, names: names.join(', '), roles: compiled.map(({ role }) => role) }
+  })
+  const sameNames = groupBy(found, ({ names }) => names)
+  return found.map(({ hash, text, names, roles }) => {
+    const isUnique = names !== '' && sameNames.get(names)?.length === 1
+    return { source: isUnique ? names : `${names} ${hash.slice(0, 12)} ${beginningOf(text)}`.trim(), text, roles }
+  })
+}
