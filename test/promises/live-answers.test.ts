@@ -54,6 +54,10 @@ const outages =
     }
   }
 
+interface Refused {
+  readonly errors: readonly { readonly message: string; readonly extensions: { readonly code: string } }[]
+}
+
 async function playWorld(worldSeed: number): Promise<Played | null> {
   const [sampled] = fc.sample(worlds.map(played), { seed: worldSeed, numRuns: 1 })
   const random = createRandom(worldSeed)
@@ -70,10 +74,14 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
   const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
   const readOne = async ({ document, ...asked }: Question): Promise<readonly string[] | null> => {
     const { operationName, ...ask } = asked
-    const found = await reference.watch(document, { ...ask, ...(operationName !== null && { operationName }) })
-    if (found.kind !== 'refused') return null
-    const { errors } = JSON.parse(found.response.body.toString()) as { errors: readonly { message: string }[] }
-    return errors.map(({ message }) => message)
+    for (;;) {
+      const found = await reference.watch(document, { ...ask, ...(operationName !== null && { operationName }) })
+      if (found.kind !== 'refused') return null
+      const { errors } = JSON.parse(found.response.body.toString()) as Refused
+      // What a document is was not read where a connection ended meanwhile.
+      if (errors.every(({ extensions }) => extensions.code !== 'DATABASE_UNAVAILABLE'))
+        return errors.map(({ message }) => message)
+    }
   }
   const read: Play['read'] = async (all) => {
     // What runs is of the schema of now; what is read need not be.
