@@ -71,11 +71,14 @@ const cutOff = async (): Promise<readonly number[]> => {
   return pids
 }
 
-const failOver = async (senders: readonly number[]): Promise<void> => {
+/** Resolves with when the old primary was gone, by performance.now. */
+const failOver = async (senders: readonly number[]): Promise<number> => {
   const killed = primary.cluster.kill()
   for (const pid of senders) process.kill(pid, 'SIGKILL')
   await killed
+  const gone = performance.now()
   await heir.query('select pg_promote()')
+  return gone
 }
 
 it('whoever has just signed up is known', async () => {
@@ -96,7 +99,7 @@ it(
     const count = tally.written.length
     await during(() => tally.written.length >= count + 3)
     const fell = performance.now()
-    await failOver(senders)
+    const gone = await failOver(senders)
     await done
     const { rows } = await heir.query('select body from note')
     const kept = new Set(rows.map(({ body }: { readonly body: string }) => body))
@@ -110,6 +113,7 @@ it(
     )
     expect(stale).toEqual([])
     expect(lost.length).toBeGreaterThan(0)
+    expect(lost.filter(({ sent }) => sent > gone)).toEqual([])
     // One that was committed right before has to ask the promoted server where that was.
     expect(lost.filter(({ position, at }) => at < fell && !position.startsWith('1/'))).toEqual([])
     expect(tally.written.at(-1)?.position).toMatch(/^2\//)

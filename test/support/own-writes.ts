@@ -21,7 +21,9 @@ type Manner = (typeof manners)[number]
 interface Written {
   readonly body: string
   readonly position: string
-  /** When it was, by performance.now. */
+  /** When it was sent, by performance.now. */
+  readonly sent: number
+  /** When it was answered. */
   readonly at: number
 }
 
@@ -102,13 +104,14 @@ async function call(
   let own: readonly Written[] = []
   for (let turn = 0; tally.reads < options.reads; turn += 1) {
     const body = `${number}.${turn}`
+    const sent = performance.now()
     const wrote = await ask(
       token,
       `mutation { insertIntonoteCollection(objects: [{ body: "${body}" }]) { affectedCount } }`,
       null,
     )
     if (wrote.data === null || wrote.position === null) continue
-    const last = { body, position: wrote.position, at: performance.now() }
+    const last = { body, position: wrote.position, sent, at: performance.now() }
     tally.written.push(last)
     own = [...own, last].slice(-lookedFor)
     const list = own.map((one) => `"${one.body}"`).join()
