@@ -25,8 +25,8 @@ grant select on devices to anon, authenticated;
 create extension if not exists pg_trgm;
 create extension if not exists ltree;
 
-create table notes (id int primary key, laps int[] not null, path ltree not null, title text not null, body tsvector not null, during int4range not null, address inet not null);
-insert into notes select n, array[n % 3001, n % 97 + 5000], ('p' || n % 97 || '.q' || n % 3001)::ltree, 'note w' || n % 3001 || ' of v' || n % 97, to_tsvector('simple', 'w' || n % 3001 || ' v' || n % 97),
+create table notes (id int primary key, bound int not null, laps int[] not null, path ltree not null, title text not null, body tsvector not null, during int4range not null, address inet not null);
+insert into notes select n, n + n % 3 - 1, array[n % 3001, n % 97 + 5000], ('p' || n % 97 || '.q' || n % 3001)::ltree, 'note w' || n % 3001 || ' of v' || n % 97, to_tsvector('simple', 'w' || n % 3001 || ' v' || n % 97),
   int4range(n, n + 10), '10.0.0.0'::inet + n
 from generate_series(1, 100000) n;
 create index on notes using gin (to_tsvector('simple', title));
@@ -37,7 +37,7 @@ create index on notes using gist (path);
 create index on notes using gin (laps);
 create index on notes using gist (during);
 create index on notes using gist (address inet_ops);
-comment on table notes is '@graphql({"search": {"enabled": true}, "rangeFilters": {"enabled": true}, "networkFilters": {"enabled": true}, "textFilters": {"enabled": true}, "ltreeFilters": {"enabled": true}, "arrayFilters": {"enabled": true}})';
+comment on table notes is '@graphql({"search": {"enabled": true}, "rangeFilters": {"enabled": true}, "networkFilters": {"enabled": true}, "textFilters": {"enabled": true}, "ltreeFilters": {"enabled": true}, "arrayFilters": {"enabled": true}, "columnFilters": {"enabled": true}})';
 grant select on notes to anon, authenticated;
 
 create table papers (

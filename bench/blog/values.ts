@@ -105,6 +105,15 @@ export const valueOperations: readonly AdditionOperation[] = [
   notes('filter-ltree', '$path: Opaque!', 'path: {descendantOf: $path}', 'p.path <@ $1::ltree', (n) => ({
     path: `p${n % 97}.q${n}`,
   })),
+  notes(
+    'filter-columns',
+    '$after: Int!',
+    'columns: {bound: {lt: id}}, id: {gt: $after}',
+    'p.bound < p.id and p.id > $1::int4',
+    (n) => ({
+      after: n,
+    }),
+  ),
   notes('filter-array-element', '$lap: Int!', 'laps: {some: {eq: $lap}}', 'p.laps @> array[$1::int4]', (n) => ({
     lap: n,
   })),

@@ -240,6 +240,7 @@ const columnOf = (row: RowOf<'columns'>, index: Index): CatalogColumn => ({
   type: row.type,
   modifier: row.modifier,
   typeText: textOfType(row.type, row.modifier, index),
+  ...(row.collation !== null && { collation: row.collation }),
   notNull: row.notNull,
   generated: row.generated,
   identity: row.identity,

@@ -60,6 +60,7 @@ export const ROWS = {
     number: integer,
     type: text,
     modifier: integer,
+    collation: nullable(text),
     notNull: bool,
     generated: bool,
     identity: bool,

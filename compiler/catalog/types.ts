@@ -144,6 +144,8 @@ export interface CatalogColumn {
   readonly modifier: number
   /** format_type under an empty search path: qualified and quoted where needed, with its modifier: varchar(8). */
   readonly typeText: string
+  /** Quoted with its schema; absent where it is the database's, and where the type has none. */
+  readonly collation?: string
   /** A NOT NULL constraint that is validated: no row holds a null. */
   readonly notNull: boolean
   readonly generated: boolean

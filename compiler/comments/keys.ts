@@ -266,6 +266,12 @@ export const keys = [
     help: '{"enabled": true} filters its arrays by their elements; a table goes before its schema.',
   },
   {
+    key: 'columnFilters',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help: '{"enabled": true} compares columns of a row with each other in filters; a table goes before its schema.',
+  },
+  {
     key: 'rangeFilters',
     on: ['schema', 'relation'],
     decode: switched,

@@ -6,6 +6,7 @@ import type { AnnotatedColumn } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'
+import { comparisonOf } from './comparisons.ts'
 import { attributesOf } from './composites.ts'
 import { deprecation } from './deprecation.ts'
 import { formSwitches } from './filter-forms.ts'
@@ -32,9 +33,11 @@ export function buildColumns(
 ): WithDiagnostics<readonly ColumnFacts[]> {
   const asked = additionsOfTable(named)
   const required = requirementOf(scope, named)
+  const compares = tableAdditions(named.relation, named.schema).columnFilters === true
   return collectPresent(
     named.relation.columns.map((column) => {
-      const facts = columnFacts(named, column, values(column.type, asked), required)
+      const own = columnFacts(named, column, values(column.type, asked), required)
+      const facts = compares && own.filter && own.order ? { ...own, ...comparisonOf(scope, column, asked) } : own
       const kept = isServed(facts) || needed.has(column.name)
       return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
     }),

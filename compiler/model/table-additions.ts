@@ -13,6 +13,7 @@ const names = [
   'groups',
   'updates',
   'nestedWrites',
+  'columnFilters',
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 

@@ -255,6 +255,8 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly updates?: true
   /** Its insert takes related rows. */
   readonly nestedWrites?: true
+  /** Its filter type compares columns with each other. */
+  readonly columnFilters?: true
 }
 
 export interface EntityFacts extends EntityAdditions, Deprecable {
@@ -409,6 +411,8 @@ export interface ColumnFacts extends Deprecable {
   /** Whether the column has a field in the filter type, the order type. */
   readonly filter: boolean
   readonly order: boolean
+  /** Columns with the same text are compared with each other; only with columnFilters. */
+  readonly comparison?: string
   readonly aggregate: AggregateFacts
   /** Whether the column may stand in insert and update inputs at all (not generated, identity or serial). */
   readonly input: boolean

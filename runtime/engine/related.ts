@@ -48,11 +48,13 @@ export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): Re
       )
     : new Map()
 
-/** Columns that `distinctOn` can name, by field (spec/graphql.md 17): GraphQL keeps some words from enums. */
+/** Columns that an enum can name, by field: GraphQL keeps some words from its values. */
+export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
+  new Map([...byField(columns)].filter(([name]) => !['true', 'false', 'null'].includes(name)))
+
+/** Columns that `distinctOn` can name, by field (spec/graphql.md 17). */
 export const distinctFields = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
-  entity.distinctOn === true
-    ? new Map([...byField(visible.orderable(entity))].filter(([name]) => !['true', 'false', 'null'].includes(name)))
-    : new Map()
+  entity.distinctOn === true ? enumFields(visible.orderable(entity)) : new Map()
 
 /** Columns that rows can be grouped by (spec/graphql.md 17.2), by field: pages of groups are sorted by them. */
 export const groupColumns = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>

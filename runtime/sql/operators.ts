@@ -71,6 +71,11 @@ export const operators = {
 
 export type OperatorName = keyof typeof operators
 
+/** Those by which columns are compared with each other. */
+export const columnOperators = ['eq', 'gt', 'gte', 'lt', 'lte', 'neq'] as const satisfies readonly OperatorName[]
+
+export type ColumnOperatorName = (typeof columnOperators)[number]
+
 export const enumOperators = ['eq', 'in', 'is', 'neq'] as const satisfies readonly OperatorName[]
 export const listOperators = [
   'containedBy',

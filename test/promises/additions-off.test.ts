@@ -26,6 +26,7 @@ const additions = {
   textFilters: { enabled: true },
   ltreeFilters: { enabled: true },
   arrayFilters: { enabled: true },
+  columnFilters: { enabled: true },
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
   updates: { enabled: true },

@@ -89,7 +89,7 @@ export const askedServed = 'any (array(select oid from relations where served))'
 /** Columns of the relations and of what their foreign keys refer to. */
 export const ATTRIBUTES = `attributes as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
-    a.atthasdef, a.attacl
+    a.atthasdef, a.attacl, a.attcollation
   from pg_catalog.pg_attribute a
   where a.attrelid = any (array(select oid from relations union select k.confrelid
       from pg_catalog.pg_constraint k where k.conrelid = ${asked} and k.contype = 'f'))
@@ -121,12 +121,18 @@ export const SEQUENCE_LIST = `select s.relation, s.sequence, ${sliceOf('s.relati
 const COMMENTED = `select d.objoid from pg_catalog.pg_description d
     where d.classoid = ${classOf('pg_class')} and d.objsubid > '0' and d.objoid = ${asked}`
 
+/** The collation of a column; null for the database's, and of a type that has none. */
+const COLLATION = `case when a.attcollation not in ('0', '100') then (
+      select pg_catalog.format('%I.%I', n.nspname, l.collname)
+      from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
+      where l.oid = a.attcollation) end`
+
 /**
  * Looked up among lists rather than joined to them: expecting few columns, the planner would go through such a list for each
  * of hundreds of thousands.
  */
 export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
-    a.atttypid as type, a.atttypmod as modifier,
+    a.atttypid as type, a.atttypmod as modifier, ${COLLATION} as collation,
     a.attnotnull and (a.attrelid, a.attnum) not in (${UNPROVEN}) as "notNull",
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity,
     (a.attrelid, a.attnum::pg_catalog.int4) in (select relation, number from sequences) as serial,

@@ -60,7 +60,14 @@ const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null }
 /** Null where the interpreter does not know how values of the type are answered. */
 export function knownColumn(types: Types, column: AnnotatedColumn, collation: Collation): KnownColumn | null {
   const type = typeOf(types, column.type, column.modifier, collation)
-  return type === null ? null : { type, cell: cellOf(types, type, column), sql: column.typeText }
+  const { collation: collated } = column
+  return type === null
+    ? null
+    : {
+        type: type.base === 'text' && collated !== undefined ? { ...type, collated } : type,
+        cell: cellOf(types, type, column),
+        sql: column.typeText,
+      }
 }
 
 function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation): ColumnType | null {

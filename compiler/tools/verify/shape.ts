@@ -80,6 +80,7 @@ function otherFields(world: World, view: RoleView, table: ApiTable): readonly st
   return [
     ...[...table.fields].flatMap(([name, field]) => (isSame(name, field) ? [] : [name])),
     ...lacks('filter', [...table.filters.keys(), ...table.filterRelations.keys()]),
+    ...lacks('columnFilter', table.compared.keys()),
     ...lacks('orderBy', [...table.orders.keys(), ...table.orderRelations.keys()]),
   ]
 }

@@ -14,6 +14,7 @@ import { filterComputed } from '../computed-filters.ts'
 import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
 import { rankFields } from '../searches.ts'
 import { isGeo, type RoleVisibility } from '../view.ts'
+import { columnConditions } from './compared.ts'
 import { deletedArgument } from './deleted.ts'
 import { arrayFilter, formTypesOf, rankType } from './form-filters.ts'
 import { groupsField } from './groups-field.ts'
@@ -133,6 +134,8 @@ export const makeFilter =
         const computed = [...filterComputed(visible, entity)].map(([name, { type }]): InputField => {
           return [name, { type: filterType(visible, name, type, types), description: `Conditions on ${name}.` }]
         })
+        const own = [...columns, ...computed, ...relationConditions(visible, entity, types)]
+        const isFree = ([name]: InputField): boolean => own.every(([other]) => other !== name)
         const list = new GraphQLList(nonNull(self))
         const others: InputField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
@@ -143,9 +146,8 @@ export const makeFilter =
         // A column that bears one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
         return Object.fromEntries([
-          ...columns,
-          ...computed,
-          ...relationConditions(visible, entity, types),
+          ...own,
+          ...columnConditions(entity, types).filter(isFree),
           ...others.filter(([name]) => !taken.has(name)),
         ])
       },

@@ -15,6 +15,7 @@ import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
 import { visibleTo, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
+import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
 import { compositeMakers } from './composites.ts'
 import { formTypesOf } from './form-filters.ts'
 import {
@@ -121,6 +122,9 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   min: makeFigureResult(visible, 'min'),
   max: makeFigureResult(visible, 'max'),
   relationFilter: makeRelationFilter,
+  columnFilter: makeColumnFilter(visible),
+  columnComparison: makeColumnComparison(visible),
+  comparedColumn: makeComparedColumn(visible),
   relationOrderBy: makeRelationOrderBy,
   distinctField: makeDistinctField(visible),
   onConflict: makeOnConflict,

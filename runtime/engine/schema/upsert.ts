@@ -1,7 +1,7 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
 import { writtenEnum } from '../meaning.ts'
+import { enumFields } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
-import { byField } from '../visible/columns.ts'
 import { deletedArgument } from './deleted.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
@@ -65,16 +65,11 @@ export const makeConstraint =
       visible.nameableKeys(entity).map(({ name }) => [name, name]),
     )
 
-/** GraphQL keeps three words from being values of enums. */
-const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
-
 export const makeUpdateField =
   (visible: RoleVisibility): MakePart =>
   (entity) =>
     enumOf(
       typeName(entity, 'updateField'),
       `The fields of ${entity.name} that a row can take over.`,
-      [...byField(visible.takeovers(entity))].flatMap(([name, { column }]) =>
-        reserved.has(name) ? [] : [[name, column]],
-      ),
+      [...enumFields(visible.takeovers(entity))].map(([name, { column }]) => [name, column]),
     )

@@ -5,6 +5,7 @@ import { filterRelations, type Related } from '../../engine/related.ts'
 import { isGeo } from '../../engine/view.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
+import { planColumns } from './compared.ts'
 import { combined, planColumn, planValue } from './conditions.ts'
 import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-node-ids.ts'
 import type { Input } from './input.ts'
@@ -56,7 +57,8 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
         )
       }
       const related = filterRelations(planner.visible, entity).get(name)
-      return related === undefined ? null : planRelated(planner, related, input)
+      if (related !== undefined) return planRelated(planner, related, input)
+      return name === 'columns' ? combined('all', planColumns(planner.visible, entity, input)) : null
     }
   }
 }

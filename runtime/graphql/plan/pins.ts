@@ -42,6 +42,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
       return equal(entity, column, filter.value, filter.operator === 'in')
     }
     case 'not':
+    case 'compare-column':
     case 'presence':
     case 'spatial':
     case 'form':

@@ -187,6 +187,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
     case 'elements':
       if ('computed' in filter) readComputed(found, path, place, filter.computed)
       return
+    case 'compare-column':
     case 'key':
     case 'deleted':
       return

@@ -5,6 +5,7 @@ import type { TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
+import type { ColumnOperatorName } from '../../sql/operators.ts'
 import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
@@ -27,6 +28,13 @@ export type Filter =
       readonly operand: 'value' | 'values'
       readonly value: Value
     })
+  /** One column of the row with another one, by their SQL names. */
+  | {
+      readonly kind: 'compare-column'
+      readonly column: string
+      readonly operator: ColumnOperatorName
+      readonly other: string
+    }
   | (Subject & { readonly kind: 'presence'; readonly present: boolean })
   | (Subject & {
       readonly kind: 'spatial'

@@ -50,6 +50,8 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
     }
     case 'compare':
       return compare(filter)
+    case 'compare-column':
+      return compareColumn(filter)
     case 'spatial':
       return spatial(filter)
     case 'form':
@@ -91,6 +93,15 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
     const typed = applied(filter.operand === 'values' ? type.operands : type.operand, operand)
     const own = ownOperators(type.order)
     return sql`(${written(([left = '', right = '']) => render(left, right, own), [value, typed])})`
+  }
+}
+
+function compareColumn({ column, operator, other }: Extract<Filter, { kind: 'compare-column' }>): Condition {
+  const { render } = operators[operator]
+  return (scope) => {
+    const own = ownOperators(columnOf(scope.builder, column).order)
+    const both = [scope.column(column), scope.column(other)]
+    return sql`(${written(([left = '', right = '']) => render(left, right, own), both)})`
   }
 }
 

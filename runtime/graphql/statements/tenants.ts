@@ -159,6 +159,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
       return filter.operator === 'eq' && comparedColumn(filter) === column ? filter.value : null
     case 'any':
     case 'not':
+    case 'compare-column':
     case 'presence':
     case 'spatial':
     case 'form':

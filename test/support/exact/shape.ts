@@ -91,11 +91,14 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
   const hasKeys = table.orders.size > 0 || table.groupRelations.size > 0
   const isGrouped = hasKeys && hasAddition(world, table.sketch, 'groups')
   const logic = ['nodeId', 'and', 'or', 'not'].filter((name) => !table.filters.has(name))
+  const comparing = table.compared.size > 0 ? ['columns'] : []
   const nested = nestedFields(world, api, table).map(({ name }) => name)
   const changed = changedFields(world, api, table)
   const inputs = [
     [`${table.type}OrderBy`, [...table.orders.keys(), ...table.orderRelations.keys(), ...table.ranks.keys()]] as const,
     [`${table.type}DistinctField`, [...table.distinct.keys()]] as const,
+    [`${table.type}ColumnFilter`, [...table.compared.keys()]] as const,
+    [`${table.type}ComparedColumn`, [...table.compared.keys()]] as const,
     [`${table.type}InsertInput`, [...table.inserts.keys(), ...nested]] as const,
     [`${table.type}UpdateInput`, [...table.updates.keys()]] as const,
     [`${table.type}RelatedInput`, changed.map(({ name }) => name)] as const,
@@ -116,7 +119,7 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
       ],
     ],
     [`${table.type}Edge`, ['cursor', 'node', ...table.between.keys()]],
-    [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...logic]],
+    [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...comparing, ...logic]],
     ...inputs,
     ...(isGrouped ? groupShape(table) : []),
     ...[...(isGrouped ? table.figures : table.aggregates)]

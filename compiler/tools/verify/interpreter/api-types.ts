@@ -25,6 +25,8 @@ export interface ApiTable {
   readonly filters: ReadonlyMap<string, ColumnSketch>
   /** Relations that can be asked for in a filter (spec/graphql.md 17). */
   readonly filterRelations: ReadonlyMap<string, RelationField>
+  /** Columns that others are compared with in a filter (spec/graphql.md 17.1). */
+  readonly compared: ReadonlyMap<string, ColumnSketch>
   readonly orders: ReadonlyMap<string, ColumnSketch>
   /** Relations that rows can be sorted by (spec/graphql.md 17). */
   readonly orderRelations: ReadonlyMap<string, RelationField>

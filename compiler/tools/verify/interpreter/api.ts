@@ -4,6 +4,7 @@ import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls
 import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
+import { comparable } from './compared.ts'
 import {
   forwardName,
   isAlwaysThere,
@@ -100,6 +101,7 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   columns: shown(world, table.type, table.columns),
   filters: shown(world, table.type, table.filters),
   filterRelations: shown(world, table.type, table.filterRelations),
+  compared: shown(world, table.type, table.compared),
   orders: shown(world, table.type, table.orders),
   orderRelations: shown(world, table.type, table.orderRelations),
   between: shown(world, `${table.type}Edge`, table.between),
@@ -165,6 +167,12 @@ function apiTable(
   const filters = new Map(filterColumns(world, role, sketch))
   const searched = [...columns].filter(([, column]) => on.search === true && isSearched(column))
   if (world.functionShapes === true) addComputedFilters(world, sketch, fields, filters)
+  const filterRelations =
+    on.relationFilters === true
+      ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
+      : new Map<string, RelationField>()
+  const isCompared = on.columnFilters === true && !filters.has('columns') && !filterRelations.has('columns')
+  const compared = pick((column) => operatorsOf(column.type, on).length > 0 && isOrderable(column.type))
   const orderRelations = hasAddition(world, sketch, 'orderByRelated')
     ? new Map(
         [...relationsBut(fields, [...orders.keys()])].filter(
@@ -183,9 +191,8 @@ function apiTable(
     fields: withHeadlines(fields, searched),
     columns,
     filters,
-    filterRelations: hasAddition(world, sketch, 'relationFilters')
-      ? relationsBut(fields, [...filters.keys(), 'nodeId', 'and', 'or', 'not'])
-      : new Map(),
+    filterRelations,
+    compared: isCompared ? comparable(compared) : new Map(),
     orders,
     orderRelations,
     ranks: new Map(

@@ -5,7 +5,7 @@ import { readOwnOperator } from './own-operators.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
-import { compareValues, quantifiers, readValue, rulesOf } from './types.ts'
+import { compareValues, operatorHolds, quantifiers, readValue, rulesOf } from './types.ts'
 import {
   compositeNamed,
   type ColumnSketch,
@@ -211,23 +211,7 @@ function compareBy(world: World, type: ColumnType, operator: string, value: Valu
   if (isPattern !== undefined) return isPattern(String(value), String(operand))
   if (Array.isArray(value) && Array.isArray(operand) && operator !== 'eq')
     return compareSets(world, type, operator, value, operand)
-  const order = compareValues(world, type, value, operand)
-  switch (operator) {
-    case 'eq':
-      return order === 0
-    case 'neq':
-      return order !== 0
-    case 'lt':
-      return order < 0
-    case 'lte':
-      return order <= 0
-    case 'gt':
-      return order > 0
-    case 'gte':
-      return order >= 0
-    default:
-      throw new Error(`there is no operator ${operator}`)
-  }
+  return operatorHolds(operator, compareValues(world, type, value, operand))
 }
 
 /** A null element is equal to nothing here (Postgres manual 9.19). */

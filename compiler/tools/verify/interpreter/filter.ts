@@ -12,6 +12,7 @@ import {
   type Fields,
   type Input,
 } from './conditions.ts'
+import { readColumns } from './compared.ts'
 import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
@@ -41,6 +42,8 @@ function readEntry(around: Surroundings, table: ApiTable, name: string, value: J
       return negation(readFilter(around, table, value))
     case 'nodeId':
       return readNodeId(world, table, value)
+    case 'columns':
+      return readColumns(world, table, value)
     default:
       throw new Error(`${table.type} has no filter ${name}`)
   }

@@ -42,7 +42,7 @@ const ends = ['min', 'max'] as const
 /** The "C" collation: UTF-8 bytes. */
 export const compareText = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 const compareNumbers = (a: number | boolean, b: number | boolean): number => Number(a) - Number(b)
-const compareNumerics = (a: string, b: string): number => compareDecimals(readDecimal(a), readDecimal(b))
+export const compareNumerics = (a: string, b: string): number => compareDecimals(readDecimal(a), readDecimal(b))
 const compareTimes = (a: string, b: string): number =>
   Date.parse(secondOf(a)) - Date.parse(secondOf(b)) || compareText(fractionOf(a), fractionOf(b))
 /** Without the digits behind the second, which a Date holds three of and Postgres six; those are compared as text. */
@@ -283,3 +283,23 @@ const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(
  */
 export const toTokenText = (type: ColumnType, value: Value): string =>
   rawInTokens.has(type.base) && typeof value === 'string' ? value : JSON.stringify(value)
+
+/** Whether a comparison is true of two values that are in this order. */
+export function operatorHolds(operator: string, order: number): boolean {
+  switch (operator) {
+    case 'eq':
+      return order === 0
+    case 'neq':
+      return order !== 0
+    case 'lt':
+      return order < 0
+    case 'lte':
+      return order <= 0
+    case 'gt':
+      return order > 0
+    case 'gte':
+      return order >= 0
+    default:
+      throw new Error(`there is no operator ${operator}`)
+  }
+}

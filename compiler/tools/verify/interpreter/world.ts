@@ -59,6 +59,8 @@ export interface ColumnType {
   readonly json?: true
   /** What orders a `text`; without it UTF-8 bytes do. */
   readonly collation?: string
+  /** The collation's name where it is not the database's, whether or not it orders otherwise. */
+  readonly collated?: string
   /** The reference system's code of EPSG, of a `geometry` that is not longitude and latitude. */
   readonly srid?: number
   /** The composite type's name where `base` is `composite`. */
@@ -185,6 +187,7 @@ export const additions = [
   'networkFilters',
   'updates',
   'nestedWrites',
+  'columnFilters',
 ] as const
 
 /** What the owner has a column set to, whoever writes: a value of its type, or the caller's `sub`. */

@@ -1,6 +1,7 @@
 import type { ApiTable, RelationField } from '../interpreter/api-types.ts'
 import { apiTableOf } from '../interpreter/api.ts'
 import { nodeIdOf } from '../interpreter/answer.ts'
+import { familyOf } from '../interpreter/compared.ts'
 import { storeOf, rowsOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { operatorsOf, quantifiers, type FilterSwitches } from '../interpreter/types.ts'
@@ -31,9 +32,30 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
     const [name, relation] = draw.pick([...table.filterRelations])
     entries.set(name, drawRelated(scene, relation, depth - 1))
   }
+  if (table.compared.size > 0 && draw.chance(35)) entries.set('columns', drawColumns(scene, table))
   if (depth > 0 && draw.chance(45)) drawLogic(scene, table, depth, entries)
   if (draw.chance(8) && !table.filters.has('nodeId')) entries.set('nodeId', drawNodeId(scene, table))
   return entries.size === 0 ? entries : place(scene, type, entries)
+}
+
+/** Comparisons of columns; now and then of such as cannot be compared, which is refused. */
+function drawColumns(scene: Scene, table: ApiTable): Tree {
+  const { draw } = scene
+  if (draw.chance(4)) return null
+  scene.tell('filter: columns')
+  const enumType = `${table.type}ComparedColumn`
+  const [name, column] = draw.pick([...table.compared])
+  const isOther = draw.chance(10) && scene.spoil()
+  const isFit = (type: ColumnType): boolean => (familyOf(type) === familyOf(column.type)) !== isOther
+  const others = [...table.compared].filter(([, { type }]) => isFit(type))
+  if (others.length === 0) return new Map()
+  const operands = draw.some(['eq', 'gt', 'gte', 'lt', 'lte', 'neq'], 30).map((operator): [string, Tree] => {
+    if (draw.chance(5)) return [operator, absent(scene, enumType)]
+    if (draw.chance(5)) return [operator, place(scene, enumType, null)]
+    const [other] = draw.pick(others)
+    return [operator, place(scene, enumType, { word: other })]
+  })
+  return place(scene, `${table.type}ColumnFilter`, new Map([[name, new Map(operands)]]))
 }
 
 const drawList = (scene: Scene, table: ApiTable, depth: number): Tree =>

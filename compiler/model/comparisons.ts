@@ -1,0 +1,33 @@
+import type { ColumnFacts } from '../../runtime/contract/manifest.ts'
+import { objectId } from '../../runtime/contract/object-id.ts'
+import type { AnnotatedColumn } from '../comments/types.ts'
+import { lookThrough, type ValueAdditions } from './scalars.ts'
+import type { ModelScope } from './scope.ts'
+
+/** Types of pg_catalog whose values Postgres compares with each other's, and loses nothing of them. */
+const families: Readonly<Record<string, string>> = {
+  int2: 'number',
+  int4: 'number',
+  int8: 'number',
+  numeric: 'number',
+  float4: 'float',
+  float8: 'float',
+  text: 'text',
+  varchar: 'text',
+}
+
+/**
+ * What a column's values are compared with (spec/graphql.md 17.1): those of its type or family. Two collations order the
+ * same texts differently, so that Postgres refuses to compare them.
+ */
+export function comparisonOf(
+  scope: ModelScope,
+  { type: oid, collation }: AnnotatedColumn,
+  asked: ValueAdditions,
+): Pick<ColumnFacts, 'comparison'> {
+  const type = lookThrough(scope, oid, asked)
+  if (type === undefined) return {}
+  const { schema, name } = type
+  const family = schema === 'pg_catalog' ? (families[name] ?? name) : objectId(schema, name)
+  return { comparison: collation === undefined ? family : `${family} collate ${collation}` }
+}
