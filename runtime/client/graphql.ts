@@ -73,17 +73,40 @@ export interface GraphqlParts extends HttpOptions {
 }
 
 export function createGraphql(parts: GraphqlParts): Graphql {
+  let takesHashes = true
+  /** By hash first; a service that does not know the hash is sent the text as well, one that takes none the text alone. */
+  const askByHash = async <Data>(
+    hash: string,
+    { query, ...body }: Fields,
+    options: GraphqlOptions,
+  ): Promise<GraphqlResult<Data>> => {
+    const extensions = { ...options.extensions, persistedQuery: { version: 1, sha256Hash: hash } }
+    const answered = await ask<Data>(parts, body, { ...options, extensions })
+    if (answered.error?.code === 'PERSISTED_QUERY_NOT_FOUND')
+      return ask(parts, { query, ...body }, { ...options, extensions })
+    if (answered.error?.code !== 'PERSISTED_QUERY_NOT_SUPPORTED') return answered
+    takesHashes = false
+    return ask(parts, { query, ...body }, options)
+  }
   return async (
     document: unknown,
     variables?: unknown,
     options: GraphqlOptions = {},
   ): Promise<GraphqlResult<never>> => {
     try {
-      return await ask(parts, { query: textOfDocument(document), variables }, options)
+      const body = { query: textOfDocument(document), variables }
+      const hash = takesHashes ? hashOfDocument(document) : null
+      return await (hash === null ? ask(parts, body, options) : askByHash(hash, body, options))
     } catch (thrown) {
       return { data: null, error: toGraphqlError(thrown), extensions: {} }
     }
   }
+}
+
+/** The SHA-256 of its text that a generated document has (`codegen --hashes`); null: it has none. */
+function hashOfDocument(document: unknown): string | null {
+  const meta = isFields(document) ? document['__meta__'] : undefined
+  return isFields(meta) ? textOf(meta['hash']) : null
 }
 
 /** A thrown value as an error with a code. */

@@ -19,6 +19,8 @@ interface Task {
   readonly readings: Readings
   /** Files whose documents are typed as well; null for none. */
   readonly documents: string | null
+  /** Whether the documents are sent by their hashes. */
+  readonly hashes: boolean
 }
 
 /** Writes a typed client for what a role may do. */
@@ -34,10 +36,15 @@ export const codegenCommand: Command = {
       help: `JavaScript types of scalars, for example ${possibleReadings.join(',')}; string otherwise.`,
     },
     documents: { value: 'GLOB', help: 'Files with documents to generate types for, such as "src/**/*.{graphql,ts}".' },
+    hashes: {
+      value: null,
+      help: 'With --documents: the client sends their hashes; documents/persisted-documents.json has the texts.',
+    },
     check: { value: null, help: 'Write nothing; fail and show the difference when the folder is out of date.' },
     watch: { value: null, help: 'Keep running, and rewrite the files that a change of the schema changes.' },
   },
   run: async (given, terminal) => {
+    if (given['hashes'] === true && given['documents'] === undefined) throw misuse('--hashes goes with --documents')
     if (given['check'] === true && given['watch'] === true) throw misuse('--check looks once; --watch writes')
     const stopRequested = given['watch'] === true ? terminal.stopRequested() : null
     const task = await taskOf(given, terminal)
@@ -68,6 +75,7 @@ async function taskOf(given: GivenOptions, terminal: Terminal): Promise<Task> {
     out: out.replace(/\/+$/, ''),
     readings: typeof scalars === 'string' ? readingsOf(scalars) : {},
     documents: typeof given['documents'] === 'string' ? given['documents'] : null,
+    hashes: given['hashes'] === true,
   }
 }
 
@@ -83,7 +91,7 @@ async function timesOf(pattern: string | null): Promise<readonly (readonly [path
   return Promise.all(paths.map(async (path) => [path, (await stat(path)).mtimeMs] as const))
 }
 
-async function makeFiles({ source, role, readings, documents }: Task, terminal: Terminal): Promise<Files> {
+async function makeFiles({ source, role, readings, documents, hashes }: Task, terminal: Terminal): Promise<Files> {
   const { note } = terminal
   note(`Reading the schema of ${role} from ${source.name}`)
   const schema = await loadSchema(source, role)
@@ -91,10 +99,8 @@ async function makeFiles({ source, role, readings, documents }: Task, terminal: 
   const client = clientFiles(schema, readings)
   if (documents === null) return withGeneratedHeader(client, role)
   note('Making the documents')
-  return withGeneratedHeader(
-    { ...client, ...(await documentFiles(schema, { pattern: documents, folder: process.cwd() })) },
-    role,
-  )
+  const typed = await documentFiles(schema, { pattern: documents, folder: process.cwd(), hashes })
+  return withGeneratedHeader({ ...client, ...typed }, role)
 }
 
 async function checkFolder({ out }: Task, files: Files, terminal: Terminal): Promise<number> {

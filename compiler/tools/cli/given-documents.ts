@@ -1,6 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { messageOf } from '../../../runtime/lib/message-of.ts'
-import type { GivenDocument } from '../diff/documents.ts'
+import { isJsonObject } from '../../../runtime/lib/json-object.ts'
+import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { headerMember } from '../codegen/folder.ts'
+import { operationNames, type GivenDocument } from '../diff/documents.ts'
 import { findFiles } from '../diff/find-files.ts'
 import { withFragments } from '../diff/fragments.ts'
 import { ArtifactFailure } from '../../../runtime/engine/load.ts'
@@ -10,7 +14,7 @@ import { textOption } from './given-options.ts'
 
 /** Where commands that look at documents take them from. */
 export const documentOptions = {
-  documents: { value: 'GLOB', help: 'Files of documents, such as "src/**/*.graphql".' },
+  documents: { value: 'GLOB', help: 'Files of documents, such as "src/**/*.graphql", or of texts by their hashes.' },
   artifacts: { value: 'DIR', help: 'In place of --documents: those that `compile` wrote to this folder.' },
 } as const satisfies Readonly<Record<string, CommandOption>>
 
@@ -31,8 +35,28 @@ export async function givenDocuments(pattern: string): Promise<readonly GivenDoc
   const paths = await findFiles(pattern).catch(() => [])
   if (paths.length === 0) throw misuse(`--documents ${pattern} names no file`)
   const documents: GivenDocument[] = []
-  for (const source of paths) documents.push({ source, text: await readGiven(source, '--documents'), roles: null })
+  for (const source of paths) {
+    const text = await readGiven(source, '--documents')
+    documents.push(...(source.endsWith('.json') ? hashedDocuments(source, text) : [{ source, text, roles: null }]))
+  }
   return withFragments(documents)
+}
+
+/**
+ * Texts by their hashes, as `codegen --hashes` and other generators write them, in Automatic Persisted Queries and Persisted
+ * Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
+ */
+function hashedDocuments(source: string, text: string): readonly GivenDocument[] {
+  const found = tryParseJson(text)
+  if (!isJsonObject(found)) throw misuse(`--documents: ${source} holds no object of texts by their hashes`)
+  return Object.entries(found)
+    .filter(([hash]) => hash !== headerMember)
+    .map(([hash, document]) => {
+      if (typeof document !== 'string' || sha256Hex(document) !== hash.replace(/^sha256:/, ''))
+        throw misuse(`--documents: what ${source} has under "${hash}" is no text with this SHA-256`)
+      const names = operationNames(document).map((name) => name ?? hash.slice(0, 12))
+      return { source: `${source}#${names.join(',')}`, text: document, roles: null }
+    })
 }
 
 const misusedFile = (option: string, path: string, act: string) => (error: unknown) => {

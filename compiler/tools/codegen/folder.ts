@@ -8,13 +8,25 @@ import type { Files } from './client.ts'
  * are somebody's own, and are neither replaced nor removed.
  */
 
-const generatedHeader = '// Made by catalograph codegen'
+const made = 'Made by catalograph codegen'
+
+/** The member that stands for the line in JSON, which has no comments. */
+export const headerMember = '//'
+
+/** How files begin. */
+const heads = [`// ${made}`, `{\n  "${headerMember}": "${made}`]
+
 export const withGeneratedHeader = (files: Files, role: string): Files =>
   Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [
-      path,
-      `${generatedHeader} for the role ${role}. Changes to it are lost.\n${text}`,
-    ]),
+    Object.entries(files).map(([path, text]) => {
+      const line = `${made} for the role ${role}. Changes to it are lost.`
+      return [
+        path,
+        path.endsWith('.json')
+          ? `{\n  "${headerMember}": ${JSON.stringify(line)},${text.slice(1)}`
+          : `// ${line}\n${text}`,
+      ]
+    }),
   )
 
 /** What writing would change. */
@@ -32,7 +44,7 @@ export async function findChanges(folder: string, files: Files): Promise<Changes
   for (const path of paths) {
     const before = present.has(path) ? await localDisk.read(join(folder, path)) : null
     const after = Object.hasOwn(files, path) ? (files[path] ?? null) : null
-    if (before === null || before.startsWith(generatedHeader)) changed.push({ path, before, after })
+    if (before === null || heads.some((head) => before.startsWith(head))) changed.push({ path, before, after })
     else if (after !== null) foreign.push(path)
   }
   return { files: changed.filter(isChange), foreign }

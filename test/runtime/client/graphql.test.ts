@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client/core'
@@ -53,6 +53,7 @@ const asNode = JSON.parse(JSON.stringify(parse(titlesText, { noLocation: true })
 >
 class TypedDocumentString<Data, Variables> extends String {
   declare __apiType?: NonNullable<TypedDocument<Data, Variables>['__apiType']>
+  __meta__?: Readonly<Record<string, unknown>>
 }
 const asString = new TypedDocumentString<Titles, { first?: number }>(titlesText)
 
@@ -76,6 +77,23 @@ describe('graphql', () => {
     })
     const answer = await graphql('{ a }', {}, { extensions: { explain: true } })
     expect(answer).toEqual({ data: {}, error: null, extensions: { asked: { explain: true } } })
+  })
+
+  it('sends the hash that a document has, and its text where the service takes no hashes', async () => {
+    const hashed = new TypedDocumentString<Titles, { first?: number }>(titlesText)
+    const hash = createHash('sha256').update(titlesText).digest('hex')
+    hashed.__meta__ = { hash }
+    const sent: unknown[] = []
+    const { graphql } = open((input, init) => {
+      sent.push(JSON.parse(String(init?.body)))
+      return fetch(input, init)
+    })
+    for (const first of [1, 2]) expect((await graphql(hashed, { first })).error).toBeNull()
+    expect(sent).toEqual([
+      { variables: { first: 1 }, extensions: { persistedQuery: { version: 1, sha256Hash: hash } } },
+      { query: titlesText, variables: { first: 1 } },
+      { query: titlesText, variables: { first: 2 } },
+    ])
   })
 
   it('tells errors by their code, and never throws', async () => {

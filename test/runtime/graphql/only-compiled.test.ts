@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
 import { serveCommand } from '../../../compiler/tools/cli/serve.ts'
+import { createClient } from '../../../runtime/client/client.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
@@ -274,6 +275,18 @@ describe('a server of compiled documents', () => {
     }
     expect(await post(documents.one, { id: 3 })).toEqual({ data: { notesByPk: { body: 'note 3' } } })
     expect(await post('{ other }')).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_COMPILED' } }] })
+    const asked: { readonly query?: string }[] = []
+    const { graphql } = createClient(served.url, served.anon, {
+      fetch: (input, init) => {
+        asked.push(JSON.parse(String(init?.body)) as (typeof asked)[number])
+        return fetch(input, init)
+      },
+    })
+    const hashed = (text: string): string =>
+      Object.assign(new String(text), { __meta__: { hash: sha256Hex(text) } }) as unknown as string
+    expect(await graphql(hashed(documents.one), { id: 3 })).toMatchObject({ data: { notesByPk: { body: 'note 3' } } })
+    expect((await graphql(hashed('{ other }'))).error?.code).toBe('DOCUMENT_NOT_COMPILED')
+    expect(asked.map(({ query }) => query)).toEqual([undefined, undefined, '{ other }'])
     const schema = await fetch(`${served.url}/admin/v1/schema`, {
       headers: { authorization: `Bearer ${served.service}` },
     })

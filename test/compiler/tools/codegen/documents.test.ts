@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { givenDocuments } from '../../../../compiler/tools/cli/given-documents.ts'
+import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
@@ -70,6 +72,21 @@ describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, 
     expect((await run(app.folder, [...documents, '--check'])).exitCode).toBe(0)
     app.write('src/titles.graphql', 'query Titles($first: Int!) { postCollection(first: $first) { edges { cursor } } }')
     expect((await run(app.folder, [...documents, '--check'])).exitCode).toBe(1)
+  })
+
+  it('have hashes of the texts that are sent, with --hashes, under which compile finds them', async () => {
+    app.write('src/key.graphql', 'query Key { postByPk(id: 1) { ...Key } } fragment Key on Post { id title }')
+    expect(await run(app.folder, [...documents, '--hashes'])).toEqual({ exitCode: 0, stderr: expect.any(String) })
+    expect((await run(app.folder, [...documents, '--hashes', '--check'])).exitCode).toBe(0)
+    const path = join(app.folder, 'db/documents/persisted-documents.json')
+    const made = readFileSync(join(app.folder, 'db/documents/graphql.ts'), 'utf8')
+    const [, text = '', hash] = /KeyDocument = new TypedDocumentString\('(.*)', \{"hash":"(.*)"\}\)/.exec(made) ?? []
+    expect(hash).toBe(sha256Hex(text))
+    const found = (await givenDocuments(path)).map((one) => [one.source, one.text])
+    expect(found).toContainEqual([`${path}#Key`, text])
+    writeFileSync(path, readFileSync(path, 'utf8').replace('postByPk', 'postByPK'))
+    await expect(givenDocuments(path)).rejects.toThrow(`is no text with this SHA-256`)
+    expect((await run(app.folder, ['--hashes'])).exitCode).toBe(2)
   })
 
   it('are refused with what is wrong with them, and nothing is written', async () => {
