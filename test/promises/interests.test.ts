@@ -82,7 +82,7 @@ const pinning = (draw: Draw, document: string): string =>
   draw.chance(80) ? document.replace(/\b(neq|lte?|gte?): /g, 'eq: ') : document
 
 /** Most ways to reach related rows. */
-const related = { relationFilters: true, orderByRelated: true }
+const related = { relationFilters: true, orderByRelated: true, manyToMany: true }
 
 interface Tally {
   watched: number

@@ -7,6 +7,7 @@ import type {
   CallResult,
   Collection,
   Demand,
+  DirectJoin,
   Filter,
   Join,
   OrderKey,
@@ -81,12 +82,18 @@ function readRoot(found: Found, root: Root): void {
 }
 
 /** Where a join begins. */
-interface Joined {
+interface Joined<Of extends Join> {
   readonly from: Place
-  readonly join: Join
+  readonly join: Of
 }
 
-function add(found: Found, path: Path, entity: EntityFacts, demand: Demand | null, joined: Joined | null): Place {
+function add(
+  found: Found,
+  path: Path,
+  entity: EntityFacts,
+  demand: Demand | null,
+  joined: Joined<DirectJoin> | null,
+): Place {
   const { live } = entity
   const reads = accept(found, path, entity.id, live)
   const own = live !== undefined && 'reads' in live ? (live.own?.relation ?? null) : null
@@ -109,7 +116,7 @@ function addJoined(
   path: Path,
   entity: EntityFacts,
   demand: Demand | null,
-  { from, join }: Joined,
+  { from, join }: Joined<Join>,
 ): { readonly there: Place; readonly between: Place | null } {
   const hops = hopsOf(join, entity)
   const places = hops.reduce<readonly Place[]>((before, hop, index) => {
@@ -132,7 +139,7 @@ function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefi
   return isWatched ? live.reads : []
 }
 
-function readCollection(found: Found, path: Path, collection: Collection, joined: Joined | null): void {
+function readCollection(found: Found, path: Path, collection: Collection, joined: Joined<Join> | null): void {
   const { entity, filter } = collection
   const demand = demandOf(entity, filter)
   if (joined === null) return readPage(found, path, collection, add(found, path, entity, demand, null), null)
@@ -214,7 +221,7 @@ function readMember(found: Found, path: Path, member: RowMember, place: Place): 
       return
     case 'one': {
       const { row, join } = member
-      return readRow(found, path, row, add(found, path, row.entity, null, { from: place, join }))
+      return readRow(found, path, row, addJoined(found, path, row.entity, null, { from: place, join }).there)
     }
     case 'many':
       return readCollection(found, path, member.collection, { from: place, join: member.join })

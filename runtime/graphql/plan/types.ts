@@ -289,7 +289,7 @@ export interface Through {
 }
 
 /** A join with nothing in between. */
-export type DirectJoin = Omit<Join, 'through' | 'repeats'>
+export type DirectJoin = Omit<Join, 'through' | 'repeats'> & { readonly through?: never }
 
 /** One join of several, and the relation that it leads to. */
 export interface Hop {

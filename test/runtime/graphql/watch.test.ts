@@ -13,7 +13,13 @@ describe('a subscription', () => {
         create table author (id int primary key, name text, boss_id int references author);
         create table post (id uuid primary key, author_id int references author, title text, at timestamptz, day date, done bool);
         create table note (post_id uuid references post, n bigint, primary key (post_id, n));
-        comment on table note is '@graphql({"totalCount": {"enabled": true}})';
+        comment on table note is '@graphql({"totalCount": {"enabled": true}, "links": {"author": ["post", "author"]}})';
+        create table tag (id int primary key, name text, gone bool);
+        comment on table tag is '@graphql({"softDelete": "gone"})';
+        create table post_tag (post_id uuid references post, tag_id int references tag, n int, primary key (post_id, tag_id));
+        comment on table post_tag is '@graphql({"manyToMany": {"enabled": true}})';
+        comment on table author is '@graphql({"links": {
+          "tags": [{"postCollection": {"done": {"eq": true}}}, "postTagCollection", "tag"]}})';
         create table secret (id int primary key, author_id int references author);
         comment on table secret is '@graphql({"live": {"enabled": false}})';
         create table member (id int primary key, room int);
@@ -45,7 +51,8 @@ describe('a subscription', () => {
     expect(errors).toBeUndefined()
     expect(data.__type.fields.map(({ name }: { name: string }) => name)).toEqual([
       ...['authorByPk', 'authorCollection', 'memberByPk', 'memberCollection', 'newest', 'node', 'noteByPk'],
-      ...['noteCollection', 'postByPk', 'postCollection', 'upTo'],
+      ...['noteCollection', 'postByPk', 'postCollection', 'postTagByPk', 'postTagCollection', 'tagByPk'],
+      ...['tagCollection', 'upTo'],
     ])
   })
 
@@ -160,6 +167,23 @@ describe('a subscription', () => {
     ['newest { edges { node { author { name } } } }', ['author()', 'post()']],
     ['memberByPk(id: 1) { room }', ['member()']],
     ['upTo(n: 1)', []],
+    [
+      `postByPk(id: "${id}") { tagCollection { edges { postTag { n } node { name } } } }`,
+      [`post(id=${id})`, `post_tag(post_id=${id})`, 'tag()'],
+    ],
+    [
+      'postCollection(filter: {tagCollection: {some: {id: {eq: 5}}}}) { edges { node { title } } }',
+      ['post()', 'post_tag()', 'tag(id=5)'],
+    ],
+    [
+      `noteCollection(filter: {postId: {eq: "${id}"}}) { edges { node { author { name } } } }`,
+      ['author()', `note(post_id=${id})`, `post(id=${id})`],
+    ],
+    ['noteCollection(filter: {author: {id: {eq: 1}}}) { edges { node { n } } }', ['author(id=1)', 'note()', 'post()']],
+    [
+      'authorByPk(id: 1) { tags { edges { node { name } } } }',
+      ['author(id=1)', 'post(author_id=1, done=t)', 'post_tag()', 'tag()'],
+    ],
   ])('matters to it which rows it can find: %s', async (selection, expected) => {
     expect(await interests(`subscription { ${selection} }`)).toEqual(expected)
   })
