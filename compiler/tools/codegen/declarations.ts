@@ -1,7 +1,15 @@
 import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectType } from 'graphql'
 import { jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
-import { declaringFile, rowsFile, type DeclaredType, type Layout, type Module, type ClientFile } from './layout.ts'
+import {
+  declaringFile,
+  madeOf,
+  rowsFile,
+  type DeclaredType,
+  type Layout,
+  type Module,
+  type ClientFile,
+} from './layout.ts'
 import {
   askedTables,
   functionsOf,
@@ -109,7 +117,8 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): reado
   const fields = Object.values(type.getFields()).filter(isAskable)
   if (part?.kind === 'connection') {
     const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
-    return [declareInterface(name, further.map(text.field), `sdk.Connection<${mention(part.row.name)}>`)]
+    const of = madeOf(layout, type, part).map(mention)
+    return [declareInterface(name, further.map(text.field), `sdk.Connection<${of.join(', ')}>`)]
   }
   if (part?.kind === 'figures') {
     return [

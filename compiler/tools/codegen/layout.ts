@@ -132,7 +132,8 @@ function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPa
     const edge = objectIn(type, 'edges')
     const row = edge && objectIn(edge, 'node')
     if (edge !== undefined && row !== undefined) {
-      found.set(type.name, { kind: 'connection', row }).set(edge.name, { kind: 'edge', row })
+      found.set(type.name, { kind: 'connection', row })
+      if (isPlainEdge(edge)) found.set(edge.name, { kind: 'edge', row })
     }
     const wholes = row === undefined ? [] : ['aggregate', 'groups'].flatMap((name) => objectIn(type, name) ?? [])
     for (const whole of wholes)
@@ -144,6 +145,16 @@ function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPa
     if (record !== undefined) found.set(type.name, { kind: 'written', row: record })
   }
   return found
+}
+
+/** Others have the rows in between (spec/graphql.md 17.7), and are types as any other. */
+const isPlainEdge = (edge: GraphQLObjectType): boolean =>
+  Object.keys(edge.getFields()).every((name) => name === 'cursor' || name === 'node')
+
+/** What a connection is made of: the type of its rows, and that of its edges where these have more than the library knows. */
+export function madeOf({ rowOf }: Layout, connection: GraphQLObjectType, { row }: RowPart): readonly string[] {
+  const edge = objectIn(connection, 'edges')
+  return [row.name, ...(edge === undefined || rowOf(edge.name) !== undefined ? [] : [edge.name])]
 }
 
 const figures = ['sum', 'avg', 'min', 'max'] as const

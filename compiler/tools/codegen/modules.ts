@@ -2,7 +2,7 @@ import { getNamedType, isObjectType, type GraphQLArgument } from 'graphql'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
-import type { DeclaredType, Layout, Module, ClientTable } from './layout.ts'
+import { madeOf, type ClientTable, type DeclaredType, type Layout, type Module } from './layout.ts'
 import {
   askedTables,
   functionsOf,
@@ -76,7 +76,11 @@ const pageName = (row: string): string => `${row}$page`
 function exportFacts(printing: Printing, type: DeclaredType): readonly string[] {
   const part = printing.layout.rowOf(type.name)
   if (!isObjectType(type) || part?.kind === 'edge' || part?.kind === 'written') return []
-  const common = part?.kind === 'connection' ? [`...$sdk.connection(${mentionFacts(printing, part.row.name)})`] : []
+  const mention = (name: string): string => mentionFacts(printing, name)
+  const common =
+    part?.kind === 'connection'
+      ? [`...$sdk.connection(${madeOf(printing.layout, type, part).map(mention).join(', ')})`]
+      : []
   const known = ['edges', 'pageInfo']
   const fields = Object.values(type.getFields()).filter(({ name }) => common.length === 0 || !known.includes(name))
   const members = fields.flatMap((field) => {

@@ -69,9 +69,9 @@ function sender(client: Asker, operation: 'query' | 'mutation', name: string, fa
 }
 
 /** What every page of these rows has. */
-export const connection = (row: TypeFacts): ReturnType<TypeFacts> => ({
+export const connection = (row: TypeFacts, edge: TypeFacts = () => ({ node: { of: row } })): ReturnType<TypeFacts> => ({
   rows: { of: row, rows: true },
-  edges: { of: () => ({ node: { of: row } }) },
+  edges: { of: edge },
   pageInfo: { of: () => ({}) },
 })
 

@@ -131,11 +131,11 @@ type CheckedMember<Args, Given, Name extends keyof Given, More = never> = Name e
   : NoSuchName<Name, Alike<Name, keyof Args | More>>
 
 /** A page of a collection. `rows` stands for `edges { node }`. */
-export interface Connection<Row> {
+export interface Connection<Row, EdgeOf = Edge<Row>> {
   /** The rows of the page. */
   readonly rows: ListOf<Row>
   /** The rows of the page, each with its cursor. */
-  readonly edges: ListOf<Edge<Row>>
+  readonly edges: ListOf<EdgeOf>
   /** Where the page stands in the collection. */
   readonly pageInfo: Of<PageInfo>
 }

@@ -12,6 +12,7 @@ const additions = [
   'textFilters',
   'arrayFilters',
   'networkFilters',
+  'manyToMany',
 ]
 const settings = Object.fromEntries(additions.map((name) => [name, { enabled: true }]))
 
@@ -21,8 +22,12 @@ const sql = `
     id int primary key, slug text not null unique, body jsonb, title text, during int4range, tags text[], host inet,
     price numeric, at timestamptz);
   comment on table event is '@graphql({"defaultOrder": [{"at": "DescNullsLast"}]})';
+  create table guest (id int primary key, name text, gone boolean not null default false);
+  comment on table guest is '@graphql({"softDelete": "gone", "links": {"hosts": ["invitationCollection", "event"]}})';
+  create table invitation (event_id int references event, guest_id int references guest, seat int, primary key (event_id, guest_id));
+  comment on table invitation is '@graphql({"links": {"met": [{"event": {"slug": {"neq": "old"}}}]}})';
   grant usage on schema public to anon;
-  grant all on event to anon;
+  grant all on event, guest, invitation to anon;
 `
 
 let app: GeneratedApplication
@@ -59,6 +64,17 @@ it('takes the filters of each addition, look-ups by unique keys and groups', () 
     `void db.event.page({ select: { groups: { by: [{ at: 'MONTH' }], select: { count: true, sum: { price: true } } } } })`,
     `void db.event.list({ select: { titleHeadline: { query: 'word' } } })`,
     `void db.event.list({ orderBy: null, select: { id: true } })`,
+    `const page = await db.event.page({
+      select: { rows: { guestCollection: { select: { edges: { invitation: { seat: true }, node: { name: true } } } } } } })`,
+    `if (page.error === null) {
+      const edge = page.data.rows[0]?.guestCollection?.edges[0]
+      const seat: number | null | undefined = edge?.invitation?.seat
+      const name: string | null | undefined = edge?.node.name
+      void seat; void name }`,
+    `const led = await db.guest.list({ deleted: 'WITH', select: { hosts: { first: 1, select: { rows: { slug: true } } } } })`,
+    `if (led.error === null) { const slug: string | undefined = led.data[0]?.hosts?.rows[0]?.slug; void slug }`,
+    `void db.invitation.list({ select: { met: { slug: true }, guest: { deleted: 'ONLY', select: { id: true } } } })`,
+    `void db.guest.get({ id: 1, deleted: 'ONLY', select: { id: true } })`,
   ]
   expect(complaints(use.join('\n'))).toBe('')
 })
@@ -71,6 +87,9 @@ it.each([
   filtered(`{ host: { family: '4' } }`),
   `void functions.eventBySlug({ select: { id: true } })`,
   `void db.event.page({ select: { groups: { by: [{ at: 'SECOND' }], select: { count: true } } } })`,
+  `void db.event.page({ select: { edges: { seat: true } } })`,
+  `void db.guest.page({ select: { edges: { invitation: { chair: true } } } })`,
+  `void db.guest.list({ deleted: 'SOME', select: { id: true } })`,
 ])('does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)
 })

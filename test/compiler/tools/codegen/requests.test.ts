@@ -278,6 +278,9 @@ describe('requests of generated clients', () => {
     'function-shapes',
     'composite-keys',
     'composites',
+    'many-to-many',
+    'links',
+    'soft-delete',
   ]
   let app: Application
   beforeAll(() => {
