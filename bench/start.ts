@@ -3,25 +3,30 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createAccess, startProduct } from './serve/subjects.ts'
+import type { TestDatabase } from '../test/support/database.ts'
+import { createAccess, readyDocument, startProduct, type Access } from './serve/subjects.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { cpuTime, descendantsOf, residentMb } from './support/cpu.ts'
+import { applicationOf, writeApplication } from './support/documents.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
 import { projectFolder, writeRecord, type RunRecord } from './support/record.ts'
-import { figure } from './support/statistics.ts'
+import { ratios, spreadOf, spreadText } from './support/statistics.ts'
 import { createTables } from './support/tables.ts'
 import { printTable, type Row } from './support/table.ts'
 
 /**
- * Starting: from the command to the first answer, by a server that compiles and by one that is given artifacts, and
- * what each of them then holds; of schemas of more and more tables. With --workers also by so many workers for which one more
- * process compiles: what that holds, and the largest of them. CPU tells more than the clock on a busy machine.
+ * Starting: from the command to the first answer, by a server that compiles, by one that is given artifacts, and by one that
+ * answers compiled documents only, and what each of them then holds; of schemas of more and more tables. With --workers also by
+ * so many workers for which one more process compiles: what that holds, and the largest of them. CPU tells more than the clock
+ * on a busy machine.
  *
- * --tables 20,500,2000 --workers 2 --json FILE
+ * --tables 20,500,2000 --documents 1000 --runs 3 --workers 2 --json FILE
  */
 const options = readOptions()
 const sizes = options.numbers('tables', [20, 500, 2_000])
+const documents = options.number('documents', 1_000)
+const runs = options.number('runs', 3)
 const workers = options.number('workers', 0)
 
 /** The largest of the processes that serve for another one; null: it serves by itself. */
@@ -29,6 +34,30 @@ const largestWorker = async (pid: number): Promise<number | null> => {
   const serving = (await descendantsOf(pid)).filter(({ command }) => !command.includes('parser-process'))
   const held = await Promise.all(serving.map((worker) => residentMb(worker.pid)))
   return held.length === 0 ? null : Math.max(...held)
+}
+
+interface Start {
+  readonly ms: number
+  readonly cpuMs: number
+  readonly residentMb: number
+  readonly workerMb: number | null
+}
+
+const columns = [
+  ['ready ms', 'ms'],
+  ['CPU ms', 'cpuMs'],
+  ['resident MB', 'residentMb'],
+  ['a worker MB', 'workerMb'],
+] as const satisfies readonly (readonly [string, keyof Start])[]
+
+const start = async (db: TestDatabase, access: Access, args: readonly string[]): Promise<Start> => {
+  const started = performance.now()
+  const { server } = await startProduct(db, access, { args })
+  const ms = performance.now() - started
+  const [cpu, resident] = [await cpuTime(server.pid), await residentMb(server.pid)]
+  const workerMb = await largestWorker(server.pid)
+  await server.stop()
+  return { ms, cpuMs: cpu / 1_000, residentMb: resident, workerMb }
 }
 
 await withCleanup(async (later) => {
@@ -42,32 +71,39 @@ await withCleanup(async (later) => {
   for (const tables of sizes) {
     const db = await createTables(18, tables)
     const artifacts = join(folder, String(tables))
+    const pattern = await writeApplication(join(folder, `${tables}.documents`), [
+      ...applicationOf(documents, tables),
+      readyDocument,
+    ])
     const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl }
-    const compile = [join(projectFolder, 'dist/compiler/cli.js'), 'compile', '--out', artifacts]
-    await promisify(execFile)(process.execPath, compile, { env })
-    for (const [name, args] of [
-      ['compile', []],
+    const compile = ['compile', '--out', artifacts, '--documents', pattern, '--roles', 'authenticated']
+    await promisify(execFile)(process.execPath, [join(projectFolder, 'dist/compiler/cli.js'), ...compile], { env })
+    const servers = [
       ['artifacts', ['--artifacts', artifacts]],
+      ['only compiled', ['--artifacts', artifacts, '--only-compiled']],
+      ['compile', []],
       ...(workers > 0 ? [['workers', ['--workers', String(workers)]] as const] : []),
-    ] as const) {
-      const started = performance.now()
-      const { server } = await startProduct(db, access, { args })
-      const ms = performance.now() - started
-      const [cpu, resident] = [(await cpuTime(server.pid)) / 1_000, await residentMb(server.pid)]
-      const worker = await largestWorker(server.pid)
-      await server.stop()
-      rows.push({
-        tables,
-        from: name,
-        'ready ms': figure(ms),
-        'CPU ms': figure(cpu),
-        'resident MB': figure(resident),
-        'a worker MB': worker === null ? '' : figure(worker),
-      })
-      figures[`start.${tables}.${name}.ms`] = ms
-      figures[`start.${tables}.${name}.cpuMs`] = cpu
-      figures[`start.${tables}.${name}.residentMb`] = resident
-      if (worker !== null) figures[`start.${tables}.${name}.workerMb`] = worker
+    ] as const
+    const starts = servers.map((): Start[] => [])
+    // By turns: a machine that slows down slows all of them.
+    for (let run = 0; run < runs; run += 1)
+      for (const [at, [, args]] of servers.entries()) starts[at]?.push(await start(db, access, args))
+    for (const [at, [name]] of servers.entries()) {
+      const [given = [], own = []] = [starts[0], starts[at]]
+      const row: Record<string, string | number> = { tables, from: name }
+      for (const [column, key] of columns) {
+        const values = own.map((one) => one[key]).filter((value) => value !== null)
+        row[column] = values.length === 0 ? '' : spreadText(spreadOf(values))
+        if (values.length > 0) figures[`start.${tables}.${name}.${key}`] = values
+      }
+      for (const [column, key] of [...columns].slice(0, 3))
+        row[`${column} × artifacts`] = spreadText(
+          ratios(
+            own.map((one) => one[key] ?? NaN),
+            given.map((one) => one[key] ?? NaN),
+          ),
+        )
+      rows.push(row)
     }
     await db.drop()
   }

@@ -85,6 +85,9 @@ const theirs =
 
 const health = httpRequest({ method: 'GET', path: '/health' })
 
+/** What a server is asked until it answers: one of compiled documents has to have it. */
+export const readyDocument = '{ __typename }\n'
+
 /** The product as `catalograph serve` runs it, built in `folder`. */
 export const startProduct = async (
   db: TestDatabase,
@@ -109,7 +112,7 @@ export const startProduct = async (
       LOG_LEVEL: 'warn',
       ...env,
     },
-    ready: postTo('/graphql/v1', access, { query: '{ __typename }' }),
+    ready: postTo('/graphql/v1', access, { query: readyDocument }),
   })
   return { name, server, request: requestsOf(access) }
 }

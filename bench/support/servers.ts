@@ -57,7 +57,7 @@ export const startServer = async (command: ServerCommand): Promise<Server> => {
   const until = performance.now() + (command.patienceMs ?? 30_000)
   while (!(await isReady(port, command.ready))) {
     const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
-    if (!ended && performance.now() < until) await pause(50)
+    if (!ended && performance.now() < until) await pause(10)
     else {
       await stop()
       throw new Error(`The server ${command.name} did not become ready:\n${output}`)

@@ -25,7 +25,20 @@ const effort = [
   '--runs',
   '2',
 ]
-const long = ['--tables', '20', '--requests', '50', '--changes', '2', '--steps', '1', '--largest', '100']
+const long = [
+  '--tables',
+  '20',
+  '--documents',
+  '20',
+  '--requests',
+  '50',
+  '--changes',
+  '2',
+  '--steps',
+  '1',
+  '--largest',
+  '100',
+]
 
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
