@@ -6,10 +6,19 @@ export interface EntityModule {
   readonly text: string
 }
 
+/** Files of compiled documents, by the addresses that they are named by. */
+export interface DocumentAddresses {
+  /** By role: the types that its variables have. */
+  readonly types: Readonly<Record<string, string>>
+  /** By role: documents by the hashes of their texts. */
+  readonly roles: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
 /** Documents as `compile --documents` wrote them. */
-export interface CompiledTexts {
-  /** By their paths in the folder of the revision. */
-  readonly files: Readonly<Record<string, string>>
+export interface CompiledDocuments {
+  /** Of the revision: documents are read from it when they are asked. */
+  readonly folder: string
+  readonly addresses: DocumentAddresses
   /** Addresses of documents that name what the database does not have, or has as something else. */
   readonly outdated: readonly string[]
 }
@@ -26,7 +35,7 @@ export interface Revision {
   /** JavaScript text of the builders of root functions: `module.exports` maps function id to a CallBuilder. */
   readonly functions: string
   /** Where only compiled documents are answered: what they run, and which of them this state of the database cannot answer. */
-  readonly compiled?: CompiledTexts
+  readonly compiled?: CompiledDocuments
   /** Why a newer state of the database is not this revision; absent when this is the newest. */
   readonly failure?: string
 }

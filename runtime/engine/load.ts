@@ -14,26 +14,9 @@ import type { Manifest } from '../contract/manifest.ts'
 import type { EntityModule, Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/sha256.ts'
 import { isJsonObject } from '../lib/json-object.ts'
+import { ArtifactFailure, damaged } from './artifact-failure.ts'
 
 /** Artifacts on disk -> a revision; the text of a generated module -> its value. */
-
-export type ArtifactFailureKind =
-  /** There is nothing at this place, or a part of it is absent. */
-  | 'missing'
-  /** It is there but is not what the compiler wrote. */
-  | 'damaged'
-  /** Another version of the compiler wrote it. */
-  | 'format'
-
-export class ArtifactFailure extends Error {
-  readonly kind: ArtifactFailureKind
-
-  constructor(kind: ArtifactFailureKind, message: string) {
-    super(message)
-    this.name = 'ArtifactFailure'
-    this.kind = kind
-  }
-}
 
 /**
  * Reads the newest revision of a folder that `compile` wrote, and checks that it is whole.
@@ -46,10 +29,7 @@ export async function loadRevision(folder: string): Promise<Revision> {
   const functions = readPart(join(folder, id, functionsFile))
   const entities = readEntities(join(folder, id), manifest)
   if (digestOf(manifestText, functions, entities) !== id) {
-    throw new ArtifactFailure(
-      'damaged',
-      `The artifacts in ${join(folder, id)} were changed after they were compiled. Compile again.`,
-    )
+    throw damaged(`The artifacts in ${join(folder, id)} were changed after they were compiled.`)
   }
   return { id, version: null, manifest, entities, functions }
 }
@@ -86,7 +66,7 @@ function currentId(text: string): string {
   const value = parse(text, currentFile)
   const id = isJsonObject(value) ? value.revision : undefined
   if (typeof id === 'string' && /^[0-9a-f]{16}$/.test(id)) return id
-  throw new ArtifactFailure('damaged', `${currentFile} names no revision. Compile again.`)
+  throw damaged(`${currentFile} names no revision.`)
 }
 
 function decodeManifest(text: string, path: string): Manifest {
@@ -99,14 +79,14 @@ function decodeManifest(text: string, path: string): Manifest {
     )
   }
   if (isJsonObject(value) && Array.isArray(value.entities)) return value as unknown as Manifest
-  throw new ArtifactFailure('damaged', `${path} is not a manifest. Compile again.`)
+  throw damaged(`${path} is not a manifest.`)
 }
 
 function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new ArtifactFailure('damaged', `${path} is not JSON. Compile again.`)
+    throw damaged(`${path} is not JSON.`)
   }
 }
 

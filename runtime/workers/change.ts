@@ -1,5 +1,5 @@
 import type { EntityFacts, Manifest, ObjectId } from '../contract/manifest.ts'
-import type { CompiledTexts, EntityModule, Revision } from '../contract/revision.ts'
+import type { CompiledDocuments, EntityModule, Revision } from '../contract/revision.ts'
 import { differencesBetween } from '../lib/differences.ts'
 import { share } from '../lib/share.ts'
 
@@ -11,7 +11,7 @@ export interface RevisionChange {
   readonly id: string
   readonly version: string | null
   readonly failure?: string
-  /** Files of compiled documents that the other side lacks, the paths of all of them, and which are outdated. */
+  /** Of compiled documents, with their addresses where these are others. */
   readonly compiled?: CompiledChange
   /** The members of the manifest that changed, but for `entities`. */
   readonly manifest: Partial<Omit<Manifest, 'entities'>>
@@ -23,10 +23,9 @@ export interface RevisionChange {
   readonly functions: string | null
 }
 
-interface CompiledChange {
-  readonly paths: readonly string[]
-  readonly fresh: CompiledTexts['files']
-  readonly outdated: CompiledTexts['outdated']
+interface CompiledChange extends Omit<CompiledDocuments, 'addresses'> {
+  /** Null: as before. */
+  readonly addresses: CompiledDocuments['addresses'] | null
 }
 
 /** Items in the place of those from `from` to `to` of the list before. */
@@ -61,7 +60,7 @@ export function changeBetween(before: Revision | null, now: Revision): RevisionC
     id,
     version,
     ...(failure !== undefined && { failure }),
-    ...(compiled !== undefined && { compiled: compiledChange(before?.compiled?.files ?? {}, compiled) }),
+    ...(compiled !== undefined && { compiled: compiledChange(before?.compiled, compiled) }),
     manifest: changedMembers(oldMembers, members),
     gone: Object.keys(oldMembers).filter((name) => !(name in members)),
     entities: splicesBetween(old.manifest.entities, manifest.entities),
@@ -70,15 +69,14 @@ export function changeBetween(before: Revision | null, now: Revision): RevisionC
   }
 }
 
-const compiledChange = (before: CompiledTexts['files'], { files, outdated }: CompiledTexts): CompiledChange => ({
-  paths: Object.keys(files),
-  fresh: Object.fromEntries(Object.entries(files).filter(([path, text]) => before[path] !== text)),
-  outdated,
+const compiledChange = (before: CompiledDocuments | undefined, now: CompiledDocuments): CompiledChange => ({
+  ...now,
+  addresses: before?.addresses === now.addresses ? null : now.addresses,
 })
 
-const compiledAfter = (before: CompiledTexts['files'], change: CompiledChange): CompiledTexts => ({
-  files: Object.fromEntries(change.paths.map((path) => [path, change.fresh[path] ?? before[path] ?? ''])),
-  outdated: change.outdated,
+const compiledAfter = (before: CompiledDocuments | undefined, change: CompiledChange): CompiledDocuments => ({
+  ...change,
+  addresses: change.addresses ?? before?.addresses ?? { types: {}, roles: {} },
 })
 
 const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Splice<T>[] =>
@@ -96,7 +94,7 @@ export function applyChange(before: Revision | null, change: RevisionChange): Re
     id,
     version,
     ...(failure !== undefined && { failure }),
-    ...(compiled !== undefined && { compiled: compiledAfter(before?.compiled?.files ?? {}, compiled) }),
+    ...(compiled !== undefined && { compiled: compiledAfter(before?.compiled, compiled) }),
     manifest: { ...Object.fromEntries([...kept, ...changed]), entities } as Manifest,
     entities: spliced(old.entities, change.modules),
     functions: functions ?? old.functions,

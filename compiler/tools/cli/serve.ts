@@ -1,5 +1,6 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
+import { readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import type { GraphqlService, ServiceParts } from '../../../runtime/graphql/serve.ts'
@@ -77,7 +78,8 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
 /** What answers requests. For compiled documents it is one that loads neither a parser nor a schema. */
 async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) => GraphqlService> {
   if (given['only-compiled'] !== true) return (await import('../../../runtime/graphql/serve.ts')).createService
-  return (await import('../../../runtime/graphql/compiled/serve.ts')).createCompiledService
+  const { createCompiledService } = await import('../../../runtime/graphql/compiled/serve.ts')
+  return (parts) => createCompiledService(parts, readDocumentFile)
 }
 
 /** What `compile` wrote, or the compiler, which a server that is given artifacts need not load. */

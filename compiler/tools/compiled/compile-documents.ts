@@ -8,6 +8,7 @@ import {
   type CompiledShape,
   type CompiledVariable,
   type DocumentFile,
+  type DocumentNeeds,
   type DocumentsIndex,
   type RunShape,
   type ServedFacts,
@@ -28,6 +29,7 @@ import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
+import { printed } from './print.ts'
 
 /**
  * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
@@ -71,6 +73,7 @@ export function compileDocuments(
     return address
   }
   const needs = recordingNeeds(engine)
+  const needed = new Map<string, DocumentNeeds>()
   const prepared = createDocuments(needs.engine, allowlistCacheLimits)
   const byRole = roles.map((role) => {
     const types: InputType[] = []
@@ -80,14 +83,12 @@ export function compileDocuments(
       const found = operationsOf({ engine, role, prepared, document, types }, (error) =>
         refused.push(faultOf(document, role, error)),
       )
+      const named = needs.of(found)
       faults.push(...refused)
-      const file = {
-        format: documentsFormat,
-        document: document.text,
-        needs: needs.of(found),
-        operations: found,
-      } as const
-      return refused.length > 0 ? [] : [[sha256Hex(document.text), put(file)]]
+      if (refused.length > 0) return []
+      const address = put({ format: documentsFormat, document: document.text, operations: found })
+      needed.set(address, named)
+      return [[sha256Hex(document.text), address]]
     })
     const table = put({ format: documentsFormat, types: inputTable(types) })
     return { role, table, documents: Object.fromEntries(addresses.toSorted(([a], [b]) => (a < b ? -1 : 1))) }
@@ -98,13 +99,10 @@ export function compileDocuments(
     manifest: servedFacts(engine),
     types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
     roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
+    needs: Object.fromEntries([...needed].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   }
   return { files: { ...files, [documentsIndex]: printed(index) }, faults }
 }
-
-/** What is read back has integers beyond 2^53 as texts, which travel as texts anyway. */
-const printed = (value: unknown): string =>
-  `${JSON.stringify(value, (_name, inner: unknown) => (typeof inner === 'bigint' ? String(inner) : inner), 2)}\n`
 
 function servedFacts({ manifest }: Engine): ServedFacts {
   const { format, holders, roles, readsClaims, leaves, distributed, limits, allowlists } = manifest

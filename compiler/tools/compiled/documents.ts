@@ -1,5 +1,5 @@
-import { readDocuments } from '../../../runtime/graphql/compiled/read.ts'
-import { documentFile, type DocumentFile } from '../../../runtime/graphql/compiled/format.ts'
+import { decodeDocument } from '../../../runtime/graphql/compiled/documents.ts'
+import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import type { GivenDocument } from '../diff/documents.ts'
 import { beginningOf } from '../diff/listed.ts'
@@ -8,13 +8,13 @@ import { beginningOf } from '../diff/listed.ts'
  * The documents that `compile` wrote into a folder, each for the roles for which it was compiled, by the names of their
  * operations. @throws ArtifactFailure
  */
-export function compiledDocuments(folder: string): readonly GivenDocument[] {
-  const { index, files } = readDocuments(folder)
+export function compiledDocuments(out: string): readonly GivenDocument[] {
+  const { index, folder } = findDocuments(out)
   const entries = Object.entries(index.roles).flatMap(([role, documents]) =>
     Object.entries(documents).map(([hash, address]) => ({ role, hash, address })),
   )
   const found = [...groupBy(entries, ({ hash }) => hash)].map(([hash, compiled]) => {
-    const { document, operations } = JSON.parse(files[documentFile(compiled[0]?.address ?? '')] ?? '') as DocumentFile
+    const { document, operations } = decodeDocument(readDocumentFile(folder, compiled[0]?.address ?? ''), hash)
     const names = operations.flatMap(({ name }) => name ?? [])
     return { hash, text: document, names: names.join(', '), roles: compiled.map(({ role }) => role) }
   })

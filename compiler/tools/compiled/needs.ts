@@ -1,8 +1,11 @@
 import type { EntityFacts, ObjectId } from '../../../runtime/contract/manifest.ts'
 import type { EntityBuilder } from '../../../runtime/contract/builder.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
-import type { CompiledOperation, DocumentNeeds, NeededColumn } from '../../../runtime/graphql/compiled/format.ts'
+import type { CompiledOperation, DocumentNeeds } from '../../../runtime/graphql/compiled/format.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
+
+type NeededColumns = DocumentNeeds['relations'][string][string]
 
 /** Finds what documents need of a database, by what their statements are written with. */
 export interface NeedsRecorder {
@@ -26,17 +29,22 @@ export function recordingNeeds(engine: Engine): NeedsRecorder {
     engine: { ...engine, entity: noting(entities, engine.entity), call: noting(calls, engine.call) },
     of: (operations) => {
       const texts = operations.flatMap(textsOf)
-      const columns = [...entities].toSorted().flatMap((id) => {
-        const entity = facts.get(id)
-        return entity === undefined ? [] : columnsNamed(entity, engine.entity(id), texts)
-      })
+      const named = [...entities].toSorted().flatMap((id) => facts.get(id) ?? [])
+      const relations = Object.fromEntries(
+        [...groupBy(named, ({ schema }) => schema)].map(([schema, found]) => [
+          schema,
+          Object.fromEntries(
+            found.map((entity) => [entity.relation, columnsNamed(entity, engine.entity(entity.id), texts)]),
+          ),
+        ]),
+      )
       const computed = [...entities].flatMap((id) => facts.get(id)?.computed ?? []).map(({ id }) => id)
       const functions = [...calls, ...computed]
         .map((id) => JSON.parse(id) as [string, string])
         .filter(([schema, name]) => names(texts, `${ident(schema)}.${ident(name)}(`))
       entities.clear()
       calls.clear()
-      return { columns, functions: [...new Map(functions.map((one) => [one.join('.'), one])).values()].toSorted() }
+      return { relations, functions: [...new Map(functions.map((one) => [one.join('.'), one])).values()].toSorted() }
     },
   }
 }
@@ -47,16 +55,10 @@ const textsOf = ({ shapes }: CompiledOperation): readonly string[] =>
 /** A name that stands there for something else makes a document need more than it does, and never less. */
 const names = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name))
 
-const columnsNamed = (
-  { schema, relation, columns }: EntityFacts,
-  builder: EntityBuilder,
-  texts: readonly string[],
-): readonly NeededColumn[] => [
-  [schema, relation, null, null],
-  ...columns
-    .filter(({ column }) => names(texts, ident(column)))
-    .map(({ column }): NeededColumn => [schema, relation, column, typeOf(builder, column)]),
-]
+const columnsNamed = ({ columns }: EntityFacts, builder: EntityBuilder, texts: readonly string[]): NeededColumns =>
+  Object.fromEntries(
+    columns.filter(({ column }) => names(texts, ident(column))).map(({ column }) => [column, typeOf(builder, column)]),
+  )
 
 /** What a column's value is cast to when it is written; null: a function makes it. */
 const typeOf = ({ columns }: EntityBuilder, column: string): string | null =>

@@ -17,6 +17,7 @@ export const passingCodes: ReadonlySet<string> = new Set([
   'ADDRESS_CLOSED',
   'DATABASE_CONNECTIONS_EXHAUSTED',
   'DATABASE_UNAVAILABLE',
+  'DOCUMENT_DAMAGED',
   'DOCUMENT_OUTDATED',
   'INTERNAL',
   'OVERLOADED',

@@ -3,31 +3,38 @@ import { versionExpression } from './version.ts'
 
 /** Whether a database has what statements name that were written for it before. */
 
-/** A relation; with a column and its SQL type where one is named. */
-type Column = readonly [schema: string, relation: string, column: string | null, type: string | null]
-type Called = readonly [schema: string, name: string]
+/** By schema and relation: the SQL types of columns by their names; null: a function makes it, of any type. */
+export type NamedRelations = Readonly<Record<string, Readonly<Record<string, NamedColumns>>>>
+export type NamedColumns = Readonly<Record<string, string | null>>
+export type NamedFunction = readonly [schema: string, name: string]
+
+/** A relation that is not there, or a column that is not there or is of another type. */
+export type LostColumn = readonly [schema: string, relation: string, column: string | null]
 
 export interface Sight {
   /** The schema version that this was seen at; null: nothing counts it, so that requests cannot check it. */
   readonly version: string | null
-  /** The places, among those that were asked for, of what is not there or is of another type. */
-  readonly columns: ReadonlySet<number>
-  readonly functions: ReadonlySet<number>
+  readonly columns: readonly LostColumn[]
+  readonly functions: readonly NamedFunction[]
 }
 
 /** Event triggers count changes of the schema (compiler/prepare). */
 const followed = `(select count(*) = 2 from pg_catalog.pg_event_trigger
   where evtname in ('catalograph_ddl_command_end', 'catalograph_sql_drop') and evtenabled <> 'D')`
 
-const missingColumns = `(select pg_catalog.array_agg(n.at - 1) from pg_catalog.json_array_elements($1::json) with ordinality n (item, at)
-  where not exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace s on s.oid = c.relnamespace
-    where s.nspname = n.item ->> 0 and c.relname = n.item ->> 1 and (n.item ->> 2 is null or exists (
-      select from pg_catalog.pg_attribute a where a.attrelid = c.oid and a.attname = n.item ->> 2 and a.attnum > 0
-        and not a.attisdropped and (n.item ->> 3 is null or a.atttypid = pg_catalog.to_regtype(n.item ->> 3))))))`
+const lostColumns = `(select pg_catalog.json_agg(pg_catalog.json_build_array(s.key, r.key, w.key))
+  from pg_catalog.json_each($1::json) s cross join lateral pg_catalog.json_each(s.value) r
+  left join lateral (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = s.key and c.relname = r.key) c on true
+  left join lateral pg_catalog.json_each_text(r.value) w on c.oid is not null
+  left join lateral (select a.atttypid from pg_catalog.pg_attribute a
+    where a.attrelid = c.oid and a.attname = w.key and a.attnum > 0 and not a.attisdropped) a on true
+  where c.oid is null or w.key is not null
+    and (a.atttypid is null or w.value is not null and a.atttypid is distinct from pg_catalog.to_regtype(w.value)))`
 
-const missingFunctions = `(select pg_catalog.array_agg(n.at - 1) from pg_catalog.json_array_elements($2::json) with ordinality n (item, at)
-  where not exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace s on s.oid = p.pronamespace
-    where s.nspname = n.item ->> 0 and p.proname = n.item ->> 1))`
+const lostFunctions = `(select pg_catalog.json_agg(f.item) from pg_catalog.json_array_elements($2::json) f (item)
+  where not exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+    where n.nspname = f.item ->> 0 and p.proname = f.item ->> 1))`
 
 const stamp = `${versionExpression} as version, ${followed} as followed`
 
@@ -38,24 +45,24 @@ export async function versionOf(query: Query): Promise<string | null> {
 }
 
 /** One statement, so that all of it is of one version. */
-const text = `select ${stamp},
-  ${missingColumns} as columns, ${missingFunctions} as functions`
+const text = `select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions`
 
 interface Row {
   readonly version: string
   readonly followed: boolean
-  readonly columns: readonly (string | number)[] | null
-  readonly functions: readonly (string | number)[] | null
+  readonly columns: Sight['columns'] | null
+  readonly functions: Sight['functions'] | null
 }
 
-/** Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
-export async function lookFor(query: Query, columns: readonly Column[], functions: readonly Called[]): Promise<Sight> {
-  const { rows } = await query<Row>(text, [JSON.stringify(columns), JSON.stringify(functions)])
+/** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
+export async function lookFor(
+  query: Query,
+  relations: NamedRelations,
+  functions: readonly NamedFunction[],
+): Promise<Sight> {
+  const { rows } = await query<Row>(text, [JSON.stringify(relations), JSON.stringify(functions)])
   const [row] = rows
   if (row === undefined) throw new Error('a select without FROM answers one row')
-  return {
-    version: row.followed ? row.version : null,
-    columns: new Set(row.columns?.map(Number)),
-    functions: new Set(row.functions?.map(Number)),
-  }
+  const { version, followed: isFollowed, columns, functions: lost } = row
+  return { version: isFollowed ? version : null, columns: columns ?? [], functions: lost ?? [] }
 }

@@ -1,4 +1,6 @@
-import type { CompiledTexts, Revision } from '../../contract/revision.ts'
+import type { CompiledDocuments, Revision } from '../../contract/revision.ts'
+import { damaged } from '../../engine/artifact-failure.ts'
+import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import type { Known } from '../prepared/document.ts'
@@ -8,9 +10,8 @@ import type { Statement, Statements } from '../statements/statements.ts'
 import { createVariableReader } from '../variables/read.ts'
 import { inputTypes } from '../variables/table.ts'
 import { namedInput, type DeclaredVariable, type InputType } from '../variables/types.ts'
-import { documentFile, documentsIndex } from './format.ts'
 import { shapeKeyOf } from './shape.ts'
-import type { CompiledOperation, DocumentFile, DocumentsIndex, RunShape, TypesFile } from './format.ts'
+import type { CompiledOperation, DocumentFile, RunShape, TypesFile } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -20,7 +21,7 @@ export interface KnownOperation extends Omit<Known, 'definitions' | 'ready'> {
   readonly ready: (variables: Given) => NonNullable<ReturnType<Known['ready']>>
 }
 
-interface KnownDocument {
+export interface KnownDocument {
   readonly text: string
   /** It names what the database does not have. */
   readonly outdated: boolean
@@ -29,41 +30,61 @@ interface KnownDocument {
 }
 
 export interface KnownDocuments {
-  /** How many there are, of all roles together. */
-  readonly count: number
-  /** Undefined: it was not compiled for the role. */
+  /** Undefined: it was not compiled for the role. @throws ArtifactFailure where its file is not what was written */
   readonly find: (role: string, hash: string) => KnownDocument | undefined
 }
 
-/** What was compiled. A document is read when it is first asked for. */
-export function createKnownDocuments({ files, outdated }: CompiledTexts): KnownDocuments {
-  const read = <T>(path: string): T => JSON.parse(files[path] ?? 'null') as T
-  const index = read<DocumentsIndex>(documentsIndex)
+/** The text of a file in the folder of a revision. @throws ArtifactFailure for one that is not there, or not what was written */
+export type ReadDocumentFile = (folder: string, address: string) => string
+
+/** What of the files is held, in characters; what is made of one takes some three bytes for each. */
+const heldCharacters = 16_000_000
+
+/** What was compiled. A document is read when it is asked for, and held as long as it is among those that were asked last. */
+export function createKnownDocuments(
+  { folder, addresses, outdated }: CompiledDocuments,
+  readFile: ReadDocumentFile,
+): KnownDocuments {
+  const read = (address: string): string => readFile(folder, address)
   const lost = new Set(outdated)
   const roles = new Map(
-    Object.entries(index.roles).map(([role, documents]) => [role, new Map(Object.entries(documents))]),
+    Object.entries(addresses.roles).map(([role, documents]) => [role, new Map(Object.entries(documents))]),
   )
   const types = new Map<string, (text: string) => InputType>()
   const typesOf = (role: string): ((text: string) => InputType) => {
-    const made = types.get(role) ?? inputTypes(read<TypesFile>(documentFile(index.types[role] ?? '')).types)
+    const made = types.get(role) ?? inputTypes((JSON.parse(read(addresses.types[role] ?? '')) as TypesFile).types)
     types.set(role, made)
     return made
   }
-  const known = new Map<string, KnownDocument>()
+  const known = createLru<string, Held>(heldCharacters, ({ weight }) => weight)
   return {
-    count: new Set(Object.values(index.roles).flatMap((documents) => Object.keys(documents))).size,
     find: (role, hash) => {
       const address = roles.get(role)?.get(hash)
       if (address === undefined) return undefined
       const id = `${address} ${role}`
       const before = known.get(id)
-      if (before !== undefined) return before
-      const file = read<DocumentFile>(documentFile(address))
-      const made = { ...documentOf(role, file, typesOf(role)), outdated: lost.has(address) }
-      known.set(id, made)
-      return made
+      if (before !== undefined) return before.document
+      const content = read(address)
+      const document = {
+        ...documentOf(role, decodeDocument(content, hash), typesOf(role)),
+        outdated: lost.has(address),
+      }
+      known.set(id, { document, weight: content.length })
+      return document
     },
   }
+}
+
+/** @throws ArtifactFailure for a document that does not have the hash that it stands under */
+export function decodeDocument(content: string, hash: string): DocumentFile {
+  const file = JSON.parse(content) as DocumentFile
+  if (sha256Hex(file.document) === hash) return file
+  throw damaged(`The document does not have the hash ${hash} that it stands under.`)
+}
+
+interface Held {
+  readonly document: KnownDocument
+  readonly weight: number
 }
 
 function documentOf(
@@ -144,9 +165,6 @@ const namedFor = (role: string, { writes, pieces, reads, statements }: RunShape)
   // A text that the check is added to was written open: `carriesCheck` says so.
   statements: statements.map((statement) => ({ ...statement, ...named(role, statement.text) }) as Statement),
 })
-
-/** Whether what stands under a hash is what has it. */
-export const isUnderItsHash = (hash: string, { document }: DocumentFile): boolean => sha256Hex(document) === hash
 
 /** Whether what answers by one revision answers by the other. */
 export const saysTheSame = (one: Revision, other: Revision): boolean =>

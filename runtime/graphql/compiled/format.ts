@@ -1,4 +1,6 @@
 import type { Manifest } from '../../contract/manifest.ts'
+import type { DocumentAddresses } from '../../contract/revision.ts'
+import type { NamedFunction, NamedRelations } from '../../db/check/fits.ts'
 import type { ErrorEntry } from '../protocol/failures.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
 import type { Planned } from '../variables/shape.ts'
@@ -6,7 +8,7 @@ import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 2
+export const documentsFormat = 3
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -18,14 +20,12 @@ export type ServedFacts = Pick<
   'format' | 'holders' | 'roles' | 'readsClaims' | 'leaves' | 'distributed' | 'limits' | 'allowlists'
 >
 
-export interface DocumentsIndex {
+export interface DocumentsIndex extends DocumentAddresses {
   readonly format: typeof documentsFormat
   readonly revision: string
   readonly manifest: ServedFacts
-  /** By role: the address of the types that its variables have. */
-  readonly types: Readonly<Record<string, string>>
-  /** By role: addresses of documents by the hashes of their texts. */
-  readonly roles: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** By address. They stand here, and not in the documents, since a server compares them with its database before it reads any. */
+  readonly needs: Readonly<Record<string, DocumentNeeds>>
 }
 
 export interface TypesFile {
@@ -36,18 +36,14 @@ export interface TypesFile {
 export interface DocumentFile {
   readonly format: typeof documentsFormat
   readonly document: string
-  readonly needs: DocumentNeeds
   readonly operations: readonly CompiledOperation[]
 }
 
-/** What its statements name: where one of these is gone, they cannot run, or mean something else. */
+/** What the statements of a document name: where one of these is gone, they cannot run, or mean something else. */
 export interface DocumentNeeds {
-  /** Relations; with a column and the SQL type that it has, where they name one. */
-  readonly columns: readonly NeededColumn[]
-  readonly functions: readonly (readonly [schema: string, name: string])[]
+  readonly relations: NamedRelations
+  readonly functions: readonly NamedFunction[]
 }
-
-export type NeededColumn = readonly [schema: string, relation: string, column: string | null, type: string | null]
 
 export interface CompiledOperation {
   readonly name: string | null

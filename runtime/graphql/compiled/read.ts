@@ -1,32 +1,25 @@
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { currentFile } from '../../contract/artifact.ts'
-import type { CompiledTexts } from '../../contract/revision.ts'
-import { ArtifactFailure, currentRevision, readPart } from '../../engine/load.ts'
+import type { DocumentAddresses } from '../../contract/revision.ts'
+import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
+import { currentRevision, readPart } from '../../engine/load.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { tryParseJson } from '../../lib/parse-json.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { isUnderItsHash } from './documents.ts'
-import {
-  documentFile,
-  documentsFormat,
-  documentsIndex,
-  type DocumentFile,
-  type DocumentNeeds,
-  type DocumentsIndex,
-} from './format.ts'
+import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } from './format.ts'
 
-/** The compiled documents of a folder, whole and as they were written. */
-export interface ReadDocuments {
+/** The compiled documents of a folder: what is said of them all, and where they are. */
+export interface FoundDocuments {
   /** Of the revision and its documents. */
   readonly id: string
+  /** Of the revision. */
+  readonly folder: string
   readonly index: DocumentsIndex
-  readonly files: CompiledTexts['files']
-  /** By address. */
-  readonly needs: ReadonlyMap<string, DocumentNeeds>
+  readonly addresses: DocumentAddresses
 }
 
-/** Changes whenever `compile` has written: it replaces this file last. */
+/** Changes whenever `compile` has written: it replaces this file once all that it names is there. */
 export function writtenMark(folder: string): string {
   const { ino, mtimeMs, size } = statSync(join(folder, currentFile), { throwIfNoEntry: false }) ?? noFile
   return `${ino} ${mtimeMs} ${size}`
@@ -34,31 +27,40 @@ export function writtenMark(folder: string): string {
 
 const noFile = { ino: 0, mtimeMs: 0, size: 0 }
 
-/** @throws ArtifactFailure for what is missing, of another format, or not what was written */
-export function readDocuments(folder: string): ReadDocuments {
+/**
+ * Reads none of the documents: a thousand of them would take longer than all else that a server does before its first answer.
+ * @throws ArtifactFailure for what is missing or of another format
+ */
+export function findDocuments(folder: string): FoundDocuments {
   const place = join(folder, currentRevision(folder))
-  const indexText = readIndex(place)
-  const index = decodeIndex(indexText, join(place, documentsIndex))
-  const files: Record<string, string> = { [documentsIndex]: indexText }
-  const needs = new Map<string, DocumentNeeds>()
-  for (const address of Object.values(index.types)) files[documentFile(address)] = readAddressed(place, address)
-  for (const [hash, address] of Object.values(index.roles).flatMap((documents) => Object.entries(documents))) {
-    const path = documentFile(address)
-    const content = files[path] ?? readAddressed(place, address)
-    files[path] = content
-    const document = JSON.parse(content) as DocumentFile
-    if (!isUnderItsHash(hash, document))
-      throw damaged(`The document of ${join(place, path)} does not have the hash ${hash} that it stands under.`)
-    needs.set(address, document.needs)
+  const path = join(place, documentsIndex)
+  const text = readIndex(place, path)
+  const index = decodeIndex(text, path)
+  const there = new Set(readdirSync(dirname(path)).map((name) => join(dirname(documentsIndex), name)))
+  const missing = filesOf(index).find((file) => !there.has(file))
+  if (missing !== undefined) throw damaged(`There is no ${join(place, missing)}.`)
+  return {
+    id: `${index.revision}.${sha256Hex(text).slice(0, 8)}`,
+    folder: place,
+    index,
+    addresses: { types: index.types, roles: index.roles },
   }
-  return { id: `${index.revision}.${sha256Hex(indexText).slice(0, 8)}`, index, files, needs }
 }
 
-const damaged = (what: string): ArtifactFailure => new ArtifactFailure('damaged', `${what} Compile again.`)
+/** Reads one of the files. @param folder of the revision @throws ArtifactFailure for one that is missing or was changed */
+export function readDocumentFile(folder: string, address: string): string {
+  const path = join(folder, documentFile(address))
+  const text = readPart(path)
+  if (sha256Hex(text).startsWith(address)) return text
+  throw damaged(`${path} was changed after it was compiled.`)
+}
 
-function readIndex(place: string): string {
+const filesOf = ({ types, roles }: DocumentAddresses): readonly string[] =>
+  [types, ...Object.values(roles)].flatMap((addresses) => Object.values(addresses)).map(documentFile)
+
+function readIndex(place: string, path: string): string {
   try {
-    return readPart(join(place, documentsIndex))
+    return readPart(path)
   } catch (error) {
     if (!(error instanceof ArtifactFailure)) throw error
     throw new ArtifactFailure(
@@ -76,11 +78,4 @@ function decodeIndex(text: string, path: string): DocumentsIndex {
     'format',
     `${path} has format ${JSON.stringify(value['format'])}, this version reads format ${documentsFormat}. Compile again.`,
   )
-}
-
-function readAddressed(place: string, address: string): string {
-  const path = join(place, documentFile(address))
-  const text = readPart(path)
-  if (sha256Hex(text).startsWith(address)) return text
-  throw damaged(`${path} was changed after it was compiled.`)
 }

@@ -1,5 +1,6 @@
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import { ArtifactFailure } from '../../engine/artifact-failure.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
@@ -22,7 +23,14 @@ import { toResponse } from '../run/response.ts'
 import { createTenants, hasTenants, type Tenants } from '../run/tenants.ts'
 import { beginTurn, type Turn as TurnOn } from '../run/turn.ts'
 import type { GraphqlService, ServiceParts, WatchAnswer } from '../serve.ts'
-import { createKnownDocuments, saysTheSame, type KnownDocuments, type KnownOperation } from './documents.ts'
+import {
+  createKnownDocuments,
+  saysTheSame,
+  type KnownDocument,
+  type KnownDocuments,
+  type KnownOperation,
+  type ReadDocumentFile,
+} from './documents.ts'
 
 /**
  * How a request is answered where only compiled documents are: find, read the variables, bind, run, respond. Nothing is parsed,
@@ -38,9 +46,12 @@ interface Loaded extends Running {
 
 type Turn = TurnOn<Loaded>
 
-export function createCompiledService({ database, source, now = Date.now }: ServiceParts): GraphqlService {
+export function createCompiledService(
+  { database, source, now = Date.now }: ServiceParts,
+  readFile: ReadDocumentFile,
+): GraphqlService {
   // New artifacts come without a change of the database.
-  const cell = createCell(createLoad(source, now), now, true)
+  const cell = createCell(createLoad(source, readFile, now), now, true)
   const tenants = createTenants()
   const inTurn = <T>(
     request: GraphqlRequest,
@@ -64,7 +75,11 @@ export function createCompiledService({ database, source, now = Date.now }: Serv
   }
 }
 
-function createLoad(source: RevisionSource, now: () => number): (before: Loaded | null) => Promise<Loaded> {
+function createLoad(
+  source: RevisionSource,
+  readFile: ReadDocumentFile,
+  now: () => number,
+): (before: Loaded | null) => Promise<Loaded> {
   return async (before) => {
     const revision = await source()
     if (before !== null && saysTheSame(before.revision, revision)) return before
@@ -73,7 +88,7 @@ function createLoad(source: RevisionSource, now: () => number): (before: Loaded 
     return {
       revision,
       engine: { revision: id, version, manifest, privileges: createPrivileges(manifest) },
-      documents: createKnownDocuments(compiled),
+      documents: createKnownDocuments(compiled, readFile),
       estimates: createEstimates(now),
       standsIn: failure !== undefined,
     }
@@ -92,12 +107,22 @@ async function find(turn: Turn): Promise<Found> {
   refuseExtensions(request)
   const { role } = asker.caller
   const hash = hashOf(request)
-  const document = loaded.documents.find(role, hash)
+  const document = readable(() => loaded.documents.find(role, hash))
   if (document === undefined) throw notCompiled(request, hash)
   const operation = document.operation(request.operationName)
   if (document.outdated) await refusedByNow(turn, refuseOutdated)
   checkMethod(operation, request)
   return { turn: listedTurn(turn, hash, document.text), operation }
+}
+
+/** @throws Refusal for a document whose file cannot be used; newer artifacts may have taken its place */
+function readable(find: () => KnownDocument | undefined): KnownDocument | undefined {
+  try {
+    return find()
+  } catch (error) {
+    if (!(error instanceof ArtifactFailure)) throw error
+    throw refuse('DOCUMENT_DAMAGED', 'The document is not there as it was compiled. It has to be compiled again.')
+  }
 }
 
 function refuseExtensions({ extensions }: GraphqlRequest): void {

@@ -1,13 +1,13 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { lookFor, versionOf, type Sight } from '../../db/check/fits.ts'
+import { lookFor, versionOf, type NamedColumns, type NamedFunction, type Sight } from '../../db/check/fits.ts'
 import type { Query } from '../../db/connect/session.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Hopeless } from '../../lib/retry.ts'
 import type { Log } from '../../log/events.ts'
 import { saysTheSame } from './documents.ts'
-import type { DocumentNeeds, NeededColumn } from './format.ts'
-import { readDocuments, writtenMark, type ReadDocuments } from './read.ts'
+import type { DocumentNeeds, DocumentsIndex } from './format.ts'
+import { findDocuments, writtenMark, type FoundDocuments } from './read.ts'
 
 /**
  * Compiled documents as a server sees them: the newest of a folder, and which of them the database can answer. New artifacts
@@ -23,7 +23,7 @@ interface CompiledSourceOptions {
 /** Artifacts, and what stood in the folder when they were read. */
 interface Written {
   readonly mark: string
-  readonly documents: ReadDocuments
+  readonly documents: FoundDocuments
   /** Why newer ones cannot be read. */
   readonly failure?: string
 }
@@ -33,7 +33,7 @@ interface Written {
  * not prepared, or cannot answer any of the documents.
  */
 export function createCompiledSource({ folder, query, log }: CompiledSourceOptions): RevisionSource {
-  let written: Written = { mark: writtenMark(folder), documents: readDocuments(folder) }
+  let written: Written = { mark: writtenMark(folder), documents: findDocuments(folder) }
   let last: Revision | null = null
   const refresh = async (): Promise<Revision> => {
     const before = written
@@ -42,9 +42,10 @@ export function createCompiledSource({ folder, query, log }: CompiledSourceOptio
     // Requests check the version too: whoever asks without a reason need not have everything compared.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
       return last
-    const all = listed(documents.needs)
-    const sight = await lookFor(query, all.columns, all.functions).catch(refuseUnprepared)
-    const outdated = outdatedOf(documents.needs, all, sight)
+    const { needs } = documents.index
+    const all = together(needs)
+    const sight = await lookFor(query, all.relations, all.functions).catch(refuseUnprepared)
+    const outdated = outdatedOf(needs, sight)
     if (last === null) refuseForeign(documents, outdated)
     const made = revisionOf(documents, sight.version, [...outdated.keys()], failure)
     if (last !== null && saysTheSame(last, made)) return last
@@ -67,7 +68,7 @@ function newest(folder: string, before: Written): Written {
   const mark = writtenMark(folder)
   if (mark === before.mark) return before
   try {
-    return { mark, documents: readDocuments(folder) }
+    return { mark, documents: findDocuments(folder) }
   } catch (error) {
     // They may be about to be written: the mark is looked at again.
     return { ...before, failure: messageOf(error) }
@@ -83,54 +84,60 @@ function refuseUnprepared(error: unknown): never {
   throw error
 }
 
-/** What all documents need, each once. */
-interface Listed {
-  readonly columns: readonly NeededColumn[]
-  readonly functions: DocumentNeeds['functions']
+/** What the documents need, each once. */
+function together(needs: DocumentsIndex['needs']): DocumentNeeds {
+  const schemas = new Map<string, Map<string, NamedColumns>>()
+  const functions = new Map<string, NamedFunction>()
+  for (const one of Object.values(needs)) {
+    for (const [schema, relations] of Object.entries(one.relations)) {
+      const found = schemas.get(schema) ?? new Map<string, NamedColumns>()
+      schemas.set(schema, found)
+      for (const [name, columns] of Object.entries(relations)) found.set(name, { ...found.get(name), ...columns })
+    }
+    for (const fn of one.functions) functions.set(keyOf(fn), fn)
+  }
+  const relations = Object.fromEntries([...schemas].map(([schema, found]) => [schema, Object.fromEntries(found)]))
+  return { relations, functions: [...functions.values()] }
 }
 
-function listed(needs: ReadDocuments['needs']): Listed {
-  const columns = new Map<string, NeededColumn>()
-  const functions = new Map<string, DocumentNeeds['functions'][number]>()
-  for (const one of needs.values()) {
-    for (const column of one.columns) columns.set(JSON.stringify(column), column)
-    for (const fn of one.functions) functions.set(JSON.stringify(fn), fn)
-  }
-  return { columns: [...columns.values()], functions: [...functions.values()] }
-}
+const keyOf = (names: readonly (string | null)[]): string => JSON.stringify(names)
 
 /** By address, the documents that need something that is not there, and the first of what they miss. */
-function outdatedOf(needs: ReadDocuments['needs'], all: Listed, sight: Sight): ReadonlyMap<string, string> {
-  const missing = new Set([
-    ...all.columns.filter((_, at) => sight.columns.has(at)).map((column) => JSON.stringify(column)),
-    ...all.functions.filter((_, at) => sight.functions.has(at)).map((fn) => JSON.stringify(fn)),
-  ])
-  if (missing.size === 0) return new Map()
+function outdatedOf(needs: DocumentsIndex['needs'], { columns, functions }: Sight): ReadonlyMap<string, string> {
+  if (columns.length + functions.length === 0) return new Map()
+  const lost = new Set([...columns, ...functions].map(keyOf))
   return new Map(
-    [...needs].flatMap(([address, { columns, functions }]) => {
-      const lost = [...columns, ...functions].find((one) => missing.has(JSON.stringify(one)))
-      return lost === undefined ? [] : [[address, sentenceOf(lost)] as const]
+    Object.entries(needs).flatMap(([address, needed]) => {
+      const missed = missedOf(needed, lost)
+      return missed === undefined ? [] : [[address, missed] as const]
     }),
   )
 }
 
-function sentenceOf([schema, name, column, type]: NeededColumn | DocumentNeeds['functions'][number]): string {
-  if (column === undefined) return `the function ${schema}.${name}`
-  if (column === null) return `${schema}.${name}`
-  return `${schema}.${name}.${column}${type === null || type === undefined ? '' : ` of type ${type}`}`
+function missedOf({ relations, functions }: DocumentNeeds, lost: ReadonlySet<string>): string | undefined {
+  for (const [schema, named] of Object.entries(relations))
+    for (const [relation, columns] of Object.entries(named)) {
+      if (lost.has(keyOf([schema, relation, null]))) return `${schema}.${relation}`
+      const column = Object.keys(columns).find((name) => lost.has(keyOf([schema, relation, name])))
+      if (column !== undefined) return `${schema}.${relation}.${column}${ofType(columns[column])}`
+    }
+  const [schema, name] = functions.find((fn) => lost.has(keyOf(fn))) ?? []
+  return name === undefined ? undefined : `the function ${schema}.${name}`
 }
 
+const ofType = (type: NamedColumns[string] | undefined): string => (typeof type === 'string' ? ` of type ${type}` : '')
+
 /** Artifacts of which the database can answer nothing are another one's. */
-function refuseForeign({ needs, index }: ReadDocuments, outdated: ReadonlyMap<string, string>): void {
+function refuseForeign({ index }: FoundDocuments, outdated: ReadonlyMap<string, string>): void {
   const [missing] = outdated.values()
-  if (missing === undefined || outdated.size < needs.size) return
+  if (missing === undefined || outdated.size < Object.keys(index.needs).length) return
   throw new Hopeless(
     `the artifacts (revision ${index.revision}) are of another database: none of their documents can be answered; the database lacks ${missing}`,
   )
 }
 
 function revisionOf(
-  { id, index, files }: ReadDocuments,
+  { id, folder, index, addresses }: FoundDocuments,
   version: string | null,
   outdated: readonly string[],
   failure: string | undefined,
@@ -141,7 +148,7 @@ function revisionOf(
     manifest: { ...nothingServed, ...index.manifest },
     entities: [],
     functions: '',
-    compiled: { files, outdated },
+    compiled: { folder, addresses, outdated },
     ...(failure !== undefined && { failure }),
   }
 }

@@ -24,6 +24,7 @@ export const failures = {
   VARIABLES_NOT_COMPILED: 'invalid',
   ONLY_COMPILED: 'invalid',
   DOCUMENT_OUTDATED: 'unavailable',
+  DOCUMENT_DAMAGED: 'unavailable',
   NOT_LIVE: 'invalid',
   STREAM_REQUIRED: 'invalid',
   MUTATION_BY_GET: 'method-not-allowed',

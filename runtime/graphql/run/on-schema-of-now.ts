@@ -56,12 +56,12 @@ async function deservesAnother<L extends Running>(
 /**
  * Errors that a change of the schema brings about when it comes between a request's check of the version and its
  * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
- * request checks the version, a refusal of our own may be as outdated.
+ * request checks the version, a refusal of our own may be as outdated, and a file that is gone may have given way to newer ones.
  */
 const speaksOfSchema = (error: unknown, { version }: Running['engine']): boolean =>
   error instanceof DatabaseFailure
     ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
-    : version === null && isOfSchema(error)
+    : isOfSchema(error) && (version === null || error.code === 'DOCUMENT_DAMAGED')
 
 const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 

@@ -8,7 +8,9 @@ import { createClient } from '../../../runtime/client/client.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
+import { readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
+import type { DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/protocol/types.ts'
 import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
@@ -66,11 +68,11 @@ beforeEach(() => {
   events.length = 0
 })
 
-async function compiled(into?: string): Promise<string> {
+async function compiled(into?: string, only = '*'): Promise<string> {
   const folder = into ?? (await mkdtemp(join(tmpdir(), 'catalograph-only-out-')))
   const { exitCode, noted } = await runCommand(
     [compileCommand],
-    ['compile', '--documents', join(sources, '*.graphql'), '--out', folder],
+    ['compile', '--documents', join(sources, `${only}.graphql`), '--out', folder],
     { environment: { DATABASE_URL: db.url } },
   )
   expect([exitCode, noted.match(/error.*/i)]).toEqual([0, null])
@@ -78,11 +80,28 @@ async function compiled(into?: string): Promise<string> {
 }
 
 const onlyCompiled = (folder = out): GraphqlService =>
-  createCompiledService({
-    database,
-    source: createCompiledSource({ folder, query: database.query, log: (event) => events.push(event) }),
-    now: () => clock,
-  })
+  createCompiledService(
+    {
+      database,
+      source: createCompiledSource({ folder, query: database.query, log: (event) => events.push(event) }),
+      now: () => clock,
+    },
+    readDocumentFile,
+  )
+
+/** A folder of the artifacts with a change. */
+const changed = async (change: (place: string, index: string) => Promise<void>): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
+  await cp(out, folder, { recursive: true })
+  const { revision } = JSON.parse(await readFile(join(folder, 'current.json'), 'utf8')) as { revision: string }
+  const place = join(folder, revision, 'documents')
+  await change(place, join(place, 'index.json'))
+  return folder
+}
+const edited =
+  (from: string | RegExp, to: string) =>
+  async (_place: string, index: string): Promise<void> =>
+    writeFile(index, (await readFile(index, 'utf8')).replace(from, to))
 
 interface Asked extends Partial<GraphqlRequest> {
   readonly role?: string
@@ -195,19 +214,28 @@ describe('a server of compiled documents', () => {
     expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
   })
 
+  it('refuses a document whose file is not what was compiled, when it is asked', async () => {
+    const folder = await changed(async (place, index) => {
+      const { roles } = JSON.parse(await readFile(index, 'utf8')) as DocumentsIndex
+      const path = join(place, `${roles['anon']?.[sha256Hex(documents.one)]}.json`)
+      await writeFile(path, `${await readFile(path, 'utf8')} `)
+      await edited(sha256Hex(documents.shown), sha256Hex('{ other }'))(place, index)
+    })
+    const service = onlyCompiled(folder)
+    expect(await codeOf(service, { query: documents.one, variables: { id: 1 } })).toBe('DOCUMENT_DAMAGED')
+    expect(await codeOf(service, { query: '{ other }' })).toBe('DOCUMENT_DAMAGED')
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+  })
+
+  it('reads a document that other artifacts took the place of from those', async () => {
+    const folder = await changed(async () => undefined)
+    const service = onlyCompiled(folder)
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    await compiled(folder, 'tags')
+    expect(await codeOf(service, { query: documents.page })).toBe('DOCUMENT_NOT_COMPILED')
+  })
+
   describe('at its start', () => {
-    const changed = async (change: (place: string, index: string) => Promise<void>): Promise<string> => {
-      const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
-      await cp(out, folder, { recursive: true })
-      const { revision } = JSON.parse(await readFile(join(folder, 'current.json'), 'utf8')) as { revision: string }
-      const place = join(folder, revision, 'documents')
-      await change(place, join(place, 'index.json'))
-      return folder
-    }
-    const edited =
-      (from: string | RegExp, to: string) =>
-      async (_place: string, index: string): Promise<void> =>
-        writeFile(index, (await readFile(index, 'utf8')).replace(from, to))
     const serve = (folder: string, url = db.url) =>
       runCommand([serveCommand], ['serve', '--artifacts', folder, '--only-compiled'], {
         environment: { DATABASE_URL: url, JWT_SECRET: 'a'.repeat(32), PORT: '0' },
@@ -215,24 +243,19 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 2', '"format": 1'), /has format 1, this version reads format 2/],
+      ['of another format', edited('"format": 3', '"format": 2'), /has format 2, this version reads format 3/],
       [
         'without documents',
         (_place: string, index: string) => rm(index),
         /hold no documents. Compile with --documents/,
       ],
       [
-        'under the hash of another text',
-        edited(sha256Hex(documents.tags), '0'.repeat(64)),
-        /does not have the hash 0{64}/,
-      ],
-      [
-        'with a file that was changed',
+        'without a file that they name',
         async (place: string) => {
           const [name = ''] = (await readdir(place)).filter((file) => file !== 'index.json')
-          await writeFile(join(place, name), `${await readFile(join(place, name), 'utf8')} `)
+          await rm(join(place, name))
         },
-        /was changed after it was compiled/,
+        /There is no .*documents/,
       ],
     ] as const)('refuses artifacts %s', async (_what, change, words) => {
       expect(await serve(await changed(change))).toMatchObject({ exitCode: 1, noted: expect.stringMatching(words) })

@@ -7,7 +7,7 @@ import type { BoundStatement } from '../../../runtime/contract/execution.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
-import { documentsIndex, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
+import { documentFile, documentsIndex, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
 import { nothingServed } from '../../../runtime/graphql/compiled/source.ts'
 import { readVariables } from '../../../runtime/graphql/prepared/variables.ts'
@@ -82,18 +82,19 @@ async function demandSameCompiled(
     [{ source: name, text, roles: null, examples: () => [variables] }],
   )
   if (faults.length > 0) return
-  const { manifest } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
+  const { manifest, ...addresses } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
   const revision = {
     id: engine.revision,
     version: null,
+    manifest: { ...nothingServed, ...manifest },
     entities: [],
     functions: '',
-    compiled: { files, outdated: [] },
+    compiled: { folder: '', addresses, outdated: [] },
   }
-  const service = createCompiledService({
-    database: { run },
-    source: () => Promise.resolve({ ...revision, manifest: { ...nothingServed, ...manifest } }),
-  })
+  const service = createCompiledService(
+    { database: { run }, source: () => Promise.resolve(revision) },
+    (_folder, address) => files[documentFile(address)] ?? '',
+  )
   const compiled = await service.serve(
     { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
     { role, claims: JSON.stringify({ role, ...claims }) },

@@ -1,0 +1,35 @@
+/** What fits into so many characters stands on one line. */
+const lineLength = 120
+
+/**
+ * A value as JSON that people review line by line: a list or an object is on one line where it fits there, and else has a line
+ * for each member. Integers beyond 2^53 are printed as texts, as which they travel anyway.
+ */
+export const printed = (value: unknown): string => `${printedAt(value, '')}\n`
+
+function printedAt(value: unknown, indent: string): string {
+  if (typeof value === 'bigint') return `"${value}"`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const inner = `${indent}  `
+  if (Array.isArray(value))
+    return wrapped(
+      '[',
+      ']',
+      value.map((item) => printedAt(item, inner)),
+      indent,
+    )
+  const members = Object.entries(value).filter(([, member]) => member !== undefined)
+  return wrapped(
+    '{',
+    '}',
+    members.map(([name, member]) => `${JSON.stringify(name)}: ${printedAt(member, inner)}`),
+    indent,
+  )
+}
+
+function wrapped(open: string, close: string, items: readonly string[], indent: string): string {
+  const length = items.reduce((sum, item) => sum + item.length + 2, indent.length + 2)
+  // A member with a line break is longer than a line.
+  if (length <= lineLength) return `${open}${items.join(', ')}${close}`
+  return `${open}\n${indent}  ${items.join(`,\n${indent}  `)}\n${indent}${close}`
+}
