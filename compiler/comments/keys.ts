@@ -292,6 +292,14 @@ export const keys = [
       'operators such as increment; a table goes before its schema.',
   },
   {
+    key: 'oneOf',
+    on: ['schema', 'relation'],
+    decode: switched,
+    help:
+      '{"enabled": true} marks its inputs as @oneOf of which exactly one member makes sense, such as those of orders; a ' +
+      'table goes before its schema.',
+  },
+  {
     key: 'nestedWrites',
     on: ['schema', 'relation'],
     decode: switched,

@@ -14,6 +14,7 @@ const names = [
   'updates',
   'nestedWrites',
   'columnFilters',
+  'oneOf',
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 

@@ -64,6 +64,8 @@ export interface Manifest {
   readonly updates?: true
   /** Some relation has `softDelete`, so that there is the type of what asks for deleted rows; absent: none has. */
   readonly softDelete?: true
+  /** Inputs say that they take exactly one member, so that there is the directive for it; absent: none does. */
+  readonly oneOf?: true
   /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
   readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
@@ -257,6 +259,8 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly nestedWrites?: true
   /** Its filter type compares columns with each other. */
   readonly columnFilters?: true
+  /** Inputs of which exactly one member makes sense say so. */
+  readonly oneOf?: true
 }
 
 export interface EntityFacts extends EntityAdditions, Deprecable {

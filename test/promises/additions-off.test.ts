@@ -27,6 +27,7 @@ const additions = {
   ltreeFilters: { enabled: true },
   arrayFilters: { enabled: true },
   columnFilters: { enabled: true },
+  oneOf: { enabled: true },
   rangeFilters: { enabled: true },
   networkFilters: { enabled: true },
   updates: { enabled: true },

@@ -135,8 +135,12 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): reado
   return [comment(type.description) + declareInterface(name, told)]
 }
 
-const declareInput = (text: TypeText, name: string, type: GraphQLInputObjectType): string =>
-  declareInterface(name, Object.values(type.getFields()).map(text.input))
+function declareInput(text: TypeText, name: string, type: GraphQLInputObjectType): string {
+  const fields = Object.values(type.getFields())
+  if (!type.isOneOf) return declareInterface(name, fields.map(text.input))
+  const members = fields.map((field) => `  ${text.member(field)}\n`)
+  return `export type ${name} = sdk.OneOf<{\n${members.join('')}}>`
+}
 
 function declareMethods(printing: Printing, { table }: Module): readonly string[] {
   const methods = table === null ? [] : methodsOf(printing.layout, table)

@@ -31,6 +31,8 @@ export interface TypeText {
   readonly takes: (field: ClientField) => string
   /** A field of an input: `readonly title?: sdk.Maybe<string>`. */
   readonly input: (field: GraphQLInputField | GraphQLArgument) => string
+  /** One of an input that takes exactly one: `readonly title: string`. */
+  readonly member: (field: GraphQLInputField) => string
 }
 
 export type ClientField = GraphQLField<unknown, unknown>
@@ -86,10 +88,11 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (!isNonNullType(type)) return `readonly ${name}?: sdk.Maybe<${text}>`
     return defaultValue === undefined ? `readonly ${name}: ${text}` : `readonly ${name}?: ${text} | undefined`
   }
+  const member = ({ name, type }: GraphQLInputField): string => `readonly ${name}: ${inputText(type, inputLeaf)}`
   const field = (told: ClientField): string => `readonly ${told.name}: ${marked(told)}`
   const figure = (row: GraphQLObjectType, told: ClientField): string =>
     isNumber(row, told) ? `readonly ${told.name}: number | null` : field(told)
-  return { field, figure, answered, takes, input }
+  return { field, figure, answered, takes, input, member }
 }
 
 /** Whether a figure is one of JSON's own numbers. */

@@ -1,4 +1,10 @@
-import { isRequiredInputField, type GraphQLInputObjectType, type VariableDefinitionNode } from 'graphql'
+import {
+  getNullableType,
+  isLeafType,
+  isRequiredInputField,
+  type GraphQLInputObjectType,
+  type VariableDefinitionNode,
+} from 'graphql'
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import { parts } from '../../../runtime/contract/name-parts.ts'
 import { changeOperatorNames } from '../../../runtime/sql/changes.ts'
@@ -53,10 +59,17 @@ const changeParts = [parts.updateInput, ...changeOperatorNames.map((name) => par
  */
 const emptiest =
   (change: string | null) =>
-  (type: GraphQLInputObjectType, sample: Sample): Given => {
+  (type: GraphQLInputObjectType, sample: Sample): Given | undefined => {
+    if (type.isOneOf) return firstLeaf(type, sample)
     const written = [parts.insertInput, ...(change === null ? changeParts : [change])]
     const isWritten = written.some((part) => type.name.endsWith(part))
     const fields = Object.values(type.getFields()).filter((field) => isWritten || isRequiredInputField(field))
     const members = fields.map((field) => [field.name, sample(field.type)] as const)
     return Object.fromEntries(members.filter(([, value]) => value !== undefined))
   }
+
+/** Of what takes exactly one member the first that is a value; undefined: none is. */
+function firstLeaf(type: GraphQLInputObjectType, sample: Sample): Given | undefined {
+  const leaf = Object.values(type.getFields()).find((field) => isLeafType(getNullableType(field.type)))
+  return leaf && { [leaf.name]: sample(leaf.type) }
+}

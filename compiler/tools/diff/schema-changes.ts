@@ -1,4 +1,5 @@
 import {
+  BreakingChangeType,
   DangerousChangeType,
   findBreakingChanges,
   findDangerousChanges,
@@ -19,11 +20,12 @@ import type { ApiChange } from './change.ts'
  * and beside that what is new.
  */
 export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] {
-  const breaking = findBreakingChanges(before, after)
+  const breaking = findBreakingChanges(before, after).filter(({ type }) => !harmless.has(type))
   const dangerous = findDangerousChanges(before, after).filter(({ type }) => !harmless.has(type))
   return withoutCompanions([
     ...breaking.map(({ type, description }): ApiChange => ({ severity: 'breaking', kind: type, description })),
     ...dangerous.map(({ type, description }): ApiChange => ({ severity: 'dangerous', kind: type, description })),
+    ...narrowed(before, after),
     ...additions(before, after),
   ])
 }
@@ -51,8 +53,12 @@ function companies(description: string): readonly string[] {
   ]
 }
 
-/** Each new column brings these with it, and no valid document can notice: they are reported as additions. */
+/**
+ * Each new column brings inputs with it, and no valid document can notice: they are reported as additions. Directives that
+ * come and go are those of schemas, which no document uses.
+ */
 const harmless: ReadonlySet<string> = new Set([
+  BreakingChangeType.DIRECTIVE_REMOVED,
   DangerousChangeType.OPTIONAL_INPUT_FIELD_ADDED,
   DangerousChangeType.OPTIONAL_ARG_ADDED,
 ])
@@ -67,6 +73,16 @@ function additions(before: GraphQLSchema, after: GraphQLSchema): readonly ApiCha
       : [...addedMembers(known, type), ...newDeprecations(known, type)]
   })
 }
+
+/** Inputs that take exactly one member, and took any before; the reference implementation does not tell. */
+const narrowed = (before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] =>
+  Object.values(after.getTypeMap()).flatMap((type): readonly ApiChange[] => {
+    const known = before.getType(type.name)
+    if (!isInputObjectType(type) || !isInputObjectType(known) || known.isOneOf === type.isOneOf) return []
+    return type.isOneOf
+      ? [{ severity: 'breaking', kind: 'ONE_OF', description: `${type.name} takes exactly one member now.` }]
+      : [addition('ONE_OF', `${type.name} takes any members now.`)]
+  })
 
 /** What documents may ask for as before, and had better not. */
 function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {

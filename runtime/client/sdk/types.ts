@@ -130,6 +130,13 @@ type CheckedMember<Args, Given, Name extends keyof Given, More = never> = Name e
   ? CheckedArguments<NonNullable<Args[Name]>, Given[Name]>
   : NoSuchName<Name, Alike<Name, keyof Args | More>>
 
+/** An object with exactly one of these members. */
+export type OneOf<Members> = {
+  [Name in keyof Members]: { readonly [One in Name]: Members[One] } & {
+    readonly [Other in Exclude<keyof Members, Name>]?: never
+  }
+}[keyof Members]
+
 /** A page of a collection. `rows` stands for `edges { node }`. */
 export interface Connection<Row, EdgeOf = Edge<Row>> {
   /** The rows of the page. */

@@ -21,7 +21,17 @@ import { groupsField } from './groups-field.ts'
 import { geoFilter, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { relationConditions, relationOrders, type InputField } from './related.ts'
 import { scalars } from './scalars.ts'
-import { field, listOf, nonNull, shown, typeName, wrapperFields, type MakePart, type SchemaTypes } from './types.ts'
+import {
+  alternatives,
+  field,
+  listOf,
+  nonNull,
+  shown,
+  typeName,
+  wrapperFields,
+  type MakePart,
+  type SchemaTypes,
+} from './types.ts'
 
 /** Connections, edges, filters, orders and aggregates (spec/graphql.md 4 to 6). */
 
@@ -184,6 +194,7 @@ export const makeOrderBy =
     if (columns.length === 0 && orderRelations(visible, entity).size === 0) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'orderBy'),
+      ...alternatives(entity),
       description: `What rows of ${entity.name} can be sorted by.`,
       fields: () =>
         Object.fromEntries([

@@ -9,7 +9,7 @@ import { figureColumns, groupColumns, groupRelations } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection, scalarFilters } from './filters.ts'
 import type { InputField } from './related.ts'
-import { field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { alternatives, field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Groups of rows: what they have in common, their figures, conditions on them and their order (spec/graphql.md 17.2). */
 
@@ -68,6 +68,7 @@ export const makeGroupBy =
     hasKeys(visible, entity)
       ? new GraphQLInputObjectType({
           name: typeName(entity, 'groupBy'),
+          ...alternatives(entity),
           description: `What rows of ${entity.name} can be grouped by.`,
           fields: () =>
             keyInputs(
@@ -89,6 +90,7 @@ export const makeGroupKeyOrder =
   (entity, types) =>
     new GraphQLInputObjectType({
       name: typeName(entity, 'groupKeyOrder'),
+      ...alternatives(entity),
       description: `What of their key groups of rows of ${entity.name} can be sorted by: what they were grouped by.`,
       fields: () =>
         keyInputs(
@@ -131,6 +133,7 @@ export const makeGroupKey =
 export const makeGroupOrder: MakePart = (entity, types) =>
   new GraphQLInputObjectType({
     name: typeName(entity, 'groupOrder'),
+    ...alternatives(entity),
     description: `What groups of rows of ${entity.name} can be sorted by.`,
     fields: () => ({
       key: {
@@ -164,10 +167,16 @@ const figureInput = (
   part: NamePart,
   description: string,
   fields: readonly InputField[],
+  shape: { readonly isOneOf?: true } = {},
 ): GraphQLInputObjectType | undefined =>
   fields.length === 0
     ? undefined
-    : new GraphQLInputObjectType({ name: typeName(entity, part), description, fields: Object.fromEntries(fields) })
+    : new GraphQLInputObjectType({
+        name: typeName(entity, part),
+        description,
+        ...shape,
+        fields: Object.fromEntries(fields),
+      })
 
 export const makeFigureOrder =
   (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
@@ -180,6 +189,7 @@ export const makeFigureOrder =
         shown(column).name,
         { type: orderByDirection, description: `Sort by that of ${shown(column).name} in this direction.` },
       ]),
+      alternatives(entity),
     )
 
 export const makeFigureHaving =

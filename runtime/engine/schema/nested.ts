@@ -3,7 +3,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { connectKeys, inserts, nestedRelations } from '../nested.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { InputField } from './related.ts'
-import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { alternatives, nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** Related rows in an insert (`nestedWrites`, spec/graphql.md 17.6). */
 
@@ -29,6 +29,10 @@ export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLI
     : { onConflict: { type, description: 'What to do where such a row is there already.' } }
 }
 
+/** What is to become of one related row is one thing, unless `onConflict` may stand beside it. */
+export const alternativesOfRow = (entity: EntityFacts, types: SchemaTypes): { readonly isOneOf?: true } =>
+  types.part(entity, 'onConflict') === undefined ? alternatives(entity) : {}
+
 export const makeParentInput =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {
@@ -37,6 +41,7 @@ export const makeParentInput =
     if (!isInserted && key === undefined) return undefined
     return new GraphQLInputObjectType({
       name: typeName(entity, 'parentInput'),
+      ...alternativesOfRow(entity, types),
       description: `The row of ${entity.name} that a row belongs to: a new one, or one that is there.`,
       fields: () => ({
         ...(isInserted && { insert: { type: insertInput(entity, types), description: 'Adds it.' } }),

@@ -3,7 +3,7 @@ import { changeForms, changeParts, type ChangePart } from '../../contract/relate
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { changeMembers, relatedChanges, type ChangeMember } from '../related-changes.ts'
 import type { RoleVisibility } from '../view.ts'
-import { conflictInput, insertInput } from './nested.ts'
+import { alternativesOfRow, conflictInput, insertInput } from './nested.ts'
 import { scalars } from './scalars.ts'
 import { nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
@@ -47,6 +47,7 @@ const makeChange =
     const { of } = changeForms[part]
     return new GraphQLInputObjectType({
       name: typeName(entity, part),
+      ...(of !== 'children' && alternativesOfRow(entity, types)),
       description: `What is to become of rows of ${entity.name} that are related to one${of === 'children' ? '' : ', one thing'}.`,
       fields: () =>
         Object.fromEntries(

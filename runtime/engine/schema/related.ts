@@ -5,7 +5,7 @@ import { writtenEnum } from '../meaning.ts'
 import { distinctFields, filterRelations, orderRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
-import { typeName, type MakePart, type SchemaTypes } from './types.ts'
+import { alternatives, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
 /** What the additions say of related rows (spec/graphql.md 17). */
 
@@ -60,6 +60,7 @@ export const relationOrders = (visible: RoleVisibility, entity: EntityFacts, typ
 export const makeRelationOrderBy: MakePart = (entity) =>
   new GraphQLInputObjectType({
     name: typeName(entity, 'relationOrderBy'),
+    ...alternatives(entity),
     description: `What of the rows of ${entity.name} that belong to a row can be sorted by.`,
     fields: { count: { type: orderByDirection, description: 'Sort by how many there are, in this direction.' } },
   })

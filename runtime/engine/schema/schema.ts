@@ -2,6 +2,7 @@ import {
   GraphQLDeprecatedDirective,
   GraphQLIncludeDirective,
   GraphQLObjectType,
+  GraphQLOneOfDirective,
   GraphQLSchema,
   GraphQLSkipDirective,
   introspectionTypes,
@@ -61,11 +62,14 @@ export interface RoleView {
   readonly complete: () => GraphQLSchema
 }
 
-const directivesOfAll = [GraphQLIncludeDirective, GraphQLSkipDirective]
-
 /** Additions bring their directives, in the order of their names (spec/graphql.md 12.2). */
 const configOf = ({ manifest }: RoleVisibility) => ({
-  directives: manifest.deprecated === true ? [GraphQLDeprecatedDirective, ...directivesOfAll] : directivesOfAll,
+  directives: [
+    ...(manifest.deprecated === true ? [GraphQLDeprecatedDirective] : []),
+    GraphQLIncludeDirective,
+    ...(manifest.oneOf === true ? [GraphQLOneOfDirective] : []),
+    GraphQLSkipDirective,
+  ],
   assumeValid: true,
 })
 

@@ -211,6 +211,10 @@ export function createTypes(
   return types
 }
 
+/** An input of which exactly one member makes sense, where its relation has `oneOf` (spec/graphql.md 17.5). */
+export const alternatives = ({ oneOf }: EntityFacts): { readonly isOneOf?: true } =>
+  oneOf === true ? { isOneOf: true } : {}
+
 export const typeName = (entity: EntityFacts, part: NamePart): string => entity.name + parts[part]
 
 /** A column's field name and type; only for columns that the role sees or may write. */

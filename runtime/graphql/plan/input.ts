@@ -126,10 +126,17 @@ function fromObjectNode(type: GraphQLInputObjectType, node: ValueNode, variables
     const input = fromNode(field.type, value, variables)
     if (input.kind !== 'absent') fields.set(name.value, input)
   }
-  return objectInput([...fields], null)
+  return objectInput(type, [...fields], null)
 }
 
-function objectInput(fields: readonly (readonly [string, Input])[], slot: Slot | null): Input {
+function objectInput(
+  { name, isOneOf }: GraphQLInputObjectType,
+  fields: readonly (readonly [string, Input])[],
+  slot: Slot | null,
+): Input {
+  // Where validation is on, it has said so.
+  if (isOneOf && (fields.length !== 1 || fields[0]?.[1].kind === 'null'))
+    throw badArgument(`Exactly one key must be specified for OneOf type "${name}".`)
   const whole: Slot = slot ?? { kind: 'object', fields: fields.map(([name, input]) => [name, slotOf(input)]) }
   return { kind: 'object', slot: whole, fields }
 }
@@ -161,7 +168,7 @@ function fromObject(type: GraphQLInputObjectType, value: unknown, slot: Slot, ra
     if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name}"]`)
     return [name, fromValue(field.type, item, inner(slot, name, item), raw)] as const
   })
-  return objectInput(fields, raw ? null : slot)
+  return objectInput(type, fields, raw ? null : slot)
 }
 
 const inner = (slot: Slot, step: string | number, value: unknown): Slot =>

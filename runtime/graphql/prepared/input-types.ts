@@ -48,6 +48,7 @@ function namedType(type: GraphQLNamedInputType): NamedInput {
   return {
     kind: 'object',
     text: type.name,
+    oneOf: type.isOneOf,
     fields: () =>
       (fields ??= new Map(
         Object.values(type.getFields()).map((field) => [

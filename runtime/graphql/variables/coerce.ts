@@ -111,7 +111,21 @@ function coerceObject(value: unknown, type: FieldsInput, onFault: OnFault, path:
       `Field "${name}" is not defined by type "${type.text}".${meantNames(name, [...fields.keys()])}`,
     )
   }
+  if (type.oneOf) checkOne(value, type, coerced, onFault, path)
   return Object.fromEntries(coerced)
+}
+
+/** Of two the first is looked at, too, as in the reference implementation. */
+function checkOne(
+  value: unknown,
+  { text }: FieldsInput,
+  [first, ...others]: readonly (readonly [name: string, value: unknown])[],
+  onFault: OnFault,
+  path: Path,
+): void {
+  if (first === undefined || others.length > 0)
+    onFault(path, value, `Exactly one key must be specified for OneOf type "${text}".`)
+  if (first?.[1] === null) onFault([...path, first[0]], null, `Field "${first[0]}" must be non-null.`)
 }
 
 function readEnum(value: unknown, { text, values }: EnumInput): string {

@@ -18,6 +18,8 @@ interface ObjectRow {
   readonly kind: 'object'
   /** In the order of the type. */
   readonly fields: Readonly<Record<string, FieldRow>>
+  /** Absent: it takes any of them. */
+  readonly oneOf?: true
 }
 
 interface FieldRow {
@@ -41,7 +43,11 @@ export function inputTable(types: readonly InputType[]): InputTable {
       continue
     }
     const fields = [...type.fields()]
-    rows.set(type.text, { kind: 'object', fields: Object.fromEntries(fields.map(fieldRow)) })
+    rows.set(type.text, {
+      kind: 'object',
+      fields: Object.fromEntries(fields.map(fieldRow)),
+      ...(type.oneOf && { oneOf: true as const }),
+    })
     waiting.push(...fields.map(([, field]) => field.type))
   }
   return Object.fromEntries([...rows].toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -79,7 +85,8 @@ export function inputTypes(table: InputTable): (text: string) => InputType {
     let fields: ReadonlyMap<string, FieldInput> | null = null
     const fieldOf = ([name, { type, default: byDefault }]: readonly [string, FieldRow]) =>
       [name, { type: typeOf(type), byDefault }] as const
-    return { kind: 'object', text, fields: () => (fields ??= new Map(Object.entries(row.fields).map(fieldOf))) }
+    const oneOf = row.oneOf === true
+    return { kind: 'object', text, oneOf, fields: () => (fields ??= new Map(Object.entries(row.fields).map(fieldOf))) }
   }
   return typeOf
 }

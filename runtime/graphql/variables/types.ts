@@ -38,6 +38,8 @@ export interface FieldsInput {
   readonly kind: 'object'
   readonly text: string
   readonly fields: () => ReadonlyMap<string, FieldInput>
+  /** It takes exactly one of them. */
+  readonly oneOf: boolean
 }
 
 export interface FieldInput {

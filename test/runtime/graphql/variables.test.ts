@@ -41,15 +41,19 @@ const fieldNames = ['id', 'name', 'names', 'Name', 'constructor', 'colour', 'ite
 /** An object type whose fields are of any type, of objects too. */
 const objectType = (name: string, others: readonly GraphQLInputType[]): fc.Arbitrary<GraphQLInputObjectType> =>
   fc
-    .dictionary(
-      fc.constantFrom(...fieldNames),
-      fc.tuple(fc.constantFrom(...named, ...others).chain(wrapped), fc.boolean()),
-      { minKeys: 1, maxKeys: 6 },
+    .tuple(
+      fc.dictionary(
+        fc.constantFrom(...fieldNames),
+        fc.tuple(fc.constantFrom(...named, ...others).chain(wrapped), fc.boolean()),
+        { minKeys: 1, maxKeys: 6 },
+      ),
+      fc.boolean(),
     )
     .map(
-      (fields) =>
+      ([fields, isOneOf]) =>
         new GraphQLInputObjectType({
           name,
+          isOneOf,
           fields: Object.fromEntries(
             Object.entries(fields).map(([field, [type, hasDefault]]) => [
               field,

@@ -188,6 +188,7 @@ export const additions = [
   'updates',
   'nestedWrites',
   'columnFilters',
+  'oneOf',
 ] as const
 
 /** What the owner has a column set to, whoever writes: a value of its type, or the caller's `sub`. */

@@ -11,7 +11,7 @@ import { operatorsOf, toTokenText } from '../interpreter/types.ts'
 import type { ColumnSketch, Json } from '../interpreter/world.ts'
 import { drawOperand } from './filter.ts'
 import { place, printTree, type Branch, type Tree } from './input.ts'
-import { directions, elementJson, entry, type Element } from './page.ts'
+import { allowsNull, directions, elementJson, entry, type Element } from './page.ts'
 import { columnValue, type Scene } from './scene.ts'
 
 /** Documents about groups (spec/graphql.md 17.2). */
@@ -69,7 +69,7 @@ function drawOrder(scene: Scene, table: ApiTable, keys: readonly Chosen[]): read
     const path =
       kind === 'key' ? ['key', ...draw.pick(keys).path] : kind === 'count' ? ['count'] : [String(name), String(field)]
     scene.tell(`group order: ${path[0]}`)
-    return [path, draw.chance(5) ? null : draw.pick(directions)] as const
+    return [path, allowsNull(scene) && draw.chance(5) ? null : draw.pick(directions)] as const
   })
 }
 
@@ -185,7 +185,7 @@ const byTree = (keys: readonly Chosen[]): Tree => keys.map(({ path, unit }) => e
 
 function spoiledBy(scene: Scene, keys: readonly Chosen[]): Tree {
   const [first] = keys
-  const kind = scene.draw.int(2)
+  const kind = allowsNull(scene) ? scene.draw.int(2) : 1
   scene.tell(`refusal: ${['nothing to group by', 'grouped twice'][kind]}`)
   return kind === 0 || first === undefined ? [new Map()] : byTree([...keys, { ...first, unit: 'VALUE' }])
 }

@@ -1,5 +1,6 @@
 import type { ApiTable } from '../interpreter/api-types.ts'
 import { nestedFields, type NestedField } from '../interpreter/nested-api.ts'
+import { hasAddition } from '../interpreter/world.ts'
 import { place, type Branch, type Tree } from './input.ts'
 import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 
@@ -42,14 +43,19 @@ export function drawNested(scene: Scene, table: ApiTable, drawing: Drawing, spot
   return new Map([...drawing.row(table, taken, meeting), ...entries])
 }
 
+/** Whether what is to become of one related row takes exactly one member (spec/graphql.md 17.5). */
+export const takesOne = ({ world }: Scene, { sketch, conflicts }: ApiTable): boolean =>
+  hasAddition(world, sketch, 'oneOf') && conflicts.size === 0
+
 /** Whether a row is named at all. */
 const isGiven = (tree: Tree): boolean => tree instanceof Map && tree.size > 0
 
 function drawParent(scene: Scene, field: NestedField, drawing: Drawing, spot: Spot): Tree {
   const { draw } = scene
   const { target, inserts, keys } = field
-  if (draw.chance(5)) return draw.pick([null, new Map()])
-  const isBoth = inserts && keys.length > 0 && draw.chance(3) && scene.spoil()
+  const isOne = takesOne(scene, target)
+  if (draw.chance(5)) return isOne ? null : draw.pick([null, new Map()])
+  const isBoth = !isOne && inserts && keys.length > 0 && draw.chance(3) && scene.spoil()
   const connects = keys.length > 0 && (!inserts || draw.chance(50))
   const members: [string, Tree][] = []
   if (connects || isBoth) members.push(['connect', drawKey(scene, field)])
@@ -57,7 +63,7 @@ function drawParent(scene: Scene, field: NestedField, drawing: Drawing, spot: Sp
     scene.tell('nested: new parent')
     const [conflict, inner] = within(scene, field, drawing, spot, none)
     const object = drawNested(scene, target, drawing, inner)
-    members.push(['insert', place(scene, `${target.type}InsertInput`, object)], ...conflict)
+    members.push(['insert', place(scene, `${target.type}InsertInput${isOne ? '!' : ''}`, object)], ...conflict)
   }
   return new Map(members)
 }
@@ -74,7 +80,7 @@ function drawKey(scene: Scene, { target, keys }: NestedField): Tree {
     return [name, value === null || !isWritable(scene, column.type, value) ? null : toTree(scene, column.type, value)]
   })
   const named = draw.chance(2) && scene.spoil() ? entries.slice(1) : entries
-  return place(scene, `${target.type}KeyInput`, new Map(named))
+  return place(scene, `${target.type}KeyInput${takesOne(scene, target) ? '!' : ''}`, new Map(named))
 }
 
 /** What is said of the rows of a relation, and where they stand. */

@@ -4,7 +4,7 @@ import { defaultOrder, readOrder, type Term } from '../interpreter/page.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
 import { toTokenText } from '../interpreter/types.ts'
-import type { Json } from '../interpreter/world.ts'
+import { hasAddition, type Json } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import { place, type Tree } from './input.ts'
 import { columnValue, type Scene } from './scene.ts'
@@ -38,13 +38,17 @@ function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
   const { draw, api } = scene
   const count = isSortable(table) ? draw.pick([0, 1, 1, 2, 3]) : 0
   return Array.from({ length: count }, () => {
-    const direction = draw.chance(5) ? null : draw.pick(directions)
+    const direction = allowsNull(scene) && draw.chance(5) ? null : draw.pick(directions)
     const path = drawPath(draw, api, table)
     const kind = path.length === 1 ? '' : path[path.length - 1] === 'count' ? ', related count' : ', related row'
     scene.tell(`order: ${direction ?? 'null'}${kind}`)
     return drawElement(draw, api, table, path, direction)
   })
 }
+
+/** Whether an order may be null: not where some table takes exactly one member, which is none then. */
+export const allowsNull = ({ world }: Scene): boolean =>
+  !world.tables.some((table) => hasAddition(world, table, 'oneOf'))
 
 /** An element of a path, with a query where it leads to a rank. */
 export const drawElement = (

@@ -2,7 +2,7 @@ import type { ApiTable, RowWrite } from '../interpreter/api-types.ts'
 import { relatedArgument, type ChangedField, type RelatedMember } from '../interpreter/related-api.ts'
 import { columnNamed, type ColumnSketch, type Value } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
-import { drawNested, type Drawing } from './nested.ts'
+import { drawNested, takesOne, type Drawing } from './nested.ts'
 import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 
 /** How related rows in an update by key are drawn (spec/graphql.md 17.6). */
@@ -60,8 +60,9 @@ function drawChange(scene: Scene, field: ChangedField, drawing: RelatedDrawing, 
   const usable = field.members.filter(
     (member) => related.length > 0 || member === 'insert' || member === 'connect' || draw.chance(12),
   )
-  if (usable.length === 0) return new Map()
-  const isTwofold = !isMany && draw.chance(3) && scene.spoil()
+  const isOne = !isMany && takesOne(scene, field.target)
+  if (usable.length === 0) return isOne ? null : new Map()
+  const isTwofold = !isMany && !isOne && draw.chance(3) && scene.spoil()
   const members = isMany ? draw.some(usable, 40) : isTwofold ? usable.slice(0, 2) : [draw.pick(usable)]
   return new Map(members.flatMap((member) => drawMember(scene, field, drawing, related, member)))
 }
@@ -76,6 +77,8 @@ function drawMember(
   const { draw } = scene
   const { relation, target, rowKey } = field
   const isMany = relation.many
+  const isOne = !isMany && takesOne(scene, target)
+  const mark = isOne ? '!' : ''
   scene.tell(`related: ${member} ${relation.direction}${isMany ? ' many' : ''}`)
   const few = (): readonly number[] => Array.from({ length: draw.pick([1, 1, 2, 0]) }, (_, index) => index)
   switch (member) {
@@ -87,7 +90,7 @@ function drawMember(
       const object = (): Tree => drawNested(scene, target, drawing, spot)
       const [type, tree] = isMany
         ? [`[${target.type}InsertInput!]`, few().map(object)]
-        : [`${target.type}InsertInput`, object()]
+        : [`${target.type}InsertInput${mark}`, object()]
       return [
         ['insert', place(scene, type, tree)],
         ...(conflict === undefined ? [] : [['onConflict', conflict()] as const]),
@@ -108,8 +111,8 @@ function drawMember(
     case 'disconnect':
     case 'delete': {
       const isFlag = member !== 'connect' && !isMany
-      if (isFlag && draw.chance(5)) return [[member, absent(scene, 'Boolean')]]
-      if (isFlag) return [[member, place(scene, 'Boolean', draw.chance(90))]]
+      if (isFlag && !isOne && draw.chance(5)) return [[member, absent(scene, 'Boolean')]]
+      if (isFlag) return [[member, place(scene, `Boolean${mark}`, draw.chance(90))]]
       const keyOf = (index: number): Tree => {
         const rows = member === 'connect' ? target.sketch.rows : related
         const entries = drawKey(scene, field, pickRow(scene, target, rows, index), field.keys)
@@ -117,7 +120,7 @@ function drawMember(
       }
       return isMany
         ? [[member, place(scene, `[${target.type}KeyInput!]`, few().map(keyOf))]]
-        : [[member, place(scene, `${target.type}KeyInput`, keyOf(0))]]
+        : [[member, place(scene, `${target.type}KeyInput${mark}`, keyOf(0))]]
     }
   }
 }

@@ -13,6 +13,8 @@ const additions = [
   'arrayFilters',
   'networkFilters',
   'manyToMany',
+  'columnFilters',
+  'oneOf',
 ]
 const settings = Object.fromEntries(additions.map((name) => [name, { enabled: true }]))
 
@@ -63,6 +65,8 @@ it('takes the filters of each addition, look-ups by unique keys and groups', () 
     'if (found.error === null) { const row: { readonly id: number } | null = found.data; void row }',
     `void db.event.page({ select: { groups: { by: [{ at: 'MONTH' }], select: { count: true, sum: { price: true } } } } })`,
     `void db.event.list({ select: { titleHeadline: { query: 'word' } } })`,
+    `void db.event.list({ orderBy: [{ title: 'AscNullsLast' }, { id: 'DescNullsLast' }], select: { id: true } })`,
+    filtered(`{ columns: { title: { gt: 'slug' } } }`),
     `void db.event.list({ orderBy: null, select: { id: true } })`,
     `const page = await db.event.page({
       select: { rows: { guestCollection: { select: { edges: { invitation: { seat: true }, node: { name: true } } } } } } })`,
@@ -85,6 +89,9 @@ it.each([
   filtered(`{ during: { containsValue: 'x' } }`),
   filtered(`{ tags: { every: { gt: 4 } } }`),
   filtered(`{ host: { family: '4' } }`),
+  filtered(`{ columns: { title: { gt: 'id' }, body: { eq: 'title' } } }`),
+  `void db.event.list({ orderBy: [{ title: 'AscNullsLast', id: 'DescNullsLast' }], select: { id: true } })`,
+  `void db.event.list({ orderBy: [{}], select: { id: true } })`,
   `void functions.eventBySlug({ select: { id: true } })`,
   `void db.event.page({ select: { groups: { by: [{ at: 'SECOND' }], select: { count: true } } } })`,
   `void db.event.page({ select: { edges: { seat: true } } })`,

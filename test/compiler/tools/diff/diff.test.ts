@@ -348,6 +348,21 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of inputs that take exactly one member, which breaks documents', async () => {
+    const on = `comment on table posts is '@graphql({"oneOf": {"enabled": true}})';`
+    const report = await migrate(on)
+    expect(report.stdout).toMatch(/^[1-9]\d* breaking/)
+    expect(report.stdout).toContain('PostsOrderBy takes exactly one member now')
+    await db.query(on)
+    try {
+      const off = await migrate('comment on table posts is null')
+      expect(off.stdout).toMatch(/^0 breaking/)
+      expect(off.stdout).toContain('PostsOrderBy takes any members now')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('lists what additions bring, and what is lost without them', async () => {
     const settings = Object.fromEntries(['groups', 'updates', 'textFilters'].map((name) => [name, { enabled: true }]))
     const on = `comment on table posts is '@graphql(${JSON.stringify(settings)})';`
