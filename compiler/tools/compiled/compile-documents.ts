@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import {
@@ -27,6 +28,7 @@ import type { DeclaredVariable, InputType } from '../../../runtime/graphql/varia
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
+import { alikeRoles } from './alike.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { printed } from './print.ts'
@@ -59,6 +61,15 @@ interface CompiledDocuments {
   readonly faults: readonly DocumentFault[]
 }
 
+/** What became of a document for one role and those that are like it. */
+interface Compiled {
+  readonly errors: readonly ErrorEntry[]
+  /** Of its variables. */
+  readonly types: readonly InputType[]
+  /** By the hash of its text, its address; empty where there are errors. */
+  readonly addressed: readonly (readonly [hash: string, address: string])[]
+}
+
 export function compileDocuments(
   engine: Engine,
   roles: readonly string[],
@@ -75,23 +86,33 @@ export function compileDocuments(
   const needs = recordingNeeds(engine)
   const needed = new Map<string, DocumentNeeds>()
   const prepared = createDocuments(needs.engine, allowlistCacheLimits)
-  const byRole = roles.map((role) => {
+  const compile = (role: string, document: ExampledDocument): Compiled => {
     const types: InputType[] = []
-    const asked = documents.filter(({ roles: only }) => only?.includes(role) ?? true)
-    const addresses = asked.flatMap((document): readonly (readonly [hash: string, address: string])[] => {
-      const refused: DocumentFault[] = []
-      const found = operationsOf({ engine, role, prepared, document, types }, (error) =>
-        refused.push(faultOf(document, role, error)),
-      )
-      const named = needs.of(found)
-      faults.push(...refused)
-      if (refused.length > 0) return []
-      const address = put({ format: documentsFormat, document: document.text, operations: found })
-      needed.set(address, named)
-      return [[sha256Hex(document.text), address]]
-    })
-    const table = put({ format: documentsFormat, types: inputTable(types) })
-    return { role, table, documents: Object.fromEntries(addresses.toSorted(([a], [b]) => (a < b ? -1 : 1))) }
+    const errors: ErrorEntry[] = []
+    const operations = operationsOf({ engine, role, prepared, document, types }, (error) => errors.push(error))
+    const named = needs.of(operations)
+    if (errors.length > 0) return { errors, types, addressed: [] }
+    const address = put({ format: documentsFormat, document: document.text, operations })
+    needed.set(address, named)
+    return { errors, types, addressed: [[sha256Hex(document.text), address]] }
+  }
+  const firstOf = alikeRoles(engine.manifest, roles)
+  const known = new Map<string, Map<ExampledDocument, Compiled>>()
+  const byRole = roles.map((role) => {
+    const first = firstOf.get(role) ?? role
+    const before = known.get(first) ?? new Map<ExampledDocument, Compiled>()
+    known.set(first, before)
+    const compiled = documents
+      .filter(({ roles: only }) => only?.includes(role) ?? true)
+      .map((document) => {
+        const made = before.get(document) ?? compile(first, document)
+        before.set(document, made)
+        faults.push(...made.errors.map((error) => faultOf(document, role, error)))
+        return made
+      })
+    const table = put({ format: documentsFormat, types: inputTable(compiled.flatMap(({ types }) => types)) })
+    const addressed = compiled.flatMap(({ addressed: pairs }) => pairs).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return { role, table, documents: Object.fromEntries(addressed) }
   })
   const index: DocumentsIndex = {
     format: documentsFormat,
@@ -202,7 +223,7 @@ const isDoneAlike = (one: Prepared | Refusal | undefined, other: Prepared | Refu
   one !== undefined &&
   !(one instanceof Refusal) &&
   !(other instanceof Refusal) &&
-  printed(one.statements) === printed(other.statements)
+  isDeepStrictEqual(one.statements, other.statements)
 
 /** @throws Refusal where an example cannot be asked */
 function shapesOf(

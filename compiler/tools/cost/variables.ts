@@ -31,7 +31,8 @@ export function variablesFor(
   definitions: readonly VariableDefinitionNode[],
   text: string,
 ): readonly Given[] {
-  const named = visible.exposed.filter(({ name }) => new RegExp(`\\bon\\s+${name}\\b`).test(text))
+  const conditions = new Set([...text.matchAll(/\bon\s+(\w+)/g)].map(([, name]) => name))
+  const named = conditions.size === 0 ? [] : visible.exposed.filter(({ name }) => conditions.has(name))
   const ids = [undefined, ...named.map(nodeIdOf)]
   const changes = changeParts.filter((part) => new RegExp(`${part}\\b`).test(text))
   const objects = (changes.length > 1 ? changes : [null]).map(emptiest)

@@ -18,7 +18,7 @@ beforeAll(async () => {
     sql: `
       create table notes (id int primary key, body text, secret text);
       insert into notes select n, case n when 7 then 'seven' end from generate_series(7, 12) n;
-      grant select (id, body) on notes to anon;
+      grant select (id, body) on notes to anon, service_role;
       grant select, insert on notes to authenticated;
       create schema private;
       create table private.documents (hash text, document text);
@@ -68,9 +68,10 @@ async function read(out: string): Promise<{ index: Index; at: (address: string) 
 describe('compile --documents', () => {
   it('writes what each document runs, once for roles for which it is the same', async () => {
     const out = await fresh()
-    expect(await compile('*.graphql', out, '--roles', 'anon,authenticated')).toMatchObject({ exitCode: 0 })
+    expect(await compile('*.graphql', out, '--roles', 'anon,authenticated,service_role')).toMatchObject({ exitCode: 0 })
     const { index, at } = await read(out)
-    const { anon = {}, authenticated = {} } = index.roles
+    const { anon = {}, authenticated = {}, service_role: like } = index.roles
+    expect(like).toEqual(anon)
     expect(Object.keys(anon).toSorted()).toEqual([sha256Hex(one), sha256Hex(page)].toSorted())
     const address = anon[sha256Hex(one)] ?? ''
     expect(authenticated[sha256Hex(one)]).toBe(address)
@@ -141,11 +142,12 @@ describe('compile --documents', () => {
   it('tells what a role cannot ask, with its place, and writes nothing', async () => {
     const out = await fresh()
     await writeFile(join(folder, 'wrong.gql'), 'query Wrong {\n  notesCollection { edges { node { id secret } } }\n}\n')
-    const failed = await compile('wrong.gql', out, '--roles', 'authenticated,anon')
+    const failed = await compile('wrong.gql', out, '--roles', 'authenticated,anon,service_role')
     expect(failed.exitCode).toBe(1)
-    expect(failed.noted).toContain(
-      `${join(folder, 'wrong.gql')}:2:39: anon: Cannot query field "secret" on type "notes".`,
-    )
+    for (const role of ['anon', 'service_role'])
+      expect(failed.noted).toContain(
+        `${join(folder, 'wrong.gql')}:2:39: ${role}: Cannot query field "secret" on type "notes".`,
+      )
     expect(failed.noted).not.toContain('authenticated:')
     expect(await readdir(out)).toEqual([])
   })
