@@ -1,8 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { blogSize, createBlog } from './blog/data.ts'
 import { operations, persisted } from './blog/operations.ts'
 import { checkAnswer, effortOf, measure, type Measured } from './serve/measure.ts'
 import { serveFigures, serveRows } from './serve/report.ts'
-import { createAccess, startLimit, startPeer, startProduct, type Subject } from './serve/subjects.ts'
+import { createAccess, startCompiledOnly, startLimit, startPeer, startProduct, type Subject } from './serve/subjects.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
@@ -11,12 +14,12 @@ import { printTable } from './support/table.ts'
 
 /**
  * Serving: one row by key, a filtered and ordered page of 30, three levels of nesting, an insert that returns, a page
- * of 1,000, and the first once more by the hash of its document (`persisted`), against the hand-written limit and, with
- * --peer, against PostGraphile 5. Throughput comes from a closed loop of 16 connections, latency from random arrivals at
+ * of 1,000, and the first once more by the hash of its document (`persisted`), against the hand-written limit, with
+ * --compiled by a server of compiled documents as well, and with --peer against PostGraphile 5. Throughput comes from a closed loop of 16 connections, latency from random arrivals at
  * a fixed rate. Server, Postgres and the load generator share the machine.
  *
  * --seconds 0.25 (of a slice) --rounds 20 --rate 200 --warm-up 20000 --connections 16 --scale 1 --only key,page --pg 18
- * --peer --json FILE
+ * --compiled --peer --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
@@ -32,7 +35,13 @@ await withCleanup(async (later) => {
   later(db.drop)
   const access = await createAccess()
   const subjects: Subject[] = []
-  for (const start of [startLimit, startProduct, ...(options.flag('peer') ? [startPeer] : [])]) {
+  const folder = await mkdtemp(join(tmpdir(), 'catalograph-serve-'))
+  later(() => rm(folder, { recursive: true, force: true }))
+  const others = [
+    ...(options.flag('compiled') ? [startCompiledOnly(folder)] : []),
+    ...(options.flag('peer') ? [startPeer] : []),
+  ]
+  for (const start of [startLimit, startProduct, ...others]) {
     const subject = await start(db, access)
     later(subject.server.stop)
     subjects.push(subject)

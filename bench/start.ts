@@ -1,16 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { TestDatabase } from '../test/support/database.ts'
 import { createAccess, readyDocument, startProduct, type Access } from './serve/subjects.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { cpuTime, descendantsOf, residentMb } from './support/cpu.ts'
-import { applicationOf, writeApplication } from './support/documents.ts'
+import { applicationOf, compileApplication } from './support/documents.ts'
 import { readOptions } from './support/options.ts'
 import { startPostgres } from './support/postgres.ts'
-import { projectFolder, writeRecord, type RunRecord } from './support/record.ts'
+import { writeRecord, type RunRecord } from './support/record.ts'
 import { ratios, spreadOf, spreadText } from './support/statistics.ts'
 import { createTables } from './support/tables.ts'
 import { printTable, type Row } from './support/table.ts'
@@ -70,14 +68,8 @@ await withCleanup(async (later) => {
   const figures: Record<string, RunRecord['figures'][string]> = {}
   for (const tables of sizes) {
     const db = await createTables(18, tables)
-    const artifacts = join(folder, String(tables))
-    const pattern = await writeApplication(join(folder, `${tables}.documents`), [
-      ...applicationOf(documents, tables),
-      readyDocument,
-    ])
-    const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl }
-    const compile = ['compile', '--out', artifacts, '--documents', pattern, '--roles', 'authenticated']
-    await promisify(execFile)(process.execPath, [join(projectFolder, 'dist/compiler/cli.js'), ...compile], { env })
+    const texts = [...applicationOf(documents, tables), readyDocument]
+    const artifacts = await compileApplication(db, join(folder, String(tables)), texts)
     const servers = [
       ['artifacts', ['--artifacts', artifacts]],
       ['only compiled', ['--artifacts', artifacts, '--only-compiled']],

@@ -7,6 +7,7 @@ import type { TestDatabase } from '../../test/support/database.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { caller, operations, persisted, type Operation } from '../blog/operations.ts'
 import type { BlogSize } from '../blog/data.ts'
+import { compileApplication } from '../support/documents.ts'
 import { httpRequest } from '../support/http-client.ts'
 import { projectFolder } from '../support/record.ts'
 import { startServer, type Server } from '../support/servers.ts'
@@ -116,6 +117,15 @@ export const startProduct = async (
   })
   return { name, server, request: requestsOf(access) }
 }
+
+/** The product with the documents of all operations compiled, and no others to answer. */
+export const startCompiledOnly =
+  (folder: string) =>
+  async (db: TestDatabase, access: Access): Promise<Subject> => {
+    const texts = [...operations.map(({ document }) => document), readyDocument]
+    const artifacts = await compileApplication(db, folder, texts)
+    return startProduct(db, access, { name: 'only compiled', args: ['--artifacts', artifacts, '--only-compiled'] })
+  }
 
 export const startLimit = async (
   db: TestDatabase,

@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { TestDatabase } from '../../test/support/database.ts'
+import { projectFolder } from './record.ts'
 import { documentOf, parentOf } from './tables.ts'
 
 /** The documents of an application on the tables of support/tables.ts: rows by key, pages, trees, inserts and updates. */
@@ -30,9 +34,25 @@ export const applicationOf = (count: number, tables: number): readonly string[] 
     return `${kind(1 + ((mark * 7) % (tables - 1)), mark)}\n`
   })
 
-/** Writes them into a folder, one in a file. Resolves with the pattern that finds them. */
-export const writeApplication = async (folder: string, texts: readonly string[]): Promise<string> => {
-  await mkdir(folder, { recursive: true })
-  for (const [at, text] of texts.entries()) await writeFile(join(folder, `q${at}.graphql`), text)
-  return join(folder, '*.graphql')
+/** Compiles the database with documents for who is signed in, by the built command line. Resolves with the artifacts' folder. */
+export const compileApplication = async (
+  db: TestDatabase,
+  folder: string,
+  texts: readonly string[],
+): Promise<string> => {
+  const [documents, artifacts] = [join(folder, 'documents'), join(folder, 'artifacts')]
+  await mkdir(documents, { recursive: true })
+  for (const [at, text] of texts.entries()) await writeFile(join(documents, `q${at}.graphql`), text)
+  const compile = [
+    'compile',
+    '--out',
+    artifacts,
+    '--documents',
+    join(documents, '*.graphql'),
+    '--roles',
+    'authenticated',
+  ]
+  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl }
+  await promisify(execFile)(process.execPath, [join(projectFolder, 'dist/compiler/cli.js'), ...compile], { env })
+  return artifacts
 }

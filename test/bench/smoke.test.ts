@@ -28,6 +28,7 @@ const effort = [
 const long = [
   '--tables',
   '20',
+  '--compiled',
   '--documents',
   '20',
   '--requests',
