@@ -22,6 +22,23 @@ export interface Sight {
 const followed = `(select count(*) = 2 from pg_catalog.pg_event_trigger
   where evtname in ('catalograph_ddl_command_end', 'catalograph_sql_drop') and evtenabled <> 'D')`
 
+/**
+ * The type of a text, null where it is not there. One in a schema that the login role does not use is not looked up: that would
+ * fail.
+ */
+const namedType = `case when w.value like '%.%' and not coalesce(pg_catalog.has_schema_privilege(pg_catalog.to_regnamespace(
+    pg_catalog.quote_ident((pg_catalog.parse_ident(w.value, false))[1]))::oid, 'USAGE'), true)
+  then a.atttypid else pg_catalog.to_regtype(w.value)::oid end`
+
+/** True where both types are of the same values: a domain, and what it is of; of arrays their elements decide. */
+const sameValues = `(with recursive part (side, oid, listed) as (
+    select s.side, s.oid, false from (values (1, a.atttypid), (2, named.oid)) s (side, oid)
+    union all
+    select p.side, case t.typtype when 'd' then t.typbasetype else t.typelem end, p.listed or t.typtype <> 'd'
+    from part p join pg_catalog.pg_type t on t.oid = p.oid where t.typtype = 'd' or t.typcategory = 'A')
+  select pg_catalog.count(*) = 2 and pg_catalog.count(distinct (p.oid, p.listed)) = 1
+  from part p join pg_catalog.pg_type t on t.oid = p.oid where t.typtype <> 'd' and t.typcategory <> 'A')`
+
 const lostColumns = `(select pg_catalog.json_agg(pg_catalog.json_build_array(s.key, r.key, w.key))
   from pg_catalog.json_each($1::json) s cross join lateral pg_catalog.json_each(s.value) r
   left join lateral (select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -29,8 +46,9 @@ const lostColumns = `(select pg_catalog.json_agg(pg_catalog.json_build_array(s.k
   left join lateral pg_catalog.json_each_text(r.value) w on c.oid is not null
   left join lateral (select a.atttypid from pg_catalog.pg_attribute a
     where a.attrelid = c.oid and a.attname = w.key and a.attnum > 0 and not a.attisdropped) a on true
+  left join lateral (select ${namedType} as oid where w.value is not null) named on true
   where c.oid is null or w.key is not null
-    and (a.atttypid is null or w.value is not null and a.atttypid is distinct from pg_catalog.to_regtype(w.value)))`
+    and (a.atttypid is null or w.value is not null and a.atttypid is distinct from named.oid and not ${sameValues}))`
 
 const lostFunctions = `(select pg_catalog.json_agg(f.item) from pg_catalog.json_array_elements($2::json) f (item)
   where not exists (select from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
