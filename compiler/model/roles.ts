@@ -19,7 +19,8 @@ export function* rolesPart(memo: Memo, roles: Roles, served: Served): Steps<Pick
 const listed = (...holders: readonly Grantee[]): readonly Grantee[] => holders.toSorted()
 
 const factsOfRoles = (roles: Roles, holders: readonly Grantee[]): Pick<Manifest, 'roles' | 'holders'> => ({
-  holders: holders.filter((grantee) => grantee !== 'public'),
+  // A comment may name a role that is not there, which nobody can be asked whether they have.
+  holders: holders.filter((grantee) => grantee !== 'public' && Object.hasOwn(roles, grantee)),
   roles: neededRoles(roles, new Set(holders)),
 })
 
