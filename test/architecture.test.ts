@@ -43,7 +43,7 @@ const floors: readonly (readonly string[])[] = [
     'compiler/tools/annotate',
   ],
   ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
-  ['runtime/auth/http', 'runtime/live/open.ts', 'compiler/tools/compiled'],
+  ['runtime/auth/http', 'runtime/live/open.ts', 'runtime/handler', 'compiler/tools/compiled'],
   ['runtime/observe'],
   ['runtime/admin'],
   ['runtime/dashboard'],

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpFailure } from './failures.ts'
 
@@ -15,11 +16,15 @@ const readTypes = ['application/json', 'application/graphql-response+json', '*']
 export function acceptJsonText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(readTypes, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    done(null, readText(request, body))
+    done(null, readJsonText(request.headers, body))
   })
 }
 
-function readText({ headers }: FastifyRequest, body: Buffer): string {
+/** The text of a body. @throws HttpFailure for anything but uncompressed JSON in UTF-8 */
+export function readJsonText(
+  headers: Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>,
+  body: Buffer,
+): string {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (!jsonMedia.test(headers['content-type'] ?? '') || encoding !== 'identity') {
     throw new HttpFailure('MEDIA_TYPE_UNSUPPORTED')

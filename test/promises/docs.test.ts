@@ -31,6 +31,7 @@ const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')
 )
 /** Programs on the pages, and the tests that run them. */
 const programs: Readonly<Record<string, readonly string[]>> = {
+  'docs/artifacts.md': ['js'],
   'docs/auth.md': ['js'],
   'docs/client.md': ['js', 'js', 'ts'],
 }

@@ -1,6 +1,6 @@
 import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
+import { documentsIn, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import type { GraphqlService, ServiceParts } from '../../../runtime/graphql/serve.ts'
@@ -90,7 +90,8 @@ async function sourceOf(
   database: { readonly query: Query } = openServerDatabase(settings),
 ): Promise<RevisionSource> {
   if (typeof artifacts !== 'string') return followedSource(settings, database, log)
-  if (onlyCompiled === true) return createCompiledSource({ folder: artifacts, query: database.query, log })
+  if (onlyCompiled === true)
+    return createCompiledSource({ documents: documentsIn(artifacts), query: database.query, log })
   const stored = await loadRevision(artifacts)
   return () => Promise.resolve(stored)
 }

@@ -22,6 +22,12 @@ const pinned: StartupSettings = {
   idle_in_transaction_session_timeout: '60000',
 }
 
+/**
+ * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found by the search path alone:
+ * citext has its own `=`.
+ */
+export const extensionSchema = 'extensions'
+
 /** Temporary objects come last: by default they would stand before every schema (manual 19.11.1). */
 const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 

@@ -18,7 +18,7 @@ import { createRunner, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
 import { createShares } from './shares.ts'
 import { serverOf, type Opening, type Server } from '../connect/server.ts'
-import { ownSettings, startupSettings } from '../connect/startup.ts'
+import { extensionSchema, ownSettings, startupSettings } from '../connect/startup.ts'
 import { createOpen, type Opened } from '../connect/route.ts'
 import { openTo } from './connecting.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
@@ -84,12 +84,6 @@ const ownConnections = 2
 
 const usualPoolSize = 8
 const usualConnectTimeout = 5_000
-
-/**
- * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found by the search path alone:
- * citext has its own `=`.
- */
-const extensionSchema = 'extensions'
 
 /** Answers that may wait for room with a connection each: most connections go on serving. */
 const mostPausedOf = (poolSize: number): number => Math.min(poolSize - 1, Math.ceil(poolSize / 4))

@@ -23,7 +23,11 @@ import { endOf, notLent } from './waiting.ts'
 /** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
 
 /** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
-type RunOnce = (exchange: Exchange, reliance: Reliance, context: RequestContext | undefined) => Promise<ExchangeResult>
+export type RunOnce = (
+  exchange: Exchange,
+  reliance: Reliance,
+  context: RequestContext | undefined,
+) => Promise<ExchangeResult>
 
 export interface Runner {
   readonly run: RunOnce
@@ -66,7 +70,8 @@ const timeLimitOf = (exchange: Exchange, timeout: number): number =>
 const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
-const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
+/** True when the connection must not serve another request. */
+export const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
   result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
 
 /** query_canceled and admin_shutdown: what our cancelling and terminating answers with. */

@@ -7,14 +7,14 @@ import { Hopeless } from '../../lib/retry.ts'
 import type { Log } from '../../log/events.ts'
 import { saysTheSame } from './documents.ts'
 import type { DocumentNeeds, DocumentsIndex } from './format.ts'
-import { findDocuments, writtenMark, type FoundDocuments } from './read.ts'
+import type { DocumentsPlace, FoundDocuments } from './found.ts'
 
 /**
  * Compiled documents as a server sees them: the newest of a folder, and which of them the database can answer. New artifacts
  * are picked up, and documents are compared with the schema anew whenever it changed.
  */
 interface CompiledSourceOptions {
-  readonly folder: string
+  readonly documents: DocumentsPlace
   /** Runs statements as the login role. */
   readonly query: Query
   readonly log: Log
@@ -32,12 +32,12 @@ interface Written {
  * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first, where the database is
  * not prepared, or cannot answer any of the documents.
  */
-export function createCompiledSource({ folder, query, log }: CompiledSourceOptions): RevisionSource {
-  let written: Written = { mark: writtenMark(folder), documents: findDocuments(folder) }
+export function createCompiledSource({ documents: place, query, log }: CompiledSourceOptions): RevisionSource {
+  let written: Written = { mark: place.mark(), documents: place.find() }
   let last: Revision | null = null
   const refresh = async (): Promise<Revision> => {
     const before = written
-    written = newest(folder, before)
+    written = newest(place, before)
     const { documents, failure } = written
     // Requests check the version too: whoever asks without a reason need not have everything compared.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
@@ -64,11 +64,11 @@ export function createCompiledSource({ folder, query, log }: CompiledSourceOptio
   }
 }
 
-function newest(folder: string, before: Written): Written {
-  const mark = writtenMark(folder)
+function newest(place: DocumentsPlace, before: Written): Written {
+  const mark = place.mark()
   if (mark === before.mark) return before
   try {
-    return { mark, documents: findDocuments(folder) }
+    return { mark, documents: place.find() }
   } catch (error) {
     // They may be about to be written: the mark is looked at again.
     return { ...before, failure: messageOf(error) }

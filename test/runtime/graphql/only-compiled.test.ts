@@ -8,7 +8,7 @@ import { createClient } from '../../../runtime/client/client.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
-import { readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
+import { documentsIn, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
 import type { DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/protocol/types.ts'
@@ -83,7 +83,11 @@ const onlyCompiled = (folder = out): GraphqlService =>
   createCompiledService(
     {
       database,
-      source: createCompiledSource({ folder, query: database.query, log: (event) => events.push(event) }),
+      source: createCompiledSource({
+        documents: documentsIn(folder),
+        query: database.query,
+        log: (event) => events.push(event),
+      }),
       now: () => clock,
     },
     readDocumentFile,

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isLosslessNumber, parse, stringify } from 'lossless-json'
+import pg from 'pg'
 import { localDisk } from '../../../compiler/emit/disk.ts'
 import { dump } from '../../../compiler/report/dump.ts'
 import { compileDocuments } from '../../../compiler/tools/compiled/compile-documents.ts'
@@ -11,6 +12,8 @@ import { documentFile, documentsIndex, type DocumentsIndex } from '../../../runt
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
 import { nothingServed } from '../../../runtime/graphql/compiled/source.ts'
 import { readVariables } from '../../../runtime/graphql/prepared/variables.ts'
+import { createHandler } from '../../../runtime/handler/handler.ts'
+import { signToken } from '../../../runtime/identity/jwt.ts'
 import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
 import { createService } from '../../../runtime/graphql/serve.ts'
@@ -31,6 +34,7 @@ export async function operationStages(db: TestDatabase, revision: Revision, fold
   const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
   const engine = createEngine(revision)
+  const compiled = compileCase(db, database, engine, documents)
   const files: (readonly [string, string])[] = []
   try {
     for (const document of documents) {
@@ -38,12 +42,13 @@ export async function operationStages(db: TestDatabase, revision: Revision, fold
       await reset()
       const asked = await ask(database, revision, document)
       await reset()
-      await demandSameCompiled(database, engine, document, asked.response)
+      await demandSameCompiled(compiled, document, asked.response)
       const stages = stagesOf(engine, document, asked)
       const path = `operations/${document.name}`
       files.push(...Object.entries(stages).map(([stage, text]) => [`${path}.${stage}`, text] as const))
     }
   } finally {
+    compiled.close()
     await database.close()
   }
   return Object.fromEntries(files)
@@ -67,21 +72,31 @@ interface Asked {
   readonly statements: readonly BoundStatement[] | null
 }
 
-/** Law: a document that can be compiled is answered alike where nothing but it is there. */
-async function demandSameCompiled(
+/** The documents of a case as they are answered where nothing but they is there. */
+interface CompiledCase {
+  /** The body of the answer; null: of a document that cannot be compiled. */
+  readonly ask: (document: GoldenDocument) => Promise<string | null>
+  readonly close: () => void
+}
+
+const jwtSecret = 'a secret that has more than thirty-two characters'
+
+/** By the handler, on the database as it is; streams, which it refuses, by what it is made of. */
+function compileCase(
+  { url }: TestDatabase,
   { run }: Database,
   engine: Engine,
-  { name, text, role, variables, claims, extensions }: GoldenDocument,
-  { body }: GraphqlResponse,
-): Promise<void> {
+  documents: readonly GoldenDocument[],
+): CompiledCase {
   // Of what a server of compiled documents does not have.
-  if (Object.keys(extensions).length > 0) return
-  const { files, faults } = compileDocuments(
-    engine,
-    [role],
-    [{ source: name, text, roles: null, examples: () => [variables] }],
-  )
-  if (faults.length > 0) return
+  const plain = documents.filter(({ extensions }) => Object.keys(extensions).length === 0)
+  const roles = [...new Set(plain.map(({ role }) => role))]
+  const given = plain.map(({ name, text, role, variables }) => {
+    return { source: name, text, roles: [role], examples: () => [variables] }
+  })
+  const { files, faults } = compileDocuments(engine, roles, given)
+  const able = plain.filter(({ name }) => !faults.some(({ source }) => source === name))
+  const handler = createHandler(files, { connect: () => connectTo(url), jwtSecret, connections: 1 })
   const { manifest, ...addresses } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
   const revision = {
     id: engine.revision,
@@ -95,12 +110,40 @@ async function demandSameCompiled(
     { database: { run }, source: () => Promise.resolve(revision) },
     (_folder, address) => files[documentFile(address)] ?? '',
   )
-  const compiled = await service.serve(
-    { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
-    { role, claims: JSON.stringify({ role, ...claims }) },
-  )
-  if (compiled.body.toString() === body.toString()) return
-  throw new Error(`${name} is answered otherwise where it is compiled: ${compiled.body.toString()}`)
+  const watched = async ({ text, role, variables, claims, extensions }: GoldenDocument): Promise<string> => {
+    const request = { query: text, operationName: null, variables, extensions, queryOnly: false, live: true }
+    const { body } = await service.serve(request, { role, claims: JSON.stringify({ role, ...claims }) })
+    return body.toString()
+  }
+  const handled = async ({ text, role, variables, claims }: GoldenDocument): Promise<string> => {
+    const headers = { apikey: signToken({ role, ...claims }, jwtSecret), 'content-type': 'application/json' }
+    const body = JSON.stringify({ query: text, variables })
+    return (await handler(new Request('http://localhost/', { method: 'POST', headers, body }))).text()
+  }
+  return {
+    ask: async (document) => {
+      if (!able.includes(document)) return null
+      return /^subscription\b/m.test(document.text) ? watched(document) : handled(document)
+    },
+    close: handler.close,
+  }
+}
+
+const connectTo = async (connectionString: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  return client
+}
+
+/** Law: a document that can be compiled is answered alike. */
+async function demandSameCompiled(
+  { ask }: CompiledCase,
+  document: GoldenDocument,
+  { body }: GraphqlResponse,
+): Promise<void> {
+  const compiled = await ask(document)
+  if (compiled === null || compiled === body.toString()) return
+  throw new Error(`${document.name} is answered otherwise where it is compiled: ${compiled}`)
 }
 
 async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {

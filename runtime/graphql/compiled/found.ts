@@ -1,0 +1,65 @@
+import type { DocumentAddresses } from '../../contract/revision.ts'
+import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
+import { isJsonObject } from '../../lib/json-object.ts'
+import { tryParseJson } from '../../lib/parse-json.ts'
+import { sha256Hex } from '../../lib/sha256.ts'
+import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } from './format.ts'
+
+/** The compiled documents of a folder: what is said of them all, and where they are. */
+export interface FoundDocuments {
+  /** Of the revision and its documents. */
+  readonly id: string
+  /** Of the revision. */
+  readonly folder: string
+  readonly index: DocumentsIndex
+  readonly addresses: DocumentAddresses
+}
+
+/** Where compiled documents are. */
+export interface DocumentsPlace {
+  /** Another text whenever others may have been written. */
+  readonly mark: () => string
+  /** @throws ArtifactFailure */
+  readonly find: () => FoundDocuments
+}
+
+interface Written {
+  readonly folder: string
+  /** Of the index. */
+  readonly text: string
+  /** The names of the files beside it. */
+  readonly files: () => readonly string[]
+}
+
+/** @throws ArtifactFailure for what is missing or of another format */
+export function foundDocuments({ folder, text, files }: Written): FoundDocuments {
+  const index = decodeIndex(text, `${folder}/${documentsIndex}`)
+  const there = new Set(files())
+  const missing = addressesOf(index).find((address) => !there.has(`${address}.json`))
+  if (missing !== undefined) throw damaged(`There is no ${folder}/${documentFile(missing)}.`)
+  return {
+    id: `${index.revision}.${sha256Hex(text).slice(0, 8)}`,
+    folder,
+    index,
+    addresses: { types: index.types, roles: index.roles },
+  }
+}
+
+const addressesOf = ({ types, roles }: DocumentAddresses): readonly string[] =>
+  [types, ...Object.values(roles)].flatMap((addresses) => Object.values(addresses))
+
+function decodeIndex(text: string, path: string): DocumentsIndex {
+  const value = tryParseJson(text)
+  if (!isJsonObject(value)) throw damaged(`${path} is not JSON.`)
+  if (value['format'] === documentsFormat) return value as unknown as DocumentsIndex
+  throw new ArtifactFailure(
+    'format',
+    `${path} has format ${JSON.stringify(value['format'])}, this version reads format ${documentsFormat}. Compile again.`,
+  )
+}
+
+/** The text of a file. @throws ArtifactFailure for one that is not what was written */
+export function unchanged(text: string, folder: string, address: string): string {
+  if (sha256Hex(text).startsWith(address)) return text
+  throw damaged(`${folder}/${documentFile(address)} was changed after it was compiled.`)
+}

@@ -1,0 +1,97 @@
+import type pg from 'pg'
+import type { RunExchange } from '../contract/execution.ts'
+import { checkingApart } from '../db/check/distributed.ts'
+import { createRoleSettings } from '../db/check/role-settings.ts'
+import { createRunOnConnection } from '../db/check/transaction.ts'
+import { queryOn, type Query } from '../db/connect/session.ts'
+import { extensionSchema, ownSettings, startupSettings } from '../db/connect/startup.ts'
+import { classifyConnecting } from '../db/failures/classify.ts'
+import { isSpoilt, runWith, type RunOnce } from '../db/pool/run.ts'
+import { createConnection, type Connection, type ExchangeResult, type Pooled } from '../db/wire/exchange.ts'
+import { createLending } from './lending.ts'
+
+/** Requests on connections that the caller makes: whatever is there, each transaction sets what it relies on for itself. */
+
+export interface HandlerDatabase {
+  readonly run: RunExchange
+  /** Runs statements of our own as the login role. Rejects with DatabaseFailure. */
+  readonly query: Query
+  readonly close: () => void
+}
+
+export interface HandlerDatabaseOptions {
+  /** A client that is connected as the login role. */
+  readonly connect: () => Promise<pg.Client>
+  /** Served schemas, in order: they become the search path. */
+  readonly schemas: readonly string[]
+  /** How many connections requests have at once; one more is for our own statements. */
+  readonly connections: number
+  /** False: no connection outlives what it was made for. */
+  readonly keepsConnections: boolean
+  /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own. */
+  readonly statementTimeoutMs: number
+}
+
+export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDatabase {
+  const { schemas, connections, keepsConnections: keeps, statementTimeoutMs } = options
+  const connect = (): Promise<pg.Client> =>
+    options.connect().catch((error: unknown) => {
+      throw classifyConnecting(error)
+    })
+  const pooled = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
+  const requests = createLending<Connection>({
+    make: async () => createConnection(await connect(), null, pooled),
+    end: ({ client }) => end(client),
+    isGood: ({ client }) => !client.connection.stream.destroyed,
+    most: connections,
+    keeps,
+  })
+  const ownPairs = Object.entries(ownSettings(['pg_catalog'], statementTimeoutMs))
+  const own = createLending<pg.Client>({
+    make: async () => watched(await connect()),
+    end,
+    isGood: (client) => !client.connection.stream.destroyed,
+    most: 1,
+    keeps,
+  })
+  const query: Query = (text, values) => own.lend((client) => queryOn(client, ownPairs)(text, values))
+  const settings = createRoleSettings({ query, ownTimeout: true, ownTimeZone: false, now: () => performance.now() })
+  const runOnConnection = createRunOnConnection()
+  const once: RunOnce = async (exchange, reliance) => {
+    const ofRole = await settings.of(exchange.caller.role)
+    return requests.lend(async (connection) => {
+      const result = await new Promise<ExchangeResult>((resolve) =>
+        runOnConnection(connection, exchange, ofRole, nothingKnown, reliance, resolve),
+      )
+      if (isSpoilt(exchange, result)) connection.client.connection.stream.destroy()
+      return result
+    })
+  }
+  return {
+    run: checkingApart(
+      runWith(once, () => undefined),
+      false,
+    ),
+    query,
+    close: () => {
+      requests.close()
+      own.close()
+    },
+  }
+}
+
+const nothingKnown = { mark: null, proof: null }
+
+/** A pooler may be before the server, and one that keeps no prepared statements is found out by that. */
+function createPooled(settings: Pooled['settings']): Pooled {
+  let keepsNames = true
+  return { settings, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
+}
+
+/** One that ends while nobody uses it is not lent any more; without a listener the process would end. */
+function watched(client: pg.Client): pg.Client {
+  client.on('error', () => undefined)
+  return client
+}
+
+const end = (client: pg.Client): void => void client.end().catch(() => undefined)

@@ -1,0 +1,127 @@
+import type pg from 'pg'
+import { createCompiledService } from '../graphql/compiled/serve.ts'
+import { createCompiledSource } from '../graphql/compiled/source.ts'
+import { eventsOf, eventStreamType } from '../graphql/http/event-stream.ts'
+import { acceptedMedia, contentTypes, statusTable } from '../graphql/http/media.ts'
+import { readBody, readQueryString } from '../graphql/http/request.ts'
+import { failureOf, httpErrors, identify } from '../graphql/http/who-asks.ts'
+import type { GraphqlOutcome, GraphqlRequest } from '../graphql/protocol/types.ts'
+import { failureTable, HttpFailure, retryAfterSeconds } from '../http/failures.ts'
+import { bodyBytes } from '../http/long-body.ts'
+import { createAuthenticate } from '../identity/caller.ts'
+import { createIssuers, type TrustedIssuer } from '../identity/issuers.ts'
+import { createTokenVerifier } from '../identity/jwt.ts'
+import { Hopeless } from '../lib/retry.ts'
+import { documentsOf, readArtifact, type DocumentTexts } from './artifacts.ts'
+import { bodyText } from './body.ts'
+import { openHandlerDatabase } from './database.ts'
+
+/** Compiled documents as a function from a request to its answer, for whatever runs JavaScript and reaches Postgres. */
+
+export type { DocumentTexts } from './artifacts.ts'
+export type { TrustedIssuer } from '../identity/issuers.ts'
+
+export interface HandlerOptions {
+  /** Makes a client of `pg` and connects it, as the login role of requests. The handler ends it. */
+  readonly connect: () => Promise<pg.Client>
+  /** The secret of project keys and tokens. */
+  readonly jwtSecret: string
+  /** Other issuers whose bearer tokens are accepted. */
+  readonly trustedIssuers?: readonly TrustedIssuer[]
+  /** Served schemas, in order (default: public). */
+  readonly schemas?: readonly string[]
+  /** How many connections requests have at once (default: 8); one more looks at the database. */
+  readonly connections?: number
+  /** False where a connection may not outlive its request, as in workers (default: true). */
+  readonly keepsConnections?: boolean
+  /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own (default: 30,000). */
+  readonly statementTimeoutMs?: number
+  /** Largest body in bytes (default: 1 MiB). */
+  readonly bodyLimitBytes?: number
+  /** Told of what is not the client's doing. */
+  readonly onError?: (error: unknown) => void
+}
+
+export interface Handler {
+  /** Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. */
+  (request: Request): Promise<Response>
+  /** Resolves when the documents were compared with the database; rejects where none of them can be answered there. */
+  readonly ready: () => Promise<void>
+  /** Ends the connections; those of running requests end with them. */
+  readonly close: () => void
+}
+
+/** @throws ArtifactFailure for artifacts of another format, or without a part */
+export function createHandler(artifacts: DocumentTexts, options: HandlerOptions): Handler {
+  const { jwtSecret: secret, trustedIssuers, bodyLimitBytes = 1_048_576, onError = () => undefined } = options
+  const { schemas = ['public'], connections = 8, keepsConnections = true, statementTimeoutMs = 30_000 } = options
+  const { connect } = options
+  const database = openHandlerDatabase({ connect, schemas, connections, keepsConnections, statementTimeoutMs })
+  const source = createCompiledSource({
+    documents: documentsOf(artifacts),
+    query: database.query,
+    log: () => undefined,
+  })
+  const service = createCompiledService({ database, source }, readArtifact(artifacts))
+  const verify = createTokenVerifier({ secret, now: Date.now })
+  const verifyBearer =
+    trustedIssuers === undefined
+      ? verify
+      : createTokenVerifier({ secret, now: Date.now, issuers: createIssuers(trustedIssuers) })
+  const authenticate = createAuthenticate(verify, verifyBearer)
+
+  const answer = async (request: Request): Promise<Response> => {
+    const { headers, method } = request
+    const { media, isStream: wantsEvents } = acceptedMedia(method, headers.get('accept') ?? undefined)
+    const identified = await identify(authenticate, {
+      apikey: headers.get('apikey') ?? undefined,
+      authorization: headers.get('authorization') ?? undefined,
+    })
+    if (identified.kind !== 'caller') throw failureOf(identified)
+    const response = await service.serve(await asked(request, bodyLimitBytes), identified.caller)
+    const { outcome } = response
+    const isStream = wantsEvents && (outcome === 'ok' || outcome === 'failed')
+    return new Response(isStream ? eventsOf(response) : bodyBytes(response.body), {
+      status: statusTable[outcome][media],
+      headers: { ...sent, 'content-type': isStream ? eventStreamType : contentTypes[media], ...headersOf(outcome) },
+    })
+  }
+  const handle = async (request: Request): Promise<Response> => {
+    try {
+      return await answer(request)
+    } catch (error) {
+      if (error instanceof HttpFailure) return refused(error)
+      onError(error)
+      return refused(new HttpFailure(error instanceof Hopeless ? 'UNAVAILABLE' : 'INTERNAL'))
+    }
+  }
+  return Object.assign(handle, { ready: async () => void (await source()), close: database.close })
+}
+
+const methods = 'GET, HEAD, POST'
+
+/** @throws HttpFailure */
+async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlRequest> {
+  if (request.method === 'POST') return readBody(await bodyText(request, bodyLimitBytes))
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpFailure('METHOD_NOT_ALLOWED')
+  return readQueryString(Object.fromEntries(new URL(request.url).searchParams))
+}
+
+const sent = { vary: 'accept', 'cache-control': 'no-store' }
+
+function headersOf(outcome: GraphqlOutcome): Readonly<Record<string, string>> {
+  if (outcome === 'unauthorized') return { 'www-authenticate': 'Bearer' }
+  if (outcome === 'method-not-allowed') return { allow: 'POST' }
+  return outcome === 'unavailable' || outcome === 'overloaded' ? { 'retry-after': retryAfterSeconds } : {}
+}
+
+function refused({ code, message }: HttpFailure): Response {
+  const { status } = failureTable[code]
+  const more = {
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(status === 405 && { allow: methods }),
+    ...(status === 503 && { 'retry-after': retryAfterSeconds }),
+  }
+  const headers = { ...sent, 'content-type': contentTypes['application/json'], ...more }
+  return new Response(httpErrors(code, message), { status, headers })
+}

@@ -1,0 +1,207 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
+import {
+  createHandler,
+  type DocumentTexts,
+  type Handler,
+  type HandlerOptions,
+} from '../../../runtime/handler/handler.ts'
+import { readArtifacts } from '../../../runtime/handler/read-artifacts.ts'
+import { signToken } from '../../../runtime/identity/jwt.ts'
+import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { runCommand } from '../../support/command.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { examplesIn, readPage } from '../../support/examples.ts'
+
+const jwtSecret = 'a secret that has more than thirty-two characters'
+const { anon } = projectKeys(jwtSecret)
+const documents = {
+  mine: 'query Mine($n: Int!) { notesCollection(first: $n) { edges { node { id body } } } }\n',
+  add: 'mutation Add($rows: [notesInsertInput!]!) { insertIntonotesCollection(objects: $rows) { affectedCount } }\n',
+  slow: 'query Slow { nap }\n',
+}
+
+let db: TestDatabase
+let folder: string
+let artifacts: DocumentTexts
+let handler: Handler
+let opened = 0
+
+const connect = async (): Promise<pg.Client> => {
+  opened += 1
+  const client = new pg.Client({ connectionString: db.url })
+  await client.connect()
+  return client
+}
+const open = (given: DocumentTexts, options: Partial<HandlerOptions> = {}): Handler =>
+  createHandler(given, { connect, jwtSecret, connections: 2, ...options })
+
+beforeAll(async () => {
+  db = await createDatabase({
+    prepare: true,
+    sql: `
+      create table notes (id int primary key, body text, owner text default auth.jwt() ->> 'sub');
+      alter table notes enable row level security;
+      create policy own on notes using (owner = auth.jwt() ->> 'sub');
+      create function nap() returns int language plpgsql stable as $$ begin perform pg_sleep(5); return 1; end $$;
+      grant select, insert on notes to authenticated;
+      grant execute on function nap to anon, authenticated`,
+  })
+  folder = await mkdtemp(join(tmpdir(), 'catalograph-handler-'))
+  for (const [name, text] of Object.entries(documents)) await writeFile(join(folder, `${name}.graphql`), text)
+  await writeFile(join(folder, 'add.variables.json'), '{"rows": [{"id": 1, "body": "x"}]}')
+  await writeFile(join(folder, 'mine.variables.json'), '[{"n": 1}, {"n": 5}]')
+  const args = ['compile', '--documents', join(folder, '*.graphql'), '--roles', 'authenticated', '--out', folder]
+  const compiled = await runCommand([compileCommand], args, { environment: { DATABASE_URL: db.url } })
+  expect([compiled.exitCode, compiled.noted.match(/error.*/i)]).toEqual([0, null])
+  artifacts = JSON.parse(JSON.stringify(readArtifacts(folder))) as DocumentTexts
+  handler = open(artifacts)
+})
+afterAll(async () => {
+  handler?.close()
+  await db?.drop()
+})
+
+const bearer = (claims: object): string => `Bearer ${signToken({ role: 'authenticated', ...claims }, jwtSecret)}`
+const ana = bearer({ sub: 'ana' })
+
+const post = (body: unknown, headers: Readonly<Record<string, string>> = {}): Request =>
+  new Request('https://example.com/any', {
+    method: 'POST',
+    headers: { apikey: anon, authorization: ana, 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+const byHash = (text: string, variables: object = {}): object => ({
+  variables,
+  extensions: { persistedQuery: { version: 1, sha256Hash: sha256Hex(text) } },
+})
+const told = async (request: Request, by = handler): Promise<readonly [status: number, body: string]> => {
+  const response = await by(request)
+  return [response.status, await response.text()]
+}
+const code = async (request: Request, by = handler): Promise<readonly [number, string | undefined]> => {
+  const [status, body] = await told(request, by)
+  const { errors } = JSON.parse(body) as { errors?: { extensions: { code: string } }[] }
+  return [status, errors?.[0]?.extensions.code]
+}
+
+describe('createHandler', () => {
+  it('answers by hash and by text, as whoever asks, on connections that it keeps', async () => {
+    await handler.ready()
+    const rows = [{ id: 1, body: 'one' }]
+    expect(await told(post(byHash(documents.add, { rows })))).toEqual([
+      200,
+      '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}',
+    ])
+    const mine = '{"data":{"notesCollection":{"edges":[{"node":{"id":1,"body":"one"}}]}}}'
+    const before = opened
+    for (const request of [byHash(documents.mine, { n: 5 }), { query: documents.mine, variables: { n: 5 } }])
+      expect(await told(post(request))).toEqual([200, mine])
+    const none = '{"data":{"notesCollection":{"edges":[]}}}'
+    const asBen = { authorization: bearer({ sub: 'ben' }) }
+    expect(await told(post(byHash(documents.mine, { n: 5 }), asBen))).toEqual([200, none])
+    expect(opened).toBe(before)
+    const url = `https://example.com/?query=${encodeURIComponent(documents.mine)}&variables=${encodeURIComponent('{"n":5}')}`
+    const headers = { apikey: anon, authorization: ana }
+    expect(await told(new Request(url, { headers }))).toEqual([200, mine])
+  })
+
+  it('refuses who is nobody, and what is no request, as the server does', async () => {
+    const asked = byHash(documents.mine, { n: 1 })
+    const outdated = bearer({ exp: 1 })
+    expect(await code(post(asked, { apikey: '' }))).toEqual([401, 'KEY_MISSING'])
+    expect(await code(post(asked, { apikey: signToken({ role: 'anon' }, 'another') }))).toEqual([401, 'KEY_INVALID'])
+    expect(await code(post(asked, { authorization: outdated }))).toEqual([401, 'TOKEN_INVALID'])
+    expect(await code(post(asked, { authorization: `Bearer ${anon}` }))).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND'])
+    expect(await code(post(asked, { 'content-type': 'text/plain' }))).toEqual([415, 'MEDIA_TYPE_UNSUPPORTED'])
+    expect(await code(post(asked, { accept: 'image/png' }))).toEqual([406, 'NOT_ACCEPTABLE'])
+    expect(await code(post('{'))).toEqual([400, 'BODY_MALFORMED'])
+    expect(await code(post(`{"query": "${'x'.repeat(1_100_000)}"}`))).toEqual([413, 'BODY_TOO_LARGE'])
+    const put = new Request('https://example.com/', { method: 'PUT', headers: { apikey: anon } })
+    expect(await code(put)).toEqual([405, 'METHOD_NOT_ALLOWED'])
+    const strict = { accept: 'application/graphql-response+json' }
+    expect(await code(post({ query: '{ other }' }, strict))).toEqual([400, 'DOCUMENT_NOT_COMPILED'])
+    expect(await code(post(byHash(documents.mine, { n: 'x' }), strict))).toEqual([400, 'BAD_VARIABLES'])
+  })
+
+  it('gives Postgres so long for a statement, and serves where no connection may be kept', async () => {
+    const brief = open(artifacts, { keepsConnections: false, statementTimeoutMs: 200 })
+    expect(await code(post({ query: documents.slow }), brief)).toEqual([200, 'DATABASE_TIMEOUT'])
+    const before = opened
+    for (const _time of [1, 2]) expect((await told(post(byHash(documents.mine, { n: 1 })), brief))[0]).toBe(200)
+    expect(opened).toBeGreaterThanOrEqual(before + 2)
+  })
+
+  it('says what it cannot serve with', async () => {
+    const index = artifacts['documents/index.json'] ?? ''
+    expect(() => open({ ...artifacts, 'documents/index.json': index.replace(/"format": \d/, '"format": 1') })).toThrow(
+      /has format 1/,
+    )
+    const { 'documents/index.json': _left, ...others } = artifacts
+    expect(() => open(others)).toThrow(/is not JSON/)
+    const changed = Object.fromEntries(
+      Object.entries(artifacts).map(([path, text]) => [path, path.endsWith('index.json') ? text : `${text} `]),
+    )
+    expect(await code(post(byHash(documents.mine, { n: 1 })), open(changed))).toEqual([503, 'DOCUMENT_DAMAGED'])
+    const away = open(artifacts, { connect: () => Promise.reject(new Error('no route to a secret host')) })
+    expect(await code(post(byHash(documents.mine, { n: 1 })), away)).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    const other = await createDatabase({ prepare: true, sql: '' })
+    try {
+      const elsewhere = open(artifacts, {
+        connect: async () => {
+          const client = new pg.Client({ connectionString: other.url })
+          await client.connect()
+          return client
+        },
+      })
+      await expect(elsewhere.ready()).rejects.toThrow(/of another database/)
+      expect(await code(post(byHash(documents.mine, { n: 1 })), elsewhere)).toEqual([503, 'UNAVAILABLE'])
+      elsewhere.close()
+    } finally {
+      await other.drop()
+    }
+  })
+
+  it('goes on after a change that a document survives, and says that one does not', async () => {
+    await db.query('alter table notes add column more int')
+    expect((await told(post(byHash(documents.mine, { n: 1 }))))[0]).toBe(200)
+    await db.query('alter table notes rename column body to text')
+    expect(await code(post(byHash(documents.mine, { n: 1 })))).toEqual([503, 'DOCUMENT_OUTDATED'])
+    await db.query('alter table notes rename column text to body')
+    expect((await told(post(byHash(documents.mine, { n: 1 }))))[0]).toBe(200)
+  })
+
+  it('loads no graphql-js, no validator, no compiler and no server', async () => {
+    const coverage = await mkdtemp(join(tmpdir(), 'catalograph-handler-modules-'))
+    const example = examplesIn(readPage('docs/artifacts.md')).find(({ language }) => language === 'js')
+    const script = `${example?.text.replace("'generated'", JSON.stringify(folder))}
+      const headers = { apikey: '${anon}', authorization: '${ana}', 'content-type': 'application/json' }
+      const body = JSON.stringify(${JSON.stringify(byHash(documents.mine, { n: 1 }))})
+      console.log(await (await handler(new Request('http://localhost/', { method: 'POST', headers, body }))).text())
+      handler.close()`
+    const env = { PATH: process.env['PATH'], NODE_V8_COVERAGE: coverage, DATABASE_URL: db.url, JWT_SECRET: jwtSecret }
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env, cwd: process.cwd() })
+    let printed = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed += text))
+    await once(child, 'close')
+    expect(printed).toBe('{"data":{"notesCollection":{"edges":[{"node":{"id":1,"body":"one"}}]}}}\n')
+    const [report = ''] = await readdir(coverage)
+    const { result } = JSON.parse(await readFile(join(coverage, report), 'utf8')) as { result: { url: string }[] }
+    const loaded = result.map(({ url }) => url)
+    expect(loaded.filter((url) => url.includes('/dist/runtime/graphql/compiled/'))).not.toEqual([])
+    expect(loaded.filter((url) => /node_modules\/(graphql|fastify|ts-morph|pg-query-emscripten)\//.test(url))).toEqual(
+      [],
+    )
+    const stages =
+      /\/dist\/(compiler\/|runtime\/graphql\/(serve|operation\/validation|prepared\/documents|plan\/plan)\.js)/
+    expect(loaded.filter((url) => stages.test(url))).toEqual([])
+  }, 60_000)
+})
