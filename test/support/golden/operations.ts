@@ -20,6 +20,7 @@ import { createService } from '../../../runtime/graphql/serve.ts'
 import type { GraphqlResponse } from '../../../runtime/graphql/protocol/types.ts'
 import type { TestDatabase } from '../database.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
+import { openReader, type Reader } from './reader.ts'
 import { statementsText } from './sql-text.ts'
 
 /** Path below expected/ -> text. */
@@ -42,7 +43,7 @@ export async function operationStages(db: TestDatabase, revision: Revision, fold
       await reset()
       const asked = await ask(database, revision, document)
       await reset()
-      await demandSameCompiled(compiled, document, asked.response)
+      await demandSameCompiled(compiled, document, asked.response, reset)
       const stages = stagesOf(engine, document, asked)
       const path = `operations/${document.name}`
       files.push(...Object.entries(stages).map(([stage, text]) => [`${path}.${stage}`, text] as const))
@@ -76,6 +77,8 @@ interface Asked {
 interface CompiledCase {
   /** The body of the answer; null: of a document that cannot be compiled. */
   readonly ask: (document: GoldenDocument) => Promise<string | null>
+  /** The same by the reader in another language. Null: there is none. */
+  readonly reader: Reader | null
   readonly close: () => void
 }
 
@@ -120,12 +123,17 @@ function compileCase(
     const body = JSON.stringify({ query: text, variables })
     return (await handler(new Request('http://localhost/', { method: 'POST', headers, body }))).text()
   }
+  const reader = able.length > 0 ? openReader(files, url) : null
   return {
     ask: async (document) => {
       if (!able.includes(document)) return null
       return /^subscription\b/m.test(document.text) ? watched(document) : handled(document)
     },
-    close: handler.close,
+    reader,
+    close: () => {
+      handler.close()
+      reader?.close()
+    },
   }
 }
 
@@ -135,15 +143,23 @@ const connectTo = async (connectionString: string): Promise<pg.Client> => {
   return client
 }
 
-/** Law: a document that can be compiled is answered alike. */
+/** Law: a document that can be compiled is answered alike, by ourselves and by whoever reads the artifacts. */
 async function demandSameCompiled(
-  { ask }: CompiledCase,
+  { ask, reader }: CompiledCase,
   document: GoldenDocument,
-  { body }: GraphqlResponse,
+  { outcome, body }: GraphqlResponse,
+  reset: () => Promise<unknown>,
 ): Promise<void> {
   const compiled = await ask(document)
-  if (compiled === null || compiled === body.toString()) return
-  throw new Error(`${document.name} is answered otherwise where it is compiled: ${compiled}`)
+  if (compiled === null) return
+  const expected = body.toString()
+  if (compiled !== expected) throw new Error(`${document.name} is answered otherwise where it is compiled: ${compiled}`)
+  if (reader === null) return
+  if (/^mutation\b/m.test(document.text)) await reset()
+  const read = await reader.ask(document)
+  // What the database refuses has the words of a server.
+  const isSame = 'body' in read ? read.body === expected : outcome !== 'ok'
+  if (!isSame) throw new Error(`${document.name} is answered otherwise by the reader: ${JSON.stringify(read)}`)
 }
 
 async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {
