@@ -120,12 +120,15 @@ function drawOverTable(
   const target = draw.pick(tables)
   const same = target.columns.filter(({ type }) => type.base === column.type.base && type.list === column.type.list)
   if (same.length === 0) return null
+  const kind = draw.chance(40) ? 'computedRow' : 'computedRows'
+  const takes = kind === 'computedRows' && world.functionShapes === true && draw.chance(50)
   return {
-    kind: draw.chance(40) ? 'computedRow' : 'computedRows',
+    kind,
     table: table.name,
     column: column.name,
     target: target.name,
     targetColumn: draw.pick(same).name,
+    ...(takes && { argument: argument() }),
   }
 }
 

@@ -325,11 +325,12 @@ function functionParts(world: World, { body }: FunctionSketch): FunctionParts {
     case 'computedRow':
     case 'computedRows':
       return {
-        args: ident(body.table),
+        args: `${ident(body.table)}${body.argument === undefined ? '' : `, ${named(body.argument)}int4`}`,
         returns: `setof ${ident(body.target)}${body.kind === 'computedRow' ? ' rows 1' : ''}`,
         text:
           `select * from public.${ident(body.target)} where ${ident(body.targetColumn)} = ($1).${ident(body.column)}` +
-          (body.kind === 'computedRow' ? ` order by ${keyOrder(body.target)} limit 1` : ''),
+          (body.kind === 'computedRow' ? ` order by ${keyOrder(body.target)} limit 1` : '') +
+          (body.argument === undefined ? '' : ` order by ${keyOrder(body.target)} offset greatest($2, 0)`),
       }
   }
 }

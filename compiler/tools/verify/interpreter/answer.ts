@@ -230,7 +230,10 @@ function computedField(context: Context, store: Store, of: ApiTable, row: Row, f
     visibleRows(store, table, context.claims),
   )
   const target = apiTableOf(context.api, body.target)
-  if (body.kind === 'computedRows') return collection(context, store, target, rows, nodes)
+  if (body.kind === 'computedRows') {
+    const [skipped = null] = passedTo(context, fn, nodes)
+    return collection(context, store, target, rows.slice(Math.max(Number(skipped), 0)), nodes)
+  }
   return rows[0] === undefined ? null : rowObject(context, store, target, rows[0], nodes)
 }
 

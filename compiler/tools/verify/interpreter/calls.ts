@@ -52,7 +52,7 @@ const isEnum = ({ base }: ColumnType): boolean => base === 'enum'
  */
 export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
   // Without a name it is the place that counts, a row before it included.
-  const before = body.kind === 'computedSum' ? 2 : 1
+  const before = body.kind === 'computedSum' || body.kind === 'computedRows' ? 2 : 1
   const found = listArguments(world, body).map((argument, index) => ({
     ...argument,
     name: argumentNameOf(argument.name || `arg${index + before}`, world.inflects),
@@ -61,6 +61,7 @@ export function argumentsOf(world: World, { body }: FunctionSketch): readonly Ar
     ({ name, type }) =>
       !isName(name) ||
       (body.kind === 'rows' && isReserved(world, body.table, name)) ||
+      (body.kind === 'computedRows' && isReserved(world, body.target, name)) ||
       (isEnum(type) && world.functionShapes !== true),
   )
   return isHidden ? null : found
@@ -84,10 +85,11 @@ function listArguments(world: World, body: FunctionSketch['body']): readonly Arg
       const column = tableNamed(world, body.table).columns.find((item) => item.name === body.column)
       return column === undefined ? [] : [{ name: body.argument, type: column.type, required: true }]
     }
-    case 'computed':
-    case 'computedCount':
     case 'computedRow':
     case 'computedRows':
+      return body.argument === undefined ? [] : [{ name: body.argument, type: int, required: true }]
+    case 'computed':
+    case 'computedCount':
       return []
   }
 }

@@ -291,13 +291,18 @@ export type FunctionBody =
       readonly counted: string
       readonly countedColumn: string
     }
-  /** A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. */
+  /**
+   * A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. With
+   * an argument, as many as it says are left out at the start.
+   */
   | {
       readonly kind: 'computedRows' | 'computedRow'
       readonly table: string
       readonly column: string
       readonly target: string
       readonly targetColumn: string
+      /** Of several rows alone. */
+      readonly argument?: string
     }
 
 export interface AllowlistSketch {

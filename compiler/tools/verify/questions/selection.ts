@@ -67,10 +67,8 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
     if (field.kind === 'nodeId') scene.tell('nodeId')
     if (field.kind === 'computed' && field.function.body.kind === 'computedSum') {
       scene.tell('function: computed value with an argument')
-      const [argument] = argumentsOf(scene.world, field.function) ?? []
-      const value = place(scene, 'Int!', draw.int(9))
       // What has arguments has a key of its own, so that it merges with nothing.
-      return `given${scene.count()}: ${name}${printArguments(new Map([[argument?.name ?? '', value]]))}`
+      return `given${scene.count()}: ${name}${printArguments(givenTo(scene, field))}`
     }
     if (field.kind === 'headline') {
       scene.tell('headline')
@@ -119,13 +117,20 @@ function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, f
   scene.tell(featureOf(table, field, link.many))
   const key = keyed(scene, keys, name)
   return link.many
-    ? `${key}${drawConnection(scene, target, depth)}`
+    ? `${key}${drawConnection(scene, target, depth, givenTo(scene, field))}`
     : `${key}${field.kind === 'relation' ? deletedText(scene, target) : ''}${directives(scene)} { ${drawRow(scene, target, depth)} }`
+}
+
+/** What a computed field is given: each takes an integer. */
+function givenTo(scene: Scene, field: RowField): ReadonlyMap<string, Tree> {
+  const taken = field.kind === 'computed' ? (argumentsOf(scene.world, field.function) ?? []) : []
+  return new Map(taken.map(({ name }) => [name, place(scene, 'Int!', scene.draw.int(9))]))
 }
 
 const deletedText = (scene: Scene, target: ApiTable): string => printArguments(new Map(drawDeleted(scene, target)))
 
 function featureOf(table: ApiTable, field: RowField, many: boolean): string {
+  if (field.kind === 'computed' && 'argument' in field.function.body) return 'function: computed set with an argument'
   if (field.kind !== 'relation') return `function: computed ${many ? 'set' : 'row'}`
   const self = field.target === table.sketch.name ? ', self' : ''
   const composite = field.local.length > 1 ? ', composite' : ''

@@ -83,11 +83,15 @@ describe('functionShapes: answers', () => {
         create function secret(person) returns text language sql immutable as 'select $1.name';
         create function counted(person, text default 'x') returns text language sql stable as 'select $2 || $1.id';
         create function notes(person, first int) returns setof note language sql stable as 'select * from note';
+        insert into note select n, 1 + n % 5000 from generate_series(1, 40000) n;
+        create index on note (person_id, id);
+        create function notes_since(person, since int) returns setof note language sql stable
+          as 'select * from note where person_id = $1.id and id >= $2';
         create sequence calls;
         create function feel(mood) returns mood language sql volatile as $$ select case when nextval('calls') > 0 then $1 end $$;
         revoke execute on function secret from public;
         create index on person (upper(name));
-        grant select on person to anon; grant select (id, name) on person to authenticated;
+        grant select on person, note to anon; grant select (id, name) on person to authenticated;
         grant usage on sequence calls to anon;
         analyze;
       `,
@@ -108,6 +112,27 @@ describe('functionShapes: answers', () => {
 
   it('hides a set whose argument is named like one that connections have', async () => {
     expect(namesOf(await introspect(service), 'person')).not.toContain('notes')
+  })
+
+  it('leads to rows by arguments, which are filtered, sorted and paged as those of a relation, by an index', async () => {
+    const page = async (after: string | null) =>
+      dataOf(
+        await service.graphql(
+          `query Q($since: Int!, $after: Cursor) { personCollection(filter: {id: {eq: 8}}) { edges { node {
+            notes_since(since: $since, first: 2, after: $after, filter: {id: {neq: 25007}}, orderBy: [{id: DescNullsLast}]) {
+              edges { node { id person { name } } } pageInfo { endCursor hasNextPage } } } } } }`,
+          { variables: { since: 10_000, after } },
+        ),
+      ).personCollection.edges[0].node.notes_since
+    const first = await page(null)
+    expect(first).toMatchObject({
+      edges: [35007, 30007].map((id) => ({ node: { id, person: { name: 'Name 8' } } })),
+      pageInfo: { hasNextPage: true },
+    })
+    expect((await page(first.pageInfo.endCursor)).edges.map(({ node }: { node: { id: number } }) => node.id)).toEqual([
+      20007, 15007,
+    ])
+    expect(await lastPlan(service, { analyze: true })).toContain('"Index Name":"note_person_id_id_idx"')
   })
 
   it('calls a function once, whatever its result is printed as', async () => {
