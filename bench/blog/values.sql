@@ -1,7 +1,8 @@
 -- Beside the blog: groups of its posts, and values whose filters additions bring, without policies, so that their indexes serve.
 
 comment on table posts is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
-comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
+comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000,
+  "links": {"replied": ["post", "author"]}})';
 
 comment on table users is '@graphql({"uniqueKeys": {"enabled": true}})';
 
@@ -10,6 +11,7 @@ create table post_labels (post_id int not null references posts, label_id int no
 insert into labels select n, 'label ' || n from generate_series(1, 1000) n;
 insert into post_labels select id, 1 + (id * 7 + n * 131) % 1000, 'note ' || n from posts, generate_series(0, 3) n;
 create index on post_labels (label_id, post_id);
+comment on table labels is '@graphql({"links": {"writers": ["postLabelsCollection", "post", "author"]}})';
 comment on table post_labels is '@graphql({"manyToMany": {"enabled": true}})';
 grant select on labels, post_labels to anon, authenticated;
 

@@ -56,6 +56,39 @@ export const valueOperations: readonly AdditionOperation[] = [
       values: ({ label }) => [String(label)],
     },
   },
+  {
+    name: 'link-to-many',
+    document: `query LinkToMany($label: Int!) {
+    labelsByPk(id: $label) { name writers(first: 30) { edges { node { id name } } } }
+  }`,
+    variables: (draw) => ({ label: draw(1_000) }),
+    hand: {
+      name: 'link-to-many',
+      text: `select row_to_json(z) from (select (select t from (select l.name, (select k from (select array(select (e.*)::record
+      from (select u.id, u.name from users u where u.id in
+          (select p.author_id from post_labels b join posts p on p.id = b.post_id where b.label_id = l.id)
+          order by u.id limit 30) p,
+        lateral (select p.id, p.name) n, lateral (select (n.*)::record as node) e) as edges) k) as writers
+      from labels l where l.id = $1::int) t) as "labelsByPk") z`,
+      values: ({ label }) => [String(label)],
+    },
+  },
+  {
+    name: 'link-to-one',
+    document: `query LinkToOne($post: Int!) {
+    commentsCollection(first: 30, filter: {postId: {eq: $post}}) { edges { node { id replied { name } } } }
+  }`,
+    variables: (draw, { posts }) => ({ post: draw(posts) }),
+    hand: {
+      name: 'link-to-one',
+      text: `select row_to_json(z) from (select (k.*)::record as "commentsCollection" from (select array(select (e.*)::record
+      from (select c.id, c.post_id from comments c where c.post_id = $1::int order by c.id limit 30) c,
+        lateral (select c.id, (select t from (select u.name from posts p join users u on u.id = p.author_id
+          where p.id = c.post_id) t) as replied) n,
+        lateral (select (n.*)::record as node) e) as edges) k) z`,
+      values: ({ post }) => [String(post)],
+    },
+  },
   devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
     part: JSON.stringify({ tags: [`t${n}`] }),
   })),
