@@ -45,6 +45,8 @@ export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: An
   }
   if (errors.length > 0)
     return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
+  if (actual.data === undefined)
+    return { kind: 'shape', code: null, message: `expected an answer, but it was ${JSON.stringify(actual)}` }
   const found = difference(expected.data, actual.data as Json, unordered)
   return found === null ? null : { kind: 'answer', code: null, message: found }
 }

@@ -118,6 +118,8 @@ async function openByEvents({ address, question, connection, kept, hear }: Askin
       return { kind: 'complete' }
     }
     for (let event = await client.next(); event !== null; event = await client.next()) {
+      // What still comes of a connection that was left is not what the next one goes on from.
+      if (connection.end !== null) return connection.end
       if (event.event === 'complete') return { kind: 'complete' }
       const sent = JSON.parse(event.data) as Patched
       const answer = wholeOf(sent, kept)
