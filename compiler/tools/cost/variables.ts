@@ -1,8 +1,13 @@
 import {
+  getNamedType,
   getNullableType,
+  isEnumType,
   isLeafType,
   isRequiredInputField,
+  typeFromAST,
+  type GraphQLEnumType,
   type GraphQLInputObjectType,
+  type GraphQLSchema,
   type VariableDefinitionNode,
 } from 'graphql'
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
@@ -36,16 +41,31 @@ export function variablesFor(
   const ids = [undefined, ...named.map(nodeIdOf)]
   const changes = changeParts.filter((part) => new RegExp(`${part}\\b`).test(text))
   const objects = (changes.length > 1 ? changes : [null]).map(emptiest)
+  const columns = comparedColumns(schema, definitions)
   const tried = [true, false].flatMap((Boolean) =>
     ids.flatMap((ID) =>
-      objects.map((object) => {
-        const scalars = { ...sampleScalars, Int: mostInt, Boolean, ID }
-        const all = sampleVariables(schema, definitions, sampling(scalars, object))
-        return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
-      }),
+      objects.flatMap((object) =>
+        columns.map((enums) => {
+          const leaves = { ...sampleScalars, Int: mostInt, Boolean, ID, ...enums }
+          const all = sampleVariables(schema, definitions, sampling(leaves, object))
+          return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+        }),
+      ),
     ),
   )
   return [...new Map([{}, ...tried].map((given) => [JSON.stringify(given), given])).values()]
+}
+
+/** Each column that variables may name, by the enum's name, since not all can be compared; once nothing without such. */
+function comparedColumns(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): readonly Given[] {
+  const enums = definitions.flatMap(({ type: node }): readonly GraphQLEnumType[] => {
+    const type = typeFromAST(schema, node)
+    const named = type && getNamedType(type)
+    return isEnumType(named) && named.name.endsWith(parts.comparedColumn) ? [named] : []
+  })
+  const values = enums.map((type) => type.getValues().map(({ name }) => ({ [type.name]: name })))
+  const most = Math.max(1, ...values.map(({ length }) => length))
+  return Array.from({ length: most }, (_, turn) => Object.assign({}, ...values.map((all) => all[turn % all.length])))
 }
 
 /** Of no row in particular (spec/graphql.md 7.1). */

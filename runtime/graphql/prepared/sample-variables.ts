@@ -36,11 +36,11 @@ export const sampleScalars: Readonly<Record<Exclude<ScalarName, 'ID' | 'Cursor'>
 }
 
 /**
- * @param scalars values by the names of their types
+ * @param leaves values by the names of their types; of other enums it is the first
  * @param object an input object, made of what `sample` gives for its fields
  */
 export function sampling(
-  scalars: Readonly<Record<string, unknown>>,
+  leaves: Readonly<Record<string, unknown>>,
   object: (type: GraphQLInputObjectType, sample: Sample) => unknown = () => undefined,
 ): Sample {
   const sample: Sample = (type) => {
@@ -49,9 +49,9 @@ export function sampling(
       const item = sample(type.ofType)
       return item === undefined ? undefined : [item]
     }
-    if (isEnumType(type)) return type.getValues()[0]?.name
+    if (isEnumType(type)) return leaves[type.name] ?? type.getValues()[0]?.name
     if (isInputObjectType(type)) return object(type, sample)
-    return Object.hasOwn(scalars, type.name) ? scalars[type.name] : undefined
+    return Object.hasOwn(leaves, type.name) ? leaves[type.name] : undefined
   }
   return sample
 }

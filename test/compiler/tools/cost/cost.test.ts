@@ -158,6 +158,18 @@ describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
     expect(other?.found).toEqual({ refused: expect.stringContaining('"$c" of required type "Cursor!"') as string })
   })
 
+  it('names columns in variables that can be compared', async () => {
+    await db.query(`create table pairs (id int primary key, a text, b text, c int); grant select on pairs to anon;
+      comment on table pairs is '@graphql({"columnFilters": {"enabled": true}})'; analyze pairs`)
+    const compared = await one(
+      'query ($c: PairsComparedColumn!) { pairsCollection(filter: { columns: { a: { gt: $c } } }) { edges { node { id } } } }',
+      '--role',
+      'anon',
+    )
+    expect(compared.rows).toBe(30)
+    expect(['a', 'b']).toContain(compared.variables['c'])
+  })
+
   it('says that it does not know what was never analyzed', async () => {
     await db.query('create table fresh (id int primary key, note text); grant select on fresh to anon')
     const { noted } = await run(
