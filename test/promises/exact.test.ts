@@ -3,9 +3,12 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { choices, drawFrom, type Draw } from '../../compiler/tools/verify/questions/draw.ts'
 import { drawQuestion, usefulRoles } from '../../compiler/tools/verify/questions/document.ts'
+import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { createEngine } from '../../runtime/engine/engine.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { introspect } from '../support/api-schema.ts'
 import { catalogOf } from '../support/catalog.ts'
+import { answeredAlone } from '../support/compiled-alone.ts'
 import { readCase } from '../support/exact/case.ts'
 import { hunt } from '../support/exact/hunt.ts'
 import { judgeCase } from '../support/exact/judge.ts'
@@ -106,6 +109,28 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
   test('the order of what the catalogue lists does not matter', async () => {
     const catalog = await catalogOf(stage.service.db)
     await often(async (draw) => assertOrderIndependent(draw, catalog))
+  })
+
+  test('documents are answered by the same bytes where they alone are there, compiled', async () => {
+    const engine = createEngine(await stage.service.revision())
+    const database = openDatabase({ url: stage.service.db.url, schemas: ['public'], poolSize: 1 })
+    let compared = 0
+    try {
+      await often(async (draw) => {
+        const { document, operationName, ...asked } = drawQuestion(draw, stage.world).question
+        const options = { ...asked, live: true, ...(operationName !== null && { operationName }) }
+        const general = await stage.service.serve(document, options)
+        if (/^\s*mutation\b/.test(document)) await stage.reset()
+        const alone = await answeredAlone(database.run, engine, { text: document, operationName, ...asked })
+        if (/^\s*mutation\b/.test(document)) await stage.reset()
+        if (alone === null) return
+        compared += 1
+        expect(alone, document).toBe(general.body)
+      })
+    } finally {
+      await database.close()
+    }
+    expect(compared).toBeGreaterThan(0)
   })
 
   test('every text is one statement, and holds no value', async () => {

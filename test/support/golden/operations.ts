@@ -8,9 +8,6 @@ import type { BoundStatement } from '../../../runtime/contract/execution.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
-import { documentFile, documentsIndex, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
-import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
-import { nothingServed } from '../../../runtime/graphql/compiled/source.ts'
 import { readVariables } from '../../../runtime/graphql/prepared/variables.ts'
 import { createHandler } from '../../../runtime/handler/handler.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
@@ -18,6 +15,7 @@ import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
 import { createService } from '../../../runtime/graphql/serve.ts'
 import type { GraphqlResponse } from '../../../runtime/graphql/protocol/types.ts'
+import { serviceOf } from '../compiled-alone.ts'
 import type { TestDatabase } from '../database.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
 import { openReader, type Reader } from './reader.ts'
@@ -100,19 +98,7 @@ function compileCase(
   const { files, faults } = compileDocuments(engine, roles, given)
   const able = plain.filter(({ name }) => !faults.some(({ source }) => source === name))
   const handler = createHandler(files, { connect: () => connectTo(url), jwtSecret, connections: 1 })
-  const { manifest, ...addresses } = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
-  const revision = {
-    id: engine.revision,
-    version: null,
-    manifest: { ...nothingServed, ...manifest },
-    entities: [],
-    functions: '',
-    compiled: { folder: '', addresses, outdated: [] },
-  }
-  const service = createCompiledService(
-    { database: { run }, source: () => Promise.resolve(revision) },
-    (_folder, address) => files[documentFile(address)] ?? '',
-  )
+  const service = serviceOf(run, engine, files)
   const watched = async ({ text, role, variables, claims, extensions }: GoldenDocument): Promise<string> => {
     const request = { query: text, operationName: null, variables, extensions, queryOnly: false, live: true }
     const { body } = await service.serve(request, { role, claims: JSON.stringify({ role, ...claims }) })
