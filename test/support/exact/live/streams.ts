@@ -172,7 +172,8 @@ function endBy({ errors }: Answer, hasHeard: boolean): End {
   // Before its first answer a stream ends so (spec/graphql.md 16.2).
   if (hasHeard) return null
   if (error.extensions.code === 'OVERLOADED') return { kind: 'full' }
-  return passing.has(error.extensions.code) ? { kind: 'lost', why: error.extensions.code } : null
+  const { code } = error.extensions
+  return passing.has(code) ? { kind: 'lost', why: `${code}: ${error.message}` } : null
 }
 
 /** A token that ends soon. */
@@ -182,7 +183,7 @@ const conflict = 'DATABASE_CONFLICT'
 const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
 
 /** Whether the end needs no lost connection. */
-export const isByConflict = (end: End): boolean => end?.kind === 'lost' && end.why === conflict
+export const isByConflict = (end: End): boolean => end?.kind === 'lost' && end.why.startsWith(conflict)
 
 export interface Watching {
   readonly history: History
