@@ -32,6 +32,9 @@ export interface HandlerDatabaseOptions {
   readonly statementTimeoutMs: number
 }
 
+/** Requests beyond this number are refused at once: each that waits holds its memory. */
+const mostWaiting = 200
+
 export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDatabase {
   const { schemas, connections, keepsConnections: keeps, statementTimeoutMs } = options
   const connect = (): Promise<pg.Client> =>
@@ -44,6 +47,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     end: ({ client }) => end(client),
     isGood: ({ client }) => !client.connection.stream.destroyed,
     most: connections,
+    waiting: mostWaiting,
     keeps,
   })
   const ownPairs = Object.entries(ownSettings(['pg_catalog'], statementTimeoutMs))
@@ -52,6 +56,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     end,
     isGood: (client) => !client.connection.stream.destroyed,
     most: 1,
+    waiting: mostWaiting,
     keeps,
   })
   const query: Query = (text, values) => own.lend((client) => queryOn(client, ownPairs)(text, values))

@@ -139,6 +139,16 @@ describe('createHandler', () => {
     expect(opened).toBeGreaterThanOrEqual(before + 2)
   })
 
+  it('answers at once whom too many wait before', async () => {
+    const busy = open(artifacts, { connections: 1, statementTimeoutMs: 20_000 })
+    await busy.ready()
+    const many = Array.from({ length: 203 }, () => code(post(byHash(documents.mine, { n: 1 })), busy))
+    const answers = await Promise.all(many)
+    expect(answers.filter(([, refused]) => refused === undefined).length).toBeGreaterThanOrEqual(201)
+    expect(answers.filter(([, refused]) => refused !== undefined)).toContainEqual([503, 'OVERLOADED'])
+    busy.close()
+  })
+
   it('says what it cannot serve with', async () => {
     const index = artifacts['documents/index.json'] ?? ''
     expect(() => open({ ...artifacts, 'documents/index.json': index.replace(/"format": \d/, '"format": 1') })).toThrow(

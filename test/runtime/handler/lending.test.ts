@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { createLending } from '../../../runtime/handler/lending.ts'
+
+const ended: number[] = []
+let made = 0
+const open = (keeps: boolean) =>
+  createLending<number>({
+    make: () => Promise.resolve((made += 1)),
+    end: (one) => ended.push(one),
+    isGood: (one) => one !== 2,
+    most: 1,
+    waiting: 1,
+    keeps,
+  })
+
+it('refuses at once who would wait behind too many, and serves the others in their order', async () => {
+  const lending = open(true)
+  let giveBack = (): void => undefined
+  const held = lending.lend((one) => new Promise<number>((resolve) => (giveBack = () => resolve(one))))
+  const second = lending.lend((one) => Promise.resolve(one))
+  await expect(lending.lend((one) => Promise.resolve(one))).rejects.toMatchObject({ kind: 'overloaded' })
+  giveBack()
+  expect([await held, await second]).toEqual([1, 1])
+  expect(await lending.lend((one) => Promise.resolve(one))).toBe(1)
+  lending.close()
+  expect(ended.splice(0)).toEqual([1])
+})
+
+it('ends what failed, what is not good any more, and what is not kept', async () => {
+  const lending = open(true)
+  // The second one that is made is not good.
+  expect(await lending.lend((one) => Promise.resolve(one))).toBe(2)
+  expect(ended.splice(0)).toEqual([2])
+  await expect(lending.lend(() => Promise.reject(new Error('it failed')))).rejects.toThrow('it failed')
+  expect(ended.splice(0)).toEqual([3])
+  expect(await open(false).lend((one) => Promise.resolve(one))).toBe(4)
+  expect(ended.splice(0)).toEqual([4])
+})
