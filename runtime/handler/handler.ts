@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { createCompiledService } from '../graphql/compiled/serve.ts'
 import { createCompiledSource } from '../graphql/compiled/source.ts'
 import { eventsOf, eventStreamType } from '../graphql/http/event-stream.ts'
-import { acceptedMedia, contentTypes, statusTable } from '../graphql/http/media.ts'
+import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from '../graphql/http/media.ts'
 import { readBody, readQueryString } from '../graphql/http/request.ts'
 import { failureOf, httpErrors, identify } from '../graphql/http/who-asks.ts'
-import type { GraphqlOutcome, GraphqlRequest } from '../graphql/protocol/types.ts'
-import { failureTable, HttpFailure, retryAfterSeconds } from '../http/failures.ts'
+import type { GraphqlRequest } from '../graphql/protocol/types.ts'
+import { failureTable, HttpFailure, statusHeaders } from '../http/failures.ts'
 import { bodyBytes } from '../http/long-body.ts'
 import { createAuthenticate } from '../identity/caller.ts'
 import { createIssuers, type TrustedIssuer } from '../identity/issuers.ts'
@@ -83,7 +83,11 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
     const isStream = wantsEvents && (outcome === 'ok' || outcome === 'failed')
     return new Response(isStream ? eventsOf(response) : bodyBytes(response.body), {
       status: statusTable[outcome][media],
-      headers: { ...sent, 'content-type': isStream ? eventStreamType : contentTypes[media], ...headersOf(outcome) },
+      headers: {
+        ...sent,
+        'content-type': isStream ? eventStreamType : contentTypes[media],
+        ...outcomeHeaders(outcome, media),
+      },
     })
   }
   const handle = async (request: Request): Promise<Response> => {
@@ -109,19 +113,13 @@ async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlR
 
 const sent = { vary: 'accept', 'cache-control': 'no-store' }
 
-function headersOf(outcome: GraphqlOutcome): Readonly<Record<string, string>> {
-  if (outcome === 'unauthorized') return { 'www-authenticate': 'Bearer' }
-  if (outcome === 'method-not-allowed') return { allow: 'POST' }
-  return outcome === 'unavailable' || outcome === 'overloaded' ? { 'retry-after': retryAfterSeconds } : {}
-}
-
 function refused({ code, message }: HttpFailure): Response {
   const { status } = failureTable[code]
-  const more = {
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  const headers = {
+    ...sent,
+    'content-type': contentTypes['application/json'],
+    ...statusHeaders(status),
     ...(status === 405 && { allow: methods }),
-    ...(status === 503 && { 'retry-after': retryAfterSeconds }),
   }
-  const headers = { ...sent, 'content-type': contentTypes['application/json'], ...more }
   return new Response(httpErrors(code, message), { status, headers })
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import { openHeaders } from './cors.ts'
-import { failureTable, HttpFailure, retryAfterSeconds, type HttpFailureCode } from './failures.ts'
+import { failureTable, HttpFailure, statusHeaders, type HttpFailureCode } from './failures.ts'
 
 /** Puts a failure into the form that its most likely client expects. */
 export type RenderBare = (failure: HttpFailure) => {
@@ -27,7 +27,7 @@ export function bareAnswer(code: HttpFailureCode, render: RenderBare): BareAnswe
     'x-request-id': randomUUID(),
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
-    ...(status === 503 && { 'retry-after': retryAfterSeconds }),
+    ...statusHeaders(status),
     connection: 'close',
   }
   return { status, headers, body }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '../log/events.ts'
-import { HttpFailure, failureTable, retryAfterSeconds } from './failures.ts'
+import { HttpFailure, failureTable, statusHeaders } from './failures.ts'
 import type { HttpFailureCode } from './failures.ts'
 
 /** Puts a failure into the body of the area that it happened in. */
@@ -36,8 +36,7 @@ export function answerFailures(app: FastifyInstance, log: Log, render: RenderFai
 /** Sends a failure with the headers that its status asks for. */
 export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: RenderFailure): FastifyReply {
   const { status } = failureTable[failure.code]
-  if (status === 401) reply.header('www-authenticate', 'Bearer')
-  if (status === 503) reply.header('retry-after', retryAfterSeconds)
+  reply.headers(statusHeaders(status))
   if (!reply.hasHeader('content-type')) reply.header('content-type', 'application/json; charset=utf-8')
   return reply.code(status).send(render(failure.code, failure.message))
 }

@@ -43,3 +43,9 @@ export class HttpFailure extends Error {
 
 /** Seconds after which a client may ask again (RFC 9110 section 10.2.3). */
 export const retryAfterSeconds = '1'
+
+/** Headers that every answer of such a status has (RFC 9110 section 11.6.1 and 10.2.3). */
+export const statusHeaders = (status: number): Readonly<Record<string, string>> => ({
+  ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  ...(status === 503 && { 'retry-after': retryAfterSeconds }),
+})

@@ -1,5 +1,5 @@
 import { negotiate } from '../../http/accept.ts'
-import { HttpFailure } from '../../http/failures.ts'
+import { HttpFailure, statusHeaders } from '../../http/failures.ts'
 import type { GraphqlOutcome } from '../protocol/types.ts'
 import { eventStream } from './event-stream.ts'
 
@@ -32,6 +32,12 @@ export const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaT
   unavailable: { 'application/json': 503, 'application/graphql-response+json': 503 },
   overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
 }
+
+/** Headers that belong to the status of an outcome. */
+export const outcomeHeaders = (outcome: GraphqlOutcome, media: MediaType): Readonly<Record<string, string>> => ({
+  ...statusHeaders(statusTable[outcome][media]),
+  ...(outcome === 'method-not-allowed' && { allow: 'POST' }),
+})
 
 /** Throws HttpFailure where the client takes none of them. */
 export function acceptedMedia(method: string, accept: string | undefined): Wanted {

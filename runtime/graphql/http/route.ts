@@ -5,7 +5,7 @@ import { positionHeader, positionText } from '../../contract/position.ts'
 import { phasesOf, type Timeline } from '../../contract/timeline.ts'
 import { acceptJsonText } from '../../http/body.ts'
 import { answerFailures } from '../../http/boundary.ts'
-import { HttpFailure, failureTable, retryAfterSeconds } from '../../http/failures.ts'
+import { HttpFailure, failureTable } from '../../http/failures.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
@@ -22,10 +22,10 @@ import {
   type TraceRequest,
 } from './observed.ts'
 import { eventsOf, eventStreamType, openEventStream, type LiveStreams } from './event-stream.ts'
-import { acceptedMedia, contentTypes, statusTable } from './media.ts'
+import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from './media.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import { credentialsOf, failureOf, httpErrors, identify } from './who-asks.ts'
-import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
 export interface GraphqlRoute {
   readonly authenticate: Authenticate
@@ -105,7 +105,7 @@ async function answer(
     reply.header('server-timing', serverTiming(context.timeline))
   if (reply.sent) return ''
   reply.code(statusTable[outcome][media])
-  addOutcomeHeaders(reply, outcome)
+  reply.headers(outcomeHeaders(outcome, media))
   const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
   if (isStream) reply.header('content-type', eventStreamType)
   const body = isStream ? eventsOf(response) : response.body
@@ -179,12 +179,6 @@ function refuseTooMany(reply: FastifyReply, limit: RateLimit | null, { party, ki
 function callerOf(identified: Identified): Caller {
   if (identified.kind === 'caller') return identified.caller
   throw failureOf(identified)
-}
-
-function addOutcomeHeaders(reply: FastifyReply, outcome: GraphqlOutcome): void {
-  if (outcome === 'unauthorized') reply.header('www-authenticate', 'Bearer')
-  if (outcome === 'method-not-allowed') reply.header('allow', 'POST')
-  if (outcome === 'unavailable' || outcome === 'overloaded') reply.header('retry-after', retryAfterSeconds)
 }
 
 /** A POST without any body has no text. */
