@@ -4,7 +4,7 @@ import {
   type ConditionFacts,
   type DefaultOrderFacts,
   type FilterConstant,
-} from '../../runtime/contract/manifest.ts'
+} from '../../runtime/contract/stated.ts'
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'

@@ -1,4 +1,4 @@
-import type { ConditionFacts } from '../../runtime/contract/manifest.ts'
+import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import { isJsonObject } from '../../runtime/lib/json-object.ts'
 import { conditionsOnColumns } from './additions.ts'
 import type { Decoder } from './decoders.ts'

@@ -1,12 +1,6 @@
 import { formOf } from '../../runtime/contract/form-of.ts'
-import type {
-  ColumnFacts,
-  ConditionFacts,
-  Diagnostic,
-  EntityFacts,
-  FilterConstant,
-  ValueType,
-} from '../../runtime/contract/manifest.ts'
+import type { ColumnFacts, Diagnostic, EntityFacts, ValueType } from '../../runtime/contract/manifest.ts'
+import type { ConditionFacts, FilterConstant } from '../../runtime/contract/stated.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
 import { forms } from '../../runtime/sql/forms.ts'
 import { enumOperators, listOperators, type OperatorName } from '../../runtime/sql/operators.ts'

@@ -1,4 +1,5 @@
-import type { ColumnFacts, DefaultOrderFacts, Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
+import type { ColumnFacts, Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
+import type { DefaultOrderFacts } from '../../runtime/contract/stated.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'

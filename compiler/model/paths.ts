@@ -1,5 +1,6 @@
 import type { Lookup } from '../../runtime/lib/table.ts'
-import type { ConditionFacts, RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts'
+import type { RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts'
+import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import type { LinkSetting, LinkStep } from '../comments/links.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'

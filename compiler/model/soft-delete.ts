@@ -1,4 +1,5 @@
-import type { Diagnostic, EntityFacts, SoftDeleteFacts } from '../../runtime/contract/manifest.ts'
+import type { Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
+import type { SoftDeleteFacts } from '../../runtime/contract/stated.ts'
 import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'

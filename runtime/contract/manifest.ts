@@ -1,3 +1,4 @@
+import type { ConditionFacts, DefaultOrderFacts, SoftDeleteFacts } from './stated.ts'
 import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { Leftovers } from './execution.ts'
@@ -313,35 +314,6 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
-}
-
-export const orderDirections = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
-
-export type OrderDirection = (typeof orderDirections)[number]
-
-export interface DefaultOrderFacts {
-  /** SQL name of a column that can be sorted by. */
-  readonly column: string
-  readonly direction: OrderDirection
-}
-
-export const conditionOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
-
-export type FilterConstant = string | number | boolean
-
-export interface ConditionFacts {
-  /** SQL name of a column that can be filtered by. */
-  readonly column: string
-  readonly operator: (typeof conditionOperators)[number]
-  /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
-  readonly value: FilterConstant | readonly FilterConstant[]
-}
-
-export interface SoftDeleteFacts {
-  /** SQL name. */
-  readonly column: string
-  /** A time, null in rows that stand, or whether the row is deleted. */
-  readonly mark: 'time' | 'flag'
 }
 
 /** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */

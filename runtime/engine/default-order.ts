@@ -1,4 +1,5 @@
-import type { DefaultOrderFacts, EntityFacts } from '../contract/manifest.ts'
+import type { EntityFacts } from '../contract/manifest.ts'
+import type { DefaultOrderFacts } from '../contract/stated.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 

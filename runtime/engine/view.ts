@@ -1,5 +1,4 @@
 import type {
-  ConditionFacts,
   EntityFacts,
   FunctionFacts,
   Grantees,
@@ -9,6 +8,7 @@ import type {
   ThroughFacts,
   ValueType,
 } from '../contract/manifest.ts'
+import type { ConditionFacts } from '../contract/stated.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'

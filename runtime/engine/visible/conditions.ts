@@ -1,4 +1,5 @@
-import type { ColumnFacts, ConditionFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import type { ConditionFacts } from '../../contract/stated.ts'
 import type { Names } from '../../contract/type-names.ts'
 import { byField, type VisibleColumns } from './columns.ts'
 import type { VisibleTypes } from './types.ts'

@@ -1,4 +1,4 @@
-import type { SoftDeleteFacts } from '../../contract/manifest.ts'
+import type { SoftDeleteFacts } from '../../contract/stated.ts'
 import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { Value } from './values.ts'

@@ -1,4 +1,5 @@
-import type { ConditionFacts, EntityFacts, ObjectId, RelationFacts } from '../../contract/manifest.ts'
+import type { EntityFacts, ObjectId, RelationFacts } from '../../contract/manifest.ts'
+import type { ConditionFacts } from '../../contract/stated.ts'
 import type { Related } from '../../engine/related.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { statedConditions } from '../../engine/visible/conditions.ts'

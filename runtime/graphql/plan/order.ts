@@ -1,4 +1,5 @@
-import type { EntityFacts, OrderDirection } from '../../contract/manifest.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
+import type { OrderDirection } from '../../contract/stated.ts'
 import { defaultOrderOf } from '../../engine/default-order.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'

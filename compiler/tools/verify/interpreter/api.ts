@@ -1,7 +1,15 @@
 import type { GroupFigure } from './aggregate.ts'
+import {
+  readableColumns,
+  isSearched,
+  changeable,
+  operatorColumns,
+  filterColumns,
+  ordersOf,
+  columnField,
+} from './api-columns.ts'
 import type { Api, ApiTable, RelationField, RowField, RootField } from './api-types.ts'
 import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
-import { operatorNames, takesOperator, type OperatorName } from './operators.ts'
 import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
 import { comparable } from './compared.ts'
@@ -16,10 +24,10 @@ import {
   typeOf,
   type Links,
 } from './links.ts'
-import { fieldNameOf, functionNameOf, isName, lowerFirst } from './names.ts'
+import { functionNameOf, isName, lowerFirst } from './names.ts'
 import { pathsOf } from './linked-paths.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
-import { aggregatesOf, compareText, isOrderable, operatorsOf, rulesOf } from './types.ts'
+import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
   additionsOf,
   grantsOf,
@@ -241,12 +249,6 @@ function apiTable(
   }
 }
 
-/** What a role is shown of columns: without those that it only writes. */
-const readableColumns = (sketch: TableSketch, role: Role): readonly ColumnSketch[] =>
-  sketch.columns.filter(
-    ({ name }) => isGranted(grantsOf(sketch, role).select, name) && !accessOf(sketch, role).hidden.includes(name),
-  )
-
 /** Those that the role may write: the statement names them. */
 const presetsOf = (
   { presets }: ReturnType<typeof accessOf>,
@@ -260,10 +262,6 @@ const presetsOf = (
     }),
   )
 
-/** Texts and vectors of one value; lists are searched by nothing. */
-const isSearched = ({ type }: ColumnSketch): boolean =>
-  !type.list && (type.base === 'tsvector' || rulesOf(type).graphql === 'String')
-
 /** Each text has a field of excerpts, unless something else has its name. */
 const withHeadlines = (
   fields: ReadonlyMap<string, RowField>,
@@ -275,26 +273,6 @@ const withHeadlines = (
       .map(([name, column]): [string, RowField] => [`${name}Headline`, { kind: 'headline', column }]),
     ...fields,
   ])
-
-/** What an operator changes is read and written. */
-const changeable = (
-  readable: readonly ColumnSketch[],
-  writable: readonly ColumnSketch[],
-  grants: Grants,
-): readonly ColumnSketch[] =>
-  readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name))
-
-type NameColumns = (columns: readonly ColumnSketch[]) => ReadonlyMap<string, ColumnSketch>
-
-const operatorColumns = (
-  columns: readonly ColumnSketch[],
-  named: NameColumns,
-): ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>> =>
-  new Map(
-    operatorNames
-      .map((name) => [name, named(columns.filter(({ type }) => takesOperator(name, type)))] as const)
-      .filter(([, taken]) => taken.size > 0),
-  )
 
 /**
  * Computed scalars and enums that take nothing are asked for like the columns that they are the values of
@@ -319,25 +297,6 @@ function addComputedFilters(
   }
 }
 
-const shownColumns = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> =>
-  new Map(
-    readableColumns(sketch, role).flatMap((column) =>
-      columnField(world, sketch, column).map((field) => [field, column] as const),
-    ),
-  )
-
-const filterColumns = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> => {
-  const on = additionsOf(world, sketch)
-  return new Map(
-    [...shownColumns(world, role, sketch)].filter(
-      ([, { type }]) => type.base === 'composite' || operatorsOf(type, on).length > 0,
-    ),
-  )
-}
-
-const ordersOf = (world: World, role: Role, sketch: TableSketch): ReadonlyMap<string, ColumnSketch> =>
-  new Map([...shownColumns(world, role, sketch)].filter(([, column]) => isOrderable(column.type)))
-
 const relationsBut = (
   fields: ReadonlyMap<string, RowField>,
   taken: readonly string[],
@@ -347,18 +306,6 @@ const relationsBut = (
       field.kind === 'relation' && !taken.includes(name) ? [[name, field] as const] : [],
     ),
   )
-
-/**
- * The name of a column's field, or none. The node id keeps its own: what would take it has the spelling of the
- * database, unless that is the same or another column's field (spec/graphql.md, decision 15).
- */
-function columnField(world: World, { columns }: TableSketch, column: ColumnSketch): readonly string[] {
-  const wanted = (one: ColumnSketch): string => fieldNameOf(one.name, one.field, world.inflects)
-  const isKept = wanted(column) === 'nodeId'
-  const name = isKept ? column.name : wanted(column)
-  const isTaken = isKept && (name === 'nodeId' || columns.some((other) => wanted(other) === name))
-  return isName(name) && !isTaken ? [name] : []
-}
 
 /** Nothing but the node id has its name. */
 const isFieldName = (name: string): boolean => isName(name) && name !== 'nodeId'

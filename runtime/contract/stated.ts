@@ -1,0 +1,30 @@
+/** What a comment states of the rows of a table: conditions, an order, which of them count as deleted (spec/graphql.md 17.5, 17.8). */
+
+export const orderDirections = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
+
+export type OrderDirection = (typeof orderDirections)[number]
+
+export interface DefaultOrderFacts {
+  /** SQL name of a column that can be sorted by. */
+  readonly column: string
+  readonly direction: OrderDirection
+}
+
+export const conditionOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq'] as const
+
+export type FilterConstant = string | number | boolean
+
+export interface ConditionFacts {
+  /** SQL name of a column that can be filtered by. */
+  readonly column: string
+  readonly operator: (typeof conditionOperators)[number]
+  /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
+  readonly value: FilterConstant | readonly FilterConstant[]
+}
+
+export interface SoftDeleteFacts {
+  /** SQL name. */
+  readonly column: string
+  /** A time, null in rows that stand, or whether the row is deleted. */
+  readonly mark: 'time' | 'flag'
+}
