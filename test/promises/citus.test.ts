@@ -319,6 +319,11 @@ describe.skipIf(major === null)('a database of Citus', () => {
         `{ found: projectCollection(filter: { tenant_id: { eq: "4" }, taskCollection: { some: { id: { eq: "3" } } } },
           orderBy: [{ taskCollection: { count: DescNullsLast } }, { id: AscNullsLast }]) { edges { node { ${tasksOf} } } } }`,
       ],
+      [
+        'a filter on related rows',
+        `{ found: projectCollection(filter: { taskCollection: { some: { tenant_id: { eq: "4" }, id: { eq: "3" } } } }) {
+          edges { node { ${tasksOf} } } } }`,
+      ],
     ])('asks one shard where %s names the tenant', async (_, query) => {
       const data = await dataOf(query, asService)
       const { edges } = data.found ?? data.countryCollection.edges[0].node.found
@@ -341,6 +346,37 @@ describe.skipIf(major === null)('a database of Citus', () => {
       const of = async (t: string | null) =>
         (await dataOf(query, { ...asService, variables: { t } })).projectCollection.edges.length
       expect([await of('4'), await of('5'), await of('7'), await of(null)]).toEqual([3, 3, 0, 0])
+    })
+
+    it('writes where a filter on related rows names the tenant', async () => {
+      const { updateprojectCollection } = await dataOf(
+        `mutation { updateprojectCollection(set: { country: "ch" },
+          filter: { taskCollection: { some: { tenant_id: { eq: "6" }, id: { eq: "3" } } } }) { records { name taskCollection(filter: { id: { eq: "3" } }) { totalCount } } } }`,
+        asService,
+      )
+      expect(updateprojectCollection.records).toEqual([{ name: 'project 1 of 6', taskCollection: { totalCount: 1 } }])
+    })
+
+    it('changes nothing where two tenants are named', async () => {
+      const { updateprojectCollection } = await dataOf(
+        `mutation { updateprojectCollection(set: { country: "ch" },
+          filter: { tenant_id: { eq: "5" }, taskCollection: { some: { tenant_id: { eq: "6" }, id: { eq: "3" } } } }) {
+          affectedCount records { name taskCollection(filter: { id: { eq: "3" } }) { totalCount } } } }`,
+        asService,
+      )
+      expect(updateprojectCollection).toEqual({ affectedCount: 0, records: [] })
+    })
+
+    it('changes rows of which records ask for another tenant', async () => {
+      const { updateprojectCollection } = await dataOf(
+        `mutation { updateprojectCollection(set: { country: "ch" }, filter: { tenant_id: { eq: "5" }, id: { eq: "1" } }) {
+          affectedCount records { name taskCollection(filter: { tenant_id: { eq: "6" } }) { totalCount } } } }`,
+        asService,
+      )
+      expect(updateprojectCollection).toEqual({
+        affectedCount: 1,
+        records: [{ name: 'project 1 of 5', taskCollection: { totalCount: 0 } }],
+      })
     })
 
     it('writes and shows what is related', async () => {

@@ -133,11 +133,14 @@ const planning: ReadonlySet<string> = new Set([
 ])
 
 /**
- * True where Citus found out by planning that a write within a statement concerns no row: it then has no shard to name, and fails
- * (LookupShardRelationFromCatalog).
+ * What Citus says where it found out by planning that a write within a statement concerns no row, and so has no shard to name: alone
+ * (LookupShardRelationFromCatalog), or beside a relation that has one (ModifyQuerySupported).
  */
+const noRows: Readonly<Record<string, RegExp>> = { XX000: / for shard 0$/, '0A000': /_\d{6,} is not distributed$/ }
+
+/** True where a write within the statement was found to concern no row. */
 export const concernsNoRow = (error: unknown): boolean =>
-  error instanceof pg.DatabaseError && error.code === 'XX000' && / for shard 0$/.test(error.message)
+  error instanceof pg.DatabaseError && noRows[error.code ?? '']?.test(error.message) === true
 
 /** feature_not_supported, and what Citus says in some places without a code of its own. */
 const unsupported: ReadonlySet<string | null> = new Set(['0A000', 'XX000'])

@@ -120,11 +120,12 @@ export function equality(there: Scope, name: string, here: Scope, other: string)
 
 /** The row that the join leads to, with what is known of the one that it begins at. */
 function reached(join: DirectJoin, here: Scope, there: Scope): Scope {
-  const isSame = join.local.some(
-    (name, index) => name === here.entity.tenant?.column && join.foreign[index] === there.entity.tenant?.column,
-  )
-  return isSame ? { ...there, tenant: there.tenant ?? here.tenant } : there
+  return joinsTenants(join, here.entity, there.entity) ? { ...there, tenant: there.tenant ?? here.tenant } : there
 }
+
+/** Whether the join compares the tenants of both. */
+const joinsTenants = ({ local, foreign }: DirectJoin, here: EntityFacts, there: EntityFacts): boolean =>
+  local.some((name, index) => name === here.tenant?.column && foreign[index] === there.tenant?.column)
 
 /** The row with what a filter that it satisfies says of its tenant. */
 export const satisfying = (scope: Scope, filter: Filter | null): Scope =>
@@ -157,6 +158,10 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
       return ofKey(entity.key, filter.values, column)
     case 'compare':
       return filter.operator === 'eq' && comparedColumn(filter) === column ? filter.value : null
+    case 'related':
+      return filter.quantifier === 'some' && filter.of !== null
+        ? demandedThere(filter.join, filter.entity, filter.of, entity)
+        : null
     case 'any':
     case 'not':
     case 'compare-column':
@@ -165,9 +170,24 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
     case 'form':
     case 'elements':
     case 'deleted':
-    case 'related':
       return null
   }
+}
+
+/** What the tenant of rows has to equal to have related ones that meet a condition, where each join on the way compares tenants. */
+function demandedThere(join: Join, target: EntityFacts, of: Filter, here: EntityFacts): Value | null {
+  const hops = hopsOf(join, target)
+  const isByTenant = hops.every(({ join: hop, entity }, index) => {
+    const from = hops[index - 1]?.entity ?? here
+    // A value for one is a value for the other.
+    return joinsTenants(hop, from, entity) && isDeepStrictEqual(tenantType(from), tenantType(entity))
+  })
+  return isByTenant && target.tenant !== undefined ? demanded(of, target, target.tenant.column) : null
+}
+
+function tenantType({ columns, tenant }: EntityFacts): unknown {
+  const found = columns.find(({ column }) => column === tenant?.column)
+  return [found?.type, found?.maxLength]
 }
 
 const ofKey = (key: readonly string[], values: readonly Value[], column: string): Value | null =>
