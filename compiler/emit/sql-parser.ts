@@ -6,21 +6,25 @@ export type ParseSql = (sql: string) => Promise<string | null>
 
 /** One that is longer would use up an instance by itself, and an exhausted one may never come back. */
 const longestShape = 30_000
-const rememberedShapes = 2_000
+const rememberedCharacters = 2_000_000
+
+/** What is wrong with a shape, null: nothing. The grammar is one, so all compilers of this process share it. */
+const known = createLru<string, { readonly problem: string | null }>(rememberedCharacters, (_, shape) => shape.length)
 
 /**
  * Parses with the grammar of PostgreSQL 16. Statements that differ in names only have one shape, and a shape is parsed
  * once: two thousand tables of common types come down to a few dozen.
  */
 export function createSqlParser(): ParseSql {
-  const known = createLru<string, { readonly problem: string | null }>(rememberedShapes)
-  startParser()
+  // The first compile is waited for: its parser starts while the catalogue is read.
+  if (known.size === 0) startParser()
   return async (sql) => {
     const shape = statementShape(sql)
     const before = known.get(shape)
     if (before !== undefined) return before.problem
     const problem = await parseOne(shape)
-    known.set(shape, { problem })
+    // A parser that gave up says nothing about the text.
+    if (problem !== gaveUp) known.set(shape, { problem })
     return problem
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { entitySamples } from '../../../compiler/emit/samples.ts'
-import { gaveUp, parseApart, startParser } from '../../../compiler/emit/parse-apart.ts'
+import { gaveUp, startParser } from '../../../compiler/emit/parse-apart.ts'
 import { createSqlParser, isUnparsed, statementShape } from '../../../compiler/emit/sql-parser.ts'
 import { builderOf, column, entity, model } from './models.ts'
 
@@ -68,10 +68,10 @@ describe('the parser', () => {
   })
 
   it('is a process of its own: when that ends, what it was asked is unchecked, and the next one answers again', async () => {
-    const asked = parseApart('select 3')
+    const asked = parse('select 3')
     startParser().child.kill('SIGKILL')
     expect(await asked).toBe(gaveUp)
     expect(isUnparsed(gaveUp)).toBe(true)
-    expect(await parseApart('select 3')).toBeNull()
+    expect(await parse('select 3')).toBeNull()
   })
 })
