@@ -180,6 +180,7 @@ async function typeCheck(files: Readonly<Record<string, string>>): Promise<void>
     module: 'nodenext',
     target: 'es2023',
     skipLibCheck: false,
+    skipDefaultLibCheck: true,
     types: [],
     verbatimModuleSyntax: true,
     allowImportingTsExtensions: true,
