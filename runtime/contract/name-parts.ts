@@ -69,6 +69,7 @@ export const parts = {
   flagOrder: 'FlagOrder',
   havingFlag: 'HavingFlag',
   percentiles: 'PercentileResult',
+  listed: 'ValuesResult',
 } as const
 
 export type NamePart = keyof typeof parts
@@ -128,6 +129,7 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   flagOrder: 'groups',
   havingFlag: 'groups',
   percentiles: 'groups',
+  listed: 'groups',
 }
 
 export const nameAdditions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const

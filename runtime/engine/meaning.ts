@@ -51,6 +51,7 @@ export type WrapperMember =
   | 'every'
   | 'some'
   | 'percentile'
+  | 'values'
   | 'affectedCount'
   | 'records'
 

@@ -80,6 +80,10 @@ export const figureColumns = (
 export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
   figureColumns(visible, entity, 'sum').filter(isMeasured)
 
+/** Of which groups list the different values. */
+export const listedColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
+  figureColumns(visible, entity, 'countDistinct')
+
 export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
   aggregate.sum !== null && type?.kind === 'scalar' && type.name !== 'Opaque'
 

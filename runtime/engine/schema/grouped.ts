@@ -1,6 +1,6 @@
-import { GraphQLObjectType, type GraphQLOutputType } from 'graphql'
+import { GraphQLList, GraphQLObjectType, type GraphQLOutputType } from 'graphql'
 import { groupFigureNames } from '../../contract/figures.ts'
-import { measuredColumns } from '../related.ts'
+import { listedColumns, measuredColumns } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { figureFields } from './collections.ts'
 import { scalars } from './scalars.ts'
@@ -28,6 +28,7 @@ export const makeGrouped: MakePart = (entity, types) =>
         ...figureFields(entity, types, groupFigureNames),
       }),
       ...percentileField(entity, types),
+      ...valuesField(entity, types),
       ...wrapperFields({ cursor: [nonNull(scalars.String), 'The place of the group in the order.'] }),
     }),
   })
@@ -57,6 +58,40 @@ export const makePercentiles =
           columns.map((column) => [
             shown(column).name,
             field(scalars.Float, { kind: 'column', column: column.column }, 'Between two values in proportion.'),
+          ]),
+        ),
+    })
+  }
+
+function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {
+  const type = types.part(entity, 'listed') as GraphQLObjectType | undefined
+  if (type === undefined) return {}
+  const atMost = {
+    type: nonNull(scalars.Int),
+    description: `How many of them; never more than ${entity.maxRows}.`,
+  }
+  const meaning = { kind: 'member', member: 'values' } as const
+  return { values: field(nonNull(type), meaning, 'Different values, the least first, nulls left out.', { atMost }) }
+}
+
+/** Undefined where no column can be sorted by. */
+export const makeListed =
+  (visible: RoleVisibility): MakePart =>
+  (entity, types) => {
+    const columns = listedColumns(visible, entity)
+    if (columns.length === 0) return undefined
+    return new GraphQLObjectType({
+      name: typeName(entity, 'listed'),
+      description: 'Different values of each column.',
+      fields: () =>
+        Object.fromEntries(
+          columns.map((column) => [
+            shown(column).name,
+            field(
+              nonNull(new GraphQLList(nonNull(types.output(shown(column).type)))),
+              { kind: 'column', column: column.column },
+              'The least first, nulls left out.',
+            ),
           ]),
         ),
     })

@@ -31,7 +31,7 @@ import {
   makeHaving,
 } from './groups.ts'
 import { makeGroupWidths } from './group-widths.ts'
-import { makeGrouped, makePercentiles } from './grouped.ts'
+import { makeGrouped, makeListed, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
 import { deletedRows } from './deleted.ts'
 import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
@@ -153,6 +153,7 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   countDistinctOrder: makeFigureOrder(visible, 'countDistinct'),
   havingCountDistinct: makeFigureHaving(visible, 'countDistinct'),
   percentiles: makePercentiles(visible),
+  listed: makeListed(visible),
   flags: makeFigureResult(visible, 'every', flagHelp),
   flagOrder: makeFigureOrder(visible, 'every', flagHelp),
   havingFlag: makeFigureHaving(visible, 'every', flagHelp),

@@ -1,6 +1,6 @@
 import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { figureColumns, measuredColumns } from '../../engine/related.ts'
+import { figureColumns, listedColumns, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { combined, planValue } from './conditions.ts'
@@ -10,6 +10,7 @@ import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
+import type { Value } from './values.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
@@ -159,6 +160,7 @@ function planGroup(planned: Planned, groups: SelectedField): readonly GroupMembe
     count: ({ key }) => ({ kind: 'value', key, value: countId(planned) }),
     cursor: ({ key }) => ({ kind: 'cursor', key }),
     percentile: (selected) => ({ kind: 'object', key: selected.key, members: planPercentiles(planned, selected) }),
+    values: (selected) => ({ kind: 'object', key: selected.key, members: planListed(planned, selected) }),
     ...Object.fromEntries(groupFigureNames.map((name) => [name, figures(name)])),
   })
 }
@@ -181,18 +183,36 @@ function planFigures(planned: Planned, name: GroupFigure, selected: SelectedFiel
   })
 }
 
-/** Each mention of a percentile has an argument of its own. */
 function planPercentiles(planned: Planned, selected: SelectedField): readonly GroupMember[] {
-  const { planner, entity, named } = planned
-  const at = { slot: slotOf(planner.args(selected)('at')), encoding: { kind: 'part' } } as const
-  const columns = byField(measuredColumns(planner.visible, entity))
+  const at = { slot: slotOf(planned.planner.args(selected)('at')), encoding: { kind: 'part' } } as const
+  return planEach(planned, selected, measuredColumns, (column) => ({ kind: 'percentile', at, column }))
+}
+
+function planListed(planned: Planned, selected: SelectedField): readonly GroupMember[] {
+  const atMost = { slot: slotOf(planned.planner.args(selected)('atMost')), encoding: { kind: 'most' } } as const
+  return planEach(planned, selected, listedColumns, (column) => ({ kind: 'values', atMost, column }))
+}
+
+/** Each mention has an argument of its own. */
+function planEach(
+  planned: Planned,
+  selected: SelectedField,
+  columnsOf: typeof measuredColumns,
+  valueOf: (column: string) => Computed,
+): readonly GroupMember[] {
+  const columns = byField(columnsOf(planned.planner.visible, planned.entity))
   return membersOf(planned, selected, ({ key, field }) => {
     const column = columns.get(field.name)
-    if (column === undefined) throw new Error(`there is no percentile of ${field.name}`)
-    const id = `percentile.${selected.key}.${field.name}`
-    return { kind: 'value', key, value: named({ id, kind: 'percentile', at, column: column.column }) }
+    if (column === undefined) throw new Error(`${selected.field.name} has no ${field.name}`)
+    const value = valueOf(column.column)
+    return { kind: 'value', key, value: planned.named({ id: `${value.kind}.${selected.key}.${field.name}`, ...value }) }
   })
 }
+
+type Computed = { readonly column: string } & (
+  | { readonly kind: 'percentile'; readonly at: Value }
+  | { readonly kind: 'values'; readonly atMost: Value }
+)
 
 function planKeyMembers(planned: Planned, path: readonly string[], selected: SelectedField): readonly GroupMember[] {
   return membersOf(planned, selected, (inner) => {

@@ -165,6 +165,8 @@ export type GroupValue = { readonly id: string } & (
   | { readonly kind: 'figure'; readonly function: GroupFigure; readonly column: string }
   /** `at` is a part of 1. */
   | { readonly kind: 'percentile'; readonly at: Value; readonly column: string }
+  /** Different values of a column, the least first. */
+  | { readonly kind: 'values'; readonly atMost: Value; readonly column: string }
   | GroupKey
 )
 

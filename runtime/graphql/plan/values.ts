@@ -48,6 +48,8 @@ export type Encoding =
   | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
   /** A whole row count that must not be negative. */
   | { readonly kind: 'offset' }
+  /** How many there may be; not negative. */
+  | { readonly kind: 'most' }
   /** A part of 1. */
   | { readonly kind: 'part' }
   /** A number above 0. */

@@ -66,6 +66,9 @@ function encode(encoding: Encoding, value: unknown): string | null {
     case 'offset':
       if (Number(value) < 0) throw badArgument('`offset` must be an unsigned integer')
       return String(value)
+    case 'most':
+      if (Number(value) < 0) throw badArgument('`atMost` must be an unsigned integer')
+      return String(value)
     case 'distance':
       if (Number(value) < 0) throw badArgument('`distance` must not be negative')
       return String(value)

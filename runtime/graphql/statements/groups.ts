@@ -73,8 +73,26 @@ function describe(writer: Writer, scope: Scope, value: GroupValue): Described {
         '::float8',
       )
     }
+    case 'values':
+      return describeListed(scope, value)
     case 'figure':
       return describeFigure(scope, value)
+  }
+}
+
+/** As many as a page has at most. An index of an array has four bytes. */
+function describeListed(scope: Scope, { column, atMost }: Extract<GroupValue, { kind: 'values' }>): Described {
+  const { notNull, ...element } = scope.ordered(column)
+  const value = scope.column(column)
+  const present = notNull ? sql`` : sql` filter (where ${value} is not null)`
+  const most = sql`least(${valueParameter(atMost)}::int8, ${trusted(String(scope.entity.maxRows))})::int4`
+  return {
+    element: {
+      ...element,
+      notNull: false,
+      value: sql`(array_agg(distinct ${value} order by ${value})${present})[1:${most}]`,
+    },
+    builder: columnOf(scope.builder, column),
   }
 }
 
@@ -212,9 +230,11 @@ function memberOf(groups: Groups, outside: Scope, makeObject: MakeObject, member
     case 'object':
       return makeObject(member.members.map((inner): Pair => [inner.key, memberOf(groups, outside, makeObject, inner)]))
     case 'value': {
-      const isKey = groups.values.some(({ id, kind }) => id === member.value && kind === 'key')
+      const kind = groups.values.find(({ id }) => id === member.value)?.kind
       const value = outside.column(member.value)
-      return isKey ? applied(columnOf(outside.builder, member.value).json, value) : value
+      const { json } = columnOf(outside.builder, member.value)
+      if (kind === 'key') return applied(json, value)
+      return kind === 'values' ? sql`array(select ${applied(json, sql`v`)} from unnest(${value}) v)` : value
     }
   }
 }

@@ -64,9 +64,11 @@ const watchable = ({ query, tables }: Api): readonly string[] =>
 function groupShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const keys = [...table.orders.keys(), ...table.groupRelations.keys()]
   const measured = [...(table.figures.get('sum')?.keys() ?? [])]
+  const listed = [...(table.figures.get('countDistinct')?.keys() ?? [])]
   const counted: readonly (readonly [string, readonly string[]])[] = [
-    ['CountDistinctResult', [...(table.figures.get('countDistinct')?.keys() ?? [])]],
+    ['CountDistinctResult', listed],
     ['PercentileResult', measured],
+    ['ValuesResult', listed],
     ['FlagResult', [...(table.figures.get('every')?.keys() ?? [])]],
   ]
   const figures = [...table.figures].flatMap(([name, columns]) => (columns.size > 0 ? [name] : []))
@@ -74,7 +76,14 @@ function groupShape(table: ApiTable): readonly (readonly [string, readonly strin
     [`${table.type}GroupBy`, keys],
     [`${table.type}GroupKey`, keys],
     [`${table.type}GroupKeyOrder`, keys],
-    [`${table.type}Grouped`, ['key', 'count', 'cursor', ...figures, ...(measured.length > 0 ? ['percentile'] : [])]],
+    [
+      `${table.type}Grouped`,
+      [
+        ...['key', 'count', 'cursor', ...figures],
+        ...(measured.length > 0 ? ['percentile'] : []),
+        ...(listed.length > 0 ? ['values'] : []),
+      ],
+    ],
     [`${table.type}GroupOrder`, ['key', 'count', ...figures]],
     ...counted.filter(([, names]) => names.length > 0).map(([part, names]) => [`${table.type}${part}`, names] as const),
     [`${table.type}Having`, ['count', ...figures, 'and', 'or', 'not']],

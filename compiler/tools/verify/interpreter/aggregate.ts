@@ -1,7 +1,7 @@
 import { addDecimals, divideDecimal, printDecimal, quotient, readDecimal } from './decimal.ts'
 import type { Row } from './store.ts'
 import { compareValues, rulesOf } from './types.ts'
-import type { ColumnSketch, Json, Value, World } from './world.ts'
+import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 
 export type FigureName = 'sum' | 'avg' | 'min' | 'max'
 
@@ -33,10 +33,22 @@ function plainFigure(world: World, name: GroupFigure, { type }: ColumnSketch, va
     if (values.length === 0) return null
     return name === 'every' ? values.every((value) => value === true) : values.includes(true)
   }
-  const isFirst = (value: Value, index: number): boolean =>
-    values.findIndex((other) => compareValues(world, type, other, value) === 0) === index
-  return String(values.filter(isFirst).length)
+  return String(different(world, type, values).length)
 }
+
+const different = (world: World, type: ColumnType, values: readonly Value[]): readonly Value[] =>
+  values.filter((value, index) => values.findIndex((other) => compareValues(world, type, other, value) === 0) === index)
+
+/** Different values, the least first (spec/graphql.md 17.2). */
+export const leastValues = (
+  world: World,
+  column: ColumnSketch,
+  rows: readonly Row[],
+  atMost: number,
+): readonly Value[] =>
+  different(world, column.type, presentValues(column, rows))
+    .toSorted((a, b) => compareValues(world, column.type, a, b))
+    .slice(0, atMost)
 
 export function groupFigure(world: World, name: GroupFigure, column: ColumnSketch, rows: readonly Row[]): Json {
   if (isFigure(name)) return figure(world, name, column, rows)

@@ -1,4 +1,4 @@
-import { exactFigure, groupFigure, percentile, type GroupFigure } from './aggregate.ts'
+import { exactFigure, groupFigure, leastValues, percentile, type GroupFigure } from './aggregate.ts'
 import { demandKey, readKeys, type GroupKey } from './group-keys.ts'
 import { object } from './objects.ts'
 import type { ApiTable } from './api-types.ts'
@@ -148,6 +148,15 @@ export function groupsField(
           percentile(at, columnOf(table, 'sum', field), rowsOf(group)),
         )
       }
+      if (name === 'values') {
+        const atMost = Math.min(readAtMost(argument(context.scope, inner[0], 'atMost')), table.maxRows)
+        return object(context, `${table.type}ValuesResult`, inner, (field) => {
+          const column = columnOf(table, 'countDistinct', field)
+          return leastValues(world, column, rowsOf(group), atMost).map((value) =>
+            toAnswer(world, column.type, value, false),
+          )
+        })
+      }
       return object(context, `${table.type}${resultOf(name as GroupFigure)}`, inner, (field) =>
         groupFigure(world, name as GroupFigure, columnOf(table, name as GroupFigure, field), rowsOf(group)),
       )
@@ -159,6 +168,12 @@ function readAt(input: Json | undefined): number {
   const at = Number(input)
   if (!(at >= 0 && at <= 1)) throw new Refused('`at` must be from 0 to 1')
   return at
+}
+
+function readAtMost(input: Json | undefined): number {
+  const atMost = Number(input)
+  if (atMost < 0) throw new Refused('`atMost` must be an unsigned integer')
+  return atMost
 }
 
 const resultOf = (name: GroupFigure): string => {
@@ -200,9 +215,11 @@ export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes):
       object(context, `${table.type}Grouped`, nodes, (name, inner) =>
         name === 'percentile'
           ? readAt(argument(context.scope, inner[0], 'at'))
-          : name === 'key'
-            ? keyObject(context, table, keys(), '', null, inner)
-            : null,
+          : name === 'values'
+            ? readAtMost(argument(context.scope, inner[0], 'atMost'))
+            : name === 'key'
+              ? keyObject(context, table, keys(), '', null, inner)
+              : null,
       ),
   ]
 }

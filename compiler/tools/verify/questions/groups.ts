@@ -245,6 +245,15 @@ function drawMembers(scene: Scene, table: ApiTable, keys: readonly Chosen[]): st
       `part${scene.count()}: percentile(at: ${printTree(place(scene, 'Float!', at))}) { ${draw.pick(measured)} }`,
     )
   }
+  const listed = [...(table.figures.get('countDistinct') ?? [])].filter(([, column]) => hasOneText(column))
+  if (listed.length > 0 && draw.chance(40)) {
+    scene.tell('listed values')
+    const atMost = scene.spoil() ? -1 : draw.pick([0, 1, 2, 3, 1_000])
+    const names = draw.some(listed, 40).map(([name]) => name)
+    figures.push(
+      `listed${scene.count()}: values(atMost: ${printTree(place(scene, 'Int!', atMost))}) { __typename ${names.join(' ')} }`,
+    )
+  }
   const optional = ['cursor', 'count', '__typename', ...figures].filter(() => draw.chance(60))
   return [`key { ${shownKeys(keys).join(' ')} }`, ...optional].join(' ')
 }

@@ -150,6 +150,20 @@ describe('groups', () => {
     expect((await at(1.5)).errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
   })
 
+  it('list as many of the least values as a variable says, and as a page has', async () => {
+    const query =
+      'query Q($most: Int!) { c: saleCollection(filter: { id: { lte: 4 } }) { groups(by: [{ day: YEAR }]) { values(atMost: $most) { id } } } }'
+    const listed = async (most: number) =>
+      dataOf(await service.graphql(query, { variables: { most } })).c.groups.map(({ values }: any) => values.id)
+    expect([await listed(0), await listed(2), await listed(2_147_483_647)]).toEqual([
+      [[], []],
+      [[1], [2, 3]],
+      [[1], [2, 3, 4]],
+    ])
+    const refused = await service.graphql(query, { variables: { most: -1 } })
+    expect(refused.errors?.map(({ message }) => message)).toEqual(['`atMost` must be an unsigned integer'])
+  })
+
   it('count a page of theirs once as rows, beside the page of the collection', async () => {
     const query = (first: number): string =>
       `{ saleCollection(first: ${first}) { edges { node { id } } groups(by: [{ id: VALUE }], first: 30) { count } } }`
