@@ -15,6 +15,11 @@ comment on table labels is '@graphql({"links": {"writers": ["postLabelsCollectio
 comment on table post_labels is '@graphql({"manyToMany": {"enabled": true}})';
 grant select on labels, post_labels to anon, authenticated;
 
+create table pins (id int primary key, post_id int references posts, label_id int references labels);
+insert into pins select id, case when id % 2 = 0 then id end, case when id % 2 = 1 then 1 + id % 1000 end from posts;
+comment on table pins is '@graphql({"polymorphism": {"unions": {"target": ["post", "label"]}}})';
+grant select on pins to anon, authenticated;
+
 create table devices (id int primary key, state jsonb not null);
 insert into devices select n, jsonb_build_object(
   'site', jsonb_build_object('city', 'City ' || n % 5000), 'load', n % 997 / 997.0, 'tags', jsonb_build_array('t' || n % 3001, 'all'))

@@ -89,6 +89,25 @@ export const valueOperations: readonly AdditionOperation[] = [
       values: ({ post }) => [String(post)],
     },
   },
+  {
+    name: 'union',
+    document: `query Union($from: Int!) {
+    pinsCollection(first: 30, filter: {id: {gte: $from}}) { edges { node { id target {
+      __typename ... on Posts { id title } ... on Labels { name } } } } }
+  }`,
+    variables: (draw, { posts }) => ({ from: draw(posts) }),
+    hand: {
+      name: 'union',
+      text: `select row_to_json(z) from (select (k.*)::record as "pinsCollection" from (select array(select (e.*)::record
+      from (select * from pins p where p.id >= $1::int order by p.id limit 30) p,
+        lateral (select p.id, case when p.post_id is not null
+          then (select (t.*)::record from (select 'Posts' as "__typename", o.id, o.title from posts o where o.id = p.post_id) t)
+          else (select (t.*)::record from (select 'Labels' as "__typename", l.name from labels l where l.id = p.label_id) t)
+          end as target) n,
+        lateral (select (n.*)::record as node) e) as edges) k) z`,
+      values: ({ from }) => [String(from)],
+    },
+  },
   devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
     part: JSON.stringify({ tags: [`t${n}`] }),
   })),

@@ -24,7 +24,7 @@ interface Members {
 const shown = (value: JsonValue): string => JSON.stringify(value)
 
 /** The members of an addition's object; null and absence are no mistake. */
-function membersOf(value: JsonValue, names: readonly string[]): Members {
+export function membersOf(value: JsonValue, names: readonly string[]): Members {
   if (value === null) return { given: null, remarks: [] }
   if (!isJsonObject(value)) return { given: null, remarks: [`${shown(value)} is no object`] }
   const strange = Object.keys(value).filter((name) => !names.includes(name))

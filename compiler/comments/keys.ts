@@ -23,6 +23,7 @@ import {
   pageSize,
 } from './decoders.ts'
 import { links } from './links.ts'
+import { polymorphism } from './polymorphism.ts'
 
 /**
  * Kinds of object whose comments are read; a relation is a table, view, materialized view or foreign table. `other`
@@ -222,6 +223,14 @@ export const keys = [
     help:
       '{"name": ["relation", {"relation": {"column": {"operator": value}}}, ...]}: fields that lead over several ' +
       'relations, to rows that meet conditions.',
+  },
+  {
+    key: 'polymorphism',
+    on: ['relation'],
+    decode: polymorphism,
+    help:
+      '{"unions": {"name": ["relation", ...]}}: fields that lead to one row by the first of several relations that leads ' +
+      'to one, of a type that is the union of those.',
   },
   {
     key: 'live',

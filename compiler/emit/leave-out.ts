@@ -1,4 +1,10 @@
-import type { EntityFacts, FunctionFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
+import type {
+  EntityFacts,
+  FunctionFacts,
+  ObjectId,
+  RelationFacts,
+  ResultFacts,
+} from '../../runtime/contract/manifest.ts'
 import type { Model } from '../model/types.ts'
 
 /** Objects for which no SQL could be made that Postgres would read. */
@@ -25,14 +31,17 @@ export function leaveOut(model: Model, refused: Refused): Model {
 const entityOf = (result: ResultFacts): ObjectId | null =>
   result.kind === 'row' || result.kind === 'set' ? result.entity : null
 
-const cut = (entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts => ({
-  ...entity,
-  relations: entity.relations.filter(
-    ({ target, way }) =>
-      !refused.entities.has(target) && (way?.through ?? []).every((between) => !refused.entities.has(between.entity)),
-  ),
-  computed: entity.computed.filter((fn) => !leads(fn)),
-})
+function cut(entity: EntityFacts, refused: Refused, leads: (fn: FunctionFacts) => boolean): EntityFacts {
+  const isThere = ({ target, way }: RelationFacts): boolean =>
+    !refused.entities.has(target) && (way?.through ?? []).every((between) => !refused.entities.has(between.entity))
+  const { unions } = entity
+  return {
+    ...entity,
+    relations: entity.relations.filter(isThere),
+    ...(unions && { unions: unions.map((union) => ({ ...union, of: union.of.filter(isThere) })) }),
+    computed: entity.computed.filter((fn) => !leads(fn)),
+  }
+}
 
 interface Identified {
   readonly id: ObjectId

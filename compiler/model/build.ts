@@ -89,6 +89,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
     ...((yield* memo.map(isMarked, entityFacts)).includes(true) && { softDelete: true as const }),
+    ...((yield* memo.map(hasUnions, entityFacts)).includes(true) && { unions: true as const }),
     ...((yield* memo.map(isOneOf, entityFacts)).includes(true) && { oneOf: true as const }),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
@@ -159,6 +160,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
 
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
+const hasUnions = ({ unions }: EntityFacts): boolean => unions !== undefined
 const isOneOf = ({ oneOf }: EntityFacts): boolean => oneOf === true
 
 const isChanged = ({ updates }: EntityFacts): boolean => updates === true

@@ -36,6 +36,7 @@ function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnos
     ...(manifest.composites ?? [])
       .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))
       .map((item) => takenEnumName(names, item)),
+    ...(manifest.unions === true ? manifest.entities.flatMap((entity) => takenUnionNames(names, entity)) : []),
   ]
 }
 
@@ -44,7 +45,7 @@ const entityLabel = (entity: EntityFacts): string => nameObject(entity.kind, ent
 function ownerOf(names: Names, name: string): string {
   const found = names.find(name)
   if (found === undefined) return 'a type that is always there, or that another object brings'
-  if (found.kind === 'entity') return entityLabel(found.entity)
+  if (found.kind === 'entity' || found.kind === 'union') return entityLabel(found.entity)
   const { schema, name: type } = 'enum' in found ? found.enum : found.composite
   return nameType(schema, type)
 }
@@ -54,6 +55,16 @@ const takenEntityName = (names: Names, entity: EntityFacts): Diagnostic =>
 
 const takenEnumName = (names: Names, item: Pick<EnumFacts, 'schema' | 'name'>): Diagnostic =>
   diagnose('name-taken', nameType(item.schema, item.name), { name: item.name, owner: ownerOf(names, item.name) })
+
+const takenUnionNames = (names: Names, entity: EntityFacts): readonly Diagnostic[] =>
+  (entity.unions ?? [])
+    .filter((union) => !names.ownsUnion(union))
+    .map(({ field, type }) =>
+      diagnose('union-unusable', entityLabel(entity), {
+        name: field,
+        reason: `the type name ${JSON.stringify(type)} belongs to ${ownerOf(names, type)}`,
+      }),
+    )
 
 interface Claim {
   readonly field: string
@@ -76,7 +87,7 @@ function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
 
 /**
  * In one object type the last one wins, in the order columns, relations, computed fields; relations without a key of
- * their own come after all of these, the first one first.
+ * their own come after all of these, the first one first, and unions come last.
  */
 function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
@@ -98,7 +109,11 @@ function lostFields(entity: EntityFacts): readonly Lost[] {
       object: (nameOf: FunctionNames) => nameOf(entity.id, id),
     })),
   ]
-  return losersOf(entity.name, [...claims.toReversed(), ...others.map(claimOf)])
+  const unions = (entity.unions ?? []).map(({ field }) => ({
+    field,
+    object: () => `relation of ${entityLabel(entity)} (union ${field})`,
+  }))
+  return losersOf(entity.name, [...claims.toReversed(), ...others.map(claimOf), ...unions])
 }
 
 /** The first claim of a field has it. */

@@ -23,6 +23,7 @@ import { softDelete } from './soft-delete.ts'
 import { isIdentified } from './rules/one-to-one.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './table-additions.ts'
+import { unionFacts } from './unions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
 
@@ -109,9 +110,11 @@ function assemble(
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
+  const unions = unionFacts(named, relations.value)
   const fields = {
     columns: columns.facts.value,
     relations: relations.value,
+    ...unions.value,
     computed: computed.value.map((item) => item.facts),
     ...order.value,
     ...chosen.value,
@@ -120,6 +123,7 @@ function assemble(
   return withDiagnostics({ facts: { ...namedFacts(named, memo), ...fields }, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
+    ...unions.diagnostics,
     ...computed.diagnostics,
     ...order.diagnostics,
     ...chosen.diagnostics,

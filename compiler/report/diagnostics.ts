@@ -89,6 +89,11 @@ export const diagnosticKinds = {
       'Name each step by the field of a relation of the type before it, and columns, operators and values as in the ' +
       'setting "defaultFilter".',
   ),
+  'union-unusable': kind<{ name: string; reason: string }>(
+    'warning',
+    ({ name, reason }) => `The union ${quote(name)} has no field: ${reason}.`,
+    () => 'Name it as nothing else is named, and each of its relations by a field of the table that leads to one row.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

@@ -65,6 +65,8 @@ export interface Manifest {
   readonly updates?: true
   /** Some relation has `softDelete`, so that there is the type of what asks for deleted rows; absent: none has. */
   readonly softDelete?: true
+  /** Some relation has `unions`, whose types have names of their own; absent: none has. */
+  readonly unions?: true
   /** Inputs say that they take exactly one member, so that there is the directive for it; absent: none does. */
   readonly oneOf?: true
   /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
@@ -287,6 +289,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly columns: readonly ColumnFacts[]
   /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
   readonly relations: readonly RelationFacts[]
+  /** Fields that lead to rows of several relations (spec/graphql.md 17.9); absent: there are none. */
+  readonly unions?: readonly UnionFacts[]
   /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */
@@ -450,6 +454,15 @@ export interface ThroughFacts {
   readonly far: readonly string[]
   /** Conditions on its rows; absent: none. */
   readonly where?: readonly ConditionFacts[]
+}
+
+/** A field that leads to one row, by the first of its relations that leads to one (spec/graphql.md 17.9). */
+export interface UnionFacts {
+  readonly field: string
+  /** Name of its GraphQL type, the union of the types that its relations lead to. */
+  readonly type: string
+  /** Each leads to one row. */
+  readonly of: readonly RelationFacts[]
 }
 
 export interface FunctionFacts extends Deprecable {

@@ -4,7 +4,7 @@ import { tablesOf } from '../lib/reads.ts'
 import { atOnce } from '../lib/steps.ts'
 import { bucketTypes } from './buckets.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
-import type { CompositeFacts, EntityFacts, EnumFacts, Manifest } from './manifest.ts'
+import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
 import {
   additionsIn,
   claimNames,
@@ -21,7 +21,7 @@ import { scalarNames } from './scalar-names.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
- * relation by precedence, those with a key before those without; then enums. The losers have no type.
+ * relation by precedence, those with a key before those without; then enums, composites and unions. The losers have no type.
  */
 
 /** Those that are there in every schema. */
@@ -81,6 +81,7 @@ export interface Names {
   readonly owns: (entity: EntityFacts) => boolean
   readonly ownsEnum: (item: EnumFacts) => boolean
   readonly ownsComposite: (item: CompositeFacts) => boolean
+  readonly ownsUnion: (item: UnionFacts) => boolean
   /** Which type bears a name. */
   readonly find: (
     name: string,
@@ -93,7 +94,13 @@ export interface Names {
   readonly nameless: () => readonly EntityFacts[]
 }
 
-type ValuePart = EnumPart | CompositePart
+type ValuePart = EnumPart | CompositePart | UnionPart
+
+interface UnionPart {
+  readonly kind: 'union'
+  readonly entity: EntityFacts
+  readonly union: UnionFacts
+}
 
 interface CompositePart {
   readonly kind: 'composite' | 'composite-filter'
@@ -147,9 +154,12 @@ export function createNames(
     if (item.values.length > 0) claimOthers(enumTypes(item, listFilters))
   }
   for (const item of manifest.composites ?? []) if (item.fields.length > 0) claimOthers(compositeTypes(item))
+  const owns = (entity: EntityFacts): boolean => entityAt(claims.places.get(entity.name) ?? -1) === entity
+  for (const entity of manifest.unions === true ? manifest.entities.filter(owns) : [])
+    for (const union of entity.unions ?? []) claimOthers([[union.type, { kind: 'union', entity, union }]])
 
   return {
-    owns: (entity) => entityAt(claims.places.get(entity.name) ?? -1) === entity,
+    owns,
     ownsEnum: (item) => {
       const found = others.get(item.name)
       return found !== undefined && 'enum' in found && found.enum === item
@@ -157,6 +167,10 @@ export function createNames(
     ownsComposite: (item) => {
       const found = others.get(item.name)
       return found !== undefined && 'composite' in found && found.composite === item
+    },
+    ownsUnion: (item) => {
+      const found = others.get(item.type)
+      return found !== undefined && 'union' in found && found.union === item
     },
     listFilters,
     exposed: own.one(keyedOf, manifest.entities, claims.keyed),

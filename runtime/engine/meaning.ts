@@ -1,6 +1,7 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
 import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RowKey } from '../contract/lookups.ts'
+import type { Related } from './related.ts'
 
 /** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
 export type FieldMeaning =
@@ -21,6 +22,8 @@ export type FieldMeaning =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
+  /** The row of the first of these that leads to one. */
+  | { readonly kind: 'union'; readonly of: readonly Related[] }
   /** On an edge: the row through which it is reached. */
   | { readonly kind: 'between'; readonly entity: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }

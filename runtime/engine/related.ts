@@ -1,5 +1,5 @@
 import { figureType, type GroupFigure } from '../contract/figures.ts'
-import type { ColumnFacts, EntityFacts, RelationFacts } from '../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../contract/manifest.ts'
 import { lowerFirst } from '../contract/root-fields.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
@@ -9,6 +9,13 @@ export interface Related {
   readonly relation: RelationFacts
   readonly target: EntityFacts
 }
+
+/** The relations of a union that a role sees, in its order (spec/graphql.md 17.9). */
+export const unionRelations = (visible: RoleVisibility, entity: EntityFacts, { of }: UnionFacts): readonly Related[] =>
+  of.flatMap((relation) => {
+    const target = visible.entity(relation.target)
+    return target !== undefined && visible.seesRelation(entity, relation) ? [{ relation, target }] : []
+  })
 
 /** Relations by whose rows edges of this relation are reached, by their field in the type of the edges. */
 export const edgeRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, EntityFacts> =>

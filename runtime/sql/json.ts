@@ -51,6 +51,12 @@ export const objectFrom = (pairs: readonly Pair[], rows: Rows): Sql =>
     ? inForms(pairs, rowOf(select(columnsOf(pairs), rows)), (value) => select([{ value }], rows))
     : select([{ value: aggregated(pairs) }], rows)
 
+/** The first of these objects that is not null. Where one is json at once, all of them are: a record is none. */
+export function firstObject(objects: readonly Sql[]): Sql {
+  const areAlike = objects.every((one) => typeof one === 'object' && one.kind === 'object')
+  return sql`coalesce(${joined(areAlike ? objects : objects.map(toJson), ', ')})`
+}
+
 const rowOf = (of: Select): Select => select([{ value: { kind: 'row', alias: row } }], { from: [{ of, alias: row }] })
 
 /** A function takes 100 arguments at most (FUNC_MAX_ARGS). */

@@ -5,6 +5,7 @@ import {
   isInputObjectType,
   isInterfaceType,
   isObjectType,
+  isUnionType,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLSchema,
@@ -33,10 +34,11 @@ export function fieldsOf(schema: GraphQLSchema, type: string): readonly string[]
   return []
 }
 
-/** Fields of a type by name, or the values of an enum. */
+/** Fields of a type by name, the values of an enum, or the types of a union. */
 export function namesOf(schema: GraphQLSchema, type: string): readonly string[] {
   const found = schema.getType(type)
   if (isEnumType(found)) return found.getValues().map((value) => value.name)
+  if (isUnionType(found)) return found.getTypes().map(({ name }) => name)
   return fieldsOf(schema, type).map((field) => field.slice(0, field.indexOf(':')))
 }
 

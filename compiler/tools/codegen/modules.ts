@@ -1,4 +1,4 @@
-import { getNamedType, isObjectType, type GraphQLArgument } from 'graphql'
+import { getNamedType, isObjectType, isUnionType, type GraphQLArgument } from 'graphql'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
@@ -99,6 +99,12 @@ function factsOf(printing: Printing, field: ClientField): readonly string[] {
   const reading = printing.readings[named.name as ScalarName]
   return [
     ...(isObjectType(named) ? [`of: ${typeFacts(printing, named.name)}`] : []),
+    ...(isUnionType(named)
+      ? [
+          `of: () => (${inBraces(named.getTypes().map(({ name }) => `${name}: { of: ${typeFacts(printing, name)} }`))})`,
+          'either: true',
+        ]
+      : []),
     ...(reading === undefined ? [] : [`as: ${jsString(reading)}`]),
     ...(field.args.length === 0 ? [] : [`args: ${argumentFacts(printing, field)}`]),
   ]

@@ -4,6 +4,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isUnionType,
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
@@ -71,6 +72,10 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
   const marked = (field: ClientField): string => {
     const named = getNamedType(field.type)
     const more = field.args.length === 0 ? '' : `, ${takes(field)}`
+    if (isUnionType(named)) {
+      const types = named.getTypes().map((type) => `readonly ${type.name}: sdk.Of<${object(type)}>`)
+      return nullable(field.type, `sdk.Either<{ ${types.join('; ')} }${more}>`)
+    }
     if (!isObjectType(named))
       return more === '' ? output(field.type, leaf) : `sdk.Computed<${output(field.type, leaf)}${more}>`
     if (isListType(isNonNullType(field.type) ? field.type.ofType : field.type))

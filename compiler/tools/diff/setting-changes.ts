@@ -4,11 +4,12 @@ import type {
   EntityFacts,
   LimitFacts,
   RelationFacts,
+  UnionFacts,
 } from '../../../runtime/contract/manifest.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
-import { relationsBut } from '../../../runtime/engine/related.ts'
+import { relationsBut, unionRelations } from '../../../runtime/engine/related.ts'
 import { governingList } from '../../../runtime/graphql/allowlist/admission.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
@@ -121,6 +122,18 @@ const rules: readonly Rule[] = [
     }),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
+      (now.unions ?? []).flatMap((union) => {
+        const was = old.unions?.find(({ field }) => field === union.field)
+        return changeIf(
+          was !== undefined && ledBy(before, old, was) !== ledBy(after, now, union),
+          'dangerous',
+          'UNION_CHANGED',
+          `${now.name}.${union.field} leads by other relations now: it may hold other rows.`,
+        )
+      }),
+    ),
+  (before, after) =>
+    pairsOf(before, after).flatMap(([old, now]) =>
       changeIf(
         identityOf(old) !== identityOf(now),
         'dangerous',
@@ -133,6 +146,17 @@ const rules: readonly Rule[] = [
 /** What stands in between and which rows count, by whichever columns these are joined. */
 const wayOf = ({ way }: RelationFacts): string =>
   JSON.stringify([way?.through.map(({ entity, where }) => [entity, where]) ?? [], way?.where])
+
+/** By what a union leads to rows, in its order. */
+const ledBy = ({ visible }: RoleView, entity: EntityFacts, union: UnionFacts): string =>
+  JSON.stringify(
+    unionRelations(visible, entity, union).map(({ relation }) => [
+      relation.target,
+      relation.local,
+      relation.foreign,
+      wayOf(relation),
+    ]),
+  )
 
 /** What a column took and takes no longer; inputs look the same. */
 function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly ApiChange[] {

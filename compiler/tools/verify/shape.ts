@@ -100,6 +100,15 @@ function means(world: World, view: RoleView, meaning: FieldMeaning, field: RowFi
         (meaning.relation.shape === 'many') === field.many &&
         pairs(meaning.relation) === pairs(field)
       )
+    case 'union':
+      return (
+        meaning.kind === 'union' &&
+        meaning.of.length === field.of.length &&
+        field.of.every((one, place) => {
+          const related = meaning.of[place]
+          return related !== undefined && means(world, view, { kind: 'relation', ...related }, one)
+        })
+      )
     case 'computed':
     case 'headline':
       return false

@@ -180,6 +180,7 @@ function sketchTable(
     defaultFilter: relation.settings.defaultFilter,
     ...(softDelete !== null && { softDelete }),
     links: relation.settings.links,
+    unions: relation.settings.polymorphism.unions,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

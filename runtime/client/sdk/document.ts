@@ -10,6 +10,8 @@ export interface FieldFacts {
   readonly args?: Readonly<Record<string, string>>
   /** The object type of its value. Called late, because types refer to each other in circles. */
   readonly of?: TypeFacts
+  /** Present where that has types in the place of fields, of which the value is one. */
+  readonly either?: true
   readonly as?: ReaderName
   /** Present on what is no field of the schema: the rows of a page without its edges. */
   readonly rows?: true
@@ -67,28 +69,71 @@ function givenTo({ of }: FieldFacts, given: Fields): Asked {
 const chosenOf = (facts: FieldFacts, choice: unknown): Asked =>
   facts.args !== undefined && isFields(choice) ? givenTo(facts, choice) : { args: {}, select: choice }
 
-function printField(name: string, facts: FieldFacts, { args, select }: Asked, variables: Variables): Printed {
-  const called = nameOf(name) + printArguments(name, facts, args, variables)
+/** @param key of the answer */
+function printField(
+  name: string,
+  facts: FieldFacts,
+  { args, select }: Asked,
+  variables: Variables,
+  key: string = name,
+): Printed {
+  const called = `${key === name ? '' : `${key}: `}${nameOf(name)}${printArguments(name, facts, args, variables)}`
   if (facts.of === undefined)
     return { text: called, read: facts.as === undefined ? null : eachValue(readers[facts.as]) }
-  const { text, read } = printSelection(facts.of(), select, variables)
+  const { text, read } = (facts.either === true ? printTypes : printSelection)(facts.of(), select, variables)
   return facts.rows === true
-    ? { text: `${called}: edges { node { ${text} } }`, read: eachValue((edge) => nodeOf(edge, read)) }
+    ? { text: `${key}: edges { node { ${text} } }`, read: eachValue((edge) => nodeOf(edge, read)) }
     : { text: `${called} { ${text} }`, read: read && eachValue(read) }
 }
 
-function printSelection(type: ReturnType<TypeFacts>, select: unknown, variables: Variables): Printed {
+type Chosen = readonly (readonly [name: string, choice: unknown])[]
+
+function chosenIn(select: unknown): Chosen {
   if (!isFields(select)) throw new TypeError('What is selected of an object must be an object')
-  const chosen = Object.entries(select).filter(([, choice]) => choice !== undefined)
-  const printed = chosen.map(([name, choice]): readonly [string, Printed] => {
+  return Object.entries(select).filter(([, choice]) => choice !== undefined)
+}
+
+const printSelection = (type: ReturnType<TypeFacts>, select: unknown, variables: Variables): Printed =>
+  printFields(type, chosenIn(select), variables, (name) => name)
+
+/** @param keyOf the key of a field in the answer */
+function printFields(
+  type: ReturnType<TypeFacts>,
+  chosen: Chosen,
+  variables: Variables,
+  keyOf: (name: string) => string,
+): Printed {
+  const printed = chosen.map(([name, choice]) => {
     const facts = Object.hasOwn(type, name) ? (type[name] ?? {}) : {}
-    return [name, printField(name, facts, chosenOf(facts, choice), variables)]
+    const key = keyOf(name)
+    return { name, key, ...printField(name, facts, chosenOf(facts, choice), variables, key) }
   })
-  const reads = printed.flatMap(([name, { read }]) => (read === null ? [] : [[name, read] as const]))
+  const members = printed.filter(({ name, key, read }) => read !== null || key !== name)
   return {
     // GraphQL has no empty selection.
-    text: printed.map(([, { text }]) => text).join(' ') || '__typename',
-    read: reads.length === 0 ? null : (object) => readMembers(object, reads),
+    text: printed.map(({ text }) => text).join(' ') || '__typename',
+    read: members.length === 0 ? null : (object) => readMembers(object, members),
+  }
+}
+
+/**
+ * What is selected of each type that an object may be of. A field that is selected of several has a key of its own for each: in one
+ * place of an answer GraphQL lets no two fields of other types share one.
+ */
+function printTypes(types: ReturnType<TypeFacts>, select: unknown, variables: Variables): Printed {
+  const chosen = chosenIn(select).map(([name, choice]) => [name, chosenIn(choice)] as const)
+  const timesOf = (wanted: string): number =>
+    chosen.filter(([, fields]) => fields.some(([field]) => field === wanted)).length
+  const printed = chosen.map(([name, fields], place) => {
+    const type = (Object.hasOwn(types, name) ? types[name] : undefined)?.of
+    if (type === undefined) throw new TypeError(`${name} is none of ${Object.keys(types).join(', ')}`)
+    const keyOf = (field: string): string => (timesOf(field) > 1 ? `${field}__${place}` : field)
+    return { name, ...printFields(type(), fields, variables, keyOf) }
+  })
+  const reads = new Map(printed.map(({ name, read }) => [name, read]))
+  return {
+    text: ['__typename', ...printed.map(({ name, text }) => `... on ${nameOf(name)} { ${text} }`)].join(' '),
+    read: (object) => reads.get(String((object as Fields)['__typename']))?.(object) ?? object,
   }
 }
 
@@ -131,7 +176,18 @@ function nodeOf(edge: unknown, read: Reader | null): unknown {
   return read === null ? node : read(node)
 }
 
-function readMembers(object: unknown, reads: readonly (readonly [name: string, read: Reader])[]): unknown {
-  const read = reads.map(([name, readMember]) => [name, readMember((object as Fields)[name])] as const)
-  return { ...(object as Fields), ...Object.fromEntries(read) }
+/** A field of an answer that is read, or has another key there. */
+interface Member {
+  readonly name: string
+  readonly key: string
+  readonly read: Reader | null
+}
+
+function readMembers(object: unknown, members: readonly Member[]): unknown {
+  const given = object as Fields
+  const read = members.map(({ name, key, read: one }) => [name, one === null ? given[key] : one(given[key])] as const)
+  const renamed = new Set(members.flatMap(({ name, key }) => (name === key ? [] : [key])))
+  const others =
+    renamed.size === 0 ? given : Object.fromEntries(Object.entries(given).filter(([key]) => !renamed.has(key)))
+  return { ...others, ...Object.fromEntries(read) }
 }

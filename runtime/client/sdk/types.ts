@@ -2,18 +2,27 @@ import type { GraphqlResult } from '../graphql.ts'
 
 /**
  * What generated declarations say of a schema, and what becomes of a selection. Generated interfaces list the fields of
- * an object type with the types of their values; a field that is more than a value is marked by one of the three types
+ * an object type with the types of their values; a field that is more than a value is marked by one of the four types
  * below. Marks exist for the compiler only.
  */
 
 declare const fields: unique symbol
 declare const takes: unique symbol
 declare const value: unique symbol
+declare const either: unique symbol
 
 /** A field whose value is an object: something is selected of it in turn. */
 export interface Of<Fields, Args = {}> {
   readonly [fields]: Fields
   readonly [takes]: Args
+}
+
+/**
+ * A field whose value is an object of one of several types. It is selected of as if these were its fields, by their names,
+ * and is answered as what was selected of the one that it is, told apart by `__typename`.
+ */
+export interface Either<Types, Args = {}> extends Of<Types, Args> {
+  readonly [either]: true
 }
 
 /** A field whose value is a list of objects. */
@@ -59,11 +68,19 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
 export type Answered<Field, Select> =
   Field extends ListOf<infer Fields, infer Args>
     ? readonly Answer<Fields, SelectedWith<Args, Select>>[]
-    : Field extends Of<infer Fields, infer Args>
-      ? Answer<Fields, SelectedWith<Args, Select>>
-      : Field extends Computed<infer Value, unknown>
-        ? Value
-        : Field
+    : Field extends Either<infer Types, infer Args>
+      ? AnswerOfEither<Types, SelectedWith<Args, Select>>
+      : Field extends Of<infer Fields, infer Args>
+        ? Answer<Fields, SelectedWith<Args, Select>>
+        : Field extends Computed<infer Value, unknown>
+          ? Value
+          : Field
+
+type AnswerOfEither<Types, Select> = {
+  readonly [Name in keyof Types]: { readonly __typename: Name } & (Name extends keyof Select
+    ? Answered<Types[Name], Select[Name]>
+    : {})
+}[keyof Types]
 
 /** What is selected, which stands beside arguments where there are some. */
 type SelectedWith<Args, Select> = keyof Args extends never ? Select : Select['select' & keyof Select]

@@ -1,5 +1,14 @@
-import { parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
-import type { ArgumentFacts, ColumnFacts, EntityFacts, FunctionFacts, RelationFacts } from '../../contract/manifest.ts'
+import { GraphQLUnionType, parseValue, valueFromASTUntyped, type GraphQLOutputType } from 'graphql'
+import type {
+  ArgumentFacts,
+  ColumnFacts,
+  EntityFacts,
+  FunctionFacts,
+  RelationFacts,
+  UnionFacts,
+} from '../../contract/manifest.ts'
+import { lowerFirst } from '../../contract/root-fields.ts'
+import { unionRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
@@ -10,7 +19,7 @@ import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaType
 
 /**
  * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
- * (spec/graphql.md 2.4). Relations without a key of their own take what is free.
+ * (spec/graphql.md 2.4). Relations without a key of their own take what is free, and unions after them.
  */
 export const makeRow =
   (visible: RoleVisibility): MakePart =>
@@ -49,6 +58,10 @@ function rowMakers(
   for (const fn of entity.computed.filter((candidate) => visible.seesComputed(entity, candidate)))
     put(fn.field, () => computedField(visible, fn, types))
   for (const relation of relations) if (relation.way !== undefined && !fields.has(relation.field)) leadBy(relation)
+  for (const union of entity.unions ?? []) {
+    const of = visible.names.ownsUnion(union) ? unionRelations(visible, entity, union) : []
+    if (of.length > 0 && !fields.has(union.field)) put(union.field, () => unionField(union, of, types))
+  }
   for (const [name, column] of headlineFields(visible, entity, new Set(fields.keys())))
     put(name, () => headlineField(column))
   return fields
@@ -80,6 +93,16 @@ function relationField(relation: RelationFacts, target: EntityFacts, types: Sche
   const type = types.row(target)
   const output = relation.notNull ? nonNull(type) : type
   return field(output, meaning, `The related row of ${target.name}.`, deletedArgument(target))
+}
+
+function unionField({ type: name }: UnionFacts, of: readonly Related[], types: SchemaTypes): SchemaField {
+  const targets = [...new Map(of.map(({ target }) => [target.name, target] as const))].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  const description = `A row of ${targets.map(([target]) => target).join(' or ')}.`
+  const type = new GraphQLUnionType({ name, description, types: () => targets.map(([, target]) => types.row(target)) })
+  const args = Object.assign({}, ...targets.map(([, target]) => deletedArgument(target)))
+  return field(type, { kind: 'union', of }, `The related row, ${lowerFirst(description)}`, args)
 }
 
 function headlineField(column: ColumnFacts): SchemaField {

@@ -1,4 +1,5 @@
 import {
+  getNamedType,
   GraphQLDeprecatedDirective,
   GraphQLIncludeDirective,
   GraphQLObjectType,
@@ -6,11 +7,12 @@ import {
   GraphQLSchema,
   GraphQLSkipDirective,
   introspectionTypes,
+  isUnionType,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   type OperationTypeNode,
 } from 'graphql'
-import type { CompositeFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { CompositeFacts, FunctionFacts, Manifest, ObjectId, UnionFacts } from '../../contract/manifest.ts'
 import { once } from '../../lib/once.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
 import { visibleTo, type RoleVisibility } from '../view.ts'
@@ -239,6 +241,12 @@ function sortTypes(schema: GraphQLSchema): GraphQLSchema {
   return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
 }
 
+/** The type of a union, where it has its field. */
+function unionOf(row: GraphQLObjectType, { field, type }: UnionFacts): GraphQLNamedType | undefined {
+  const shown = getNamedType(row.getFields()[field]?.type)
+  return shown?.name === type ? shown : undefined
+}
+
 const hasFilter = (visible: RoleVisibility, item: CompositeFacts): boolean =>
   visible.comparableAttributes(item).length > 0
 
@@ -292,6 +300,7 @@ class LazySchema extends GraphQLSchema {
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
     if (found.kind === 'entity') return this.#types.part(found.entity, found.part)
+    if (found.kind === 'union') return unionOf(this.#types.row(found.entity), found.union)
     if ('composite' in found) {
       if (this.#visible.composite(found.composite.id) === undefined) return undefined
       if (found.kind === 'composite') return this.#types.composite(found.composite)
@@ -317,7 +326,8 @@ class LazySchema extends GraphQLSchema {
     return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
   }
 
-  override getPossibleTypes(_abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
+  override getPossibleTypes(abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
+    if (isUnionType(abstract)) return abstract.getTypes()
     return this.#visible.exposed.map((entity) => this.#types.row(entity))
   }
 
@@ -326,9 +336,10 @@ class LazySchema extends GraphQLSchema {
   }
 
   override isSubType(
-    _abstract: Parameters<GraphQLSchema['isSubType']>[0],
+    abstract: Parameters<GraphQLSchema['isSubType']>[0],
     type: Parameters<GraphQLSchema['isSubType']>[1],
   ): boolean {
+    if (isUnionType(abstract)) return abstract.getTypes().some((member) => member === type)
     return type instanceof GraphQLObjectType && type.getInterfaces().length > 0
   }
 }

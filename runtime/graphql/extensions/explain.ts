@@ -165,5 +165,6 @@ function addRow(places: Places, row: PlannedRow, path: Path): void {
 function addMember(places: Places, member: RowMember, path: Path): void {
   places.set(member, path)
   if ('row' in member) addRow(places, member.row, path)
+  if (member.kind === 'union') for (const { row } of member.of) addRow(places, row, path)
   if ('collection' in member) addCollection(places, member.collection, path)
 }

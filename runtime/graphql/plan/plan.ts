@@ -1,4 +1,4 @@
-import { getNamedType, GraphQLNonNull, isScalarType } from 'graphql'
+import { getNamedType, GraphQLNonNull, isAbstractType, isScalarType, type GraphQLSchema } from 'graphql'
 import { meaningOf, type FieldMeaning } from '../../engine/meaning.ts'
 import { scalars } from '../../engine/schema/scalars.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
@@ -27,7 +27,7 @@ import { planWrite } from './writes.ts'
  * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K), and for what cannot be watched (spec/graphql.md 16.1)
  */
 export function toPlan(view: RoleView, operation: Operation, variables: Variables): Plan {
-  const walk: Walk = { fragments: operation.fragments, variables }
+  const walk: Walk = { fragments: operation.fragments, variables, covers: coveredIn(view.schema) }
   const type = view.schema.getRootType(operation.node.operation)
   if (type == null) throw new Error(`there is no root type for ${operation.node.operation}`)
   const planner = createPlanner(view.visible, walk, (name) => view.schema.getType(name), planRow)
@@ -51,6 +51,13 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
     ...(kind === 'subscription' && { reads: readsOf(view.visible.manifest, roots) }),
   }
 }
+
+const coveredIn =
+  (schema: GraphQLSchema): Walk['covers'] =>
+  (name, type) => {
+    const abstract = schema.getType(name)
+    return isAbstractType(abstract) && schema.isSubType(abstract, type)
+  }
 
 const isIntrospection = (name: string): boolean => name === '__schema' || name === '__type'
 
@@ -86,6 +93,7 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
     case 'column':
     case 'attribute':
     case 'relation':
+    case 'union':
     case 'computed':
     case 'headline':
     case 'between':

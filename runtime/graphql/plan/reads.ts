@@ -14,6 +14,7 @@ import type {
   Root,
   Row,
   RowMember,
+  ToOne,
   WatchedRead,
 } from './types.ts'
 
@@ -219,10 +220,11 @@ function readMember(found: Found, path: Path, member: RowMember, place: Place): 
     case 'column':
     case 'headline':
       return
-    case 'one': {
-      const { row, join } = member
-      return readRow(found, path, row, addJoined(found, path, row.entity, null, { from: place, join }).there)
-    }
+    case 'one':
+      return readOne(found, path, member, place)
+    case 'union':
+      for (const one of member.of) readOne(found, path, one, place)
+      return
     case 'many':
       return readCollection(found, path, member.collection, { from: place, join: member.join })
     case 'computed-value':
@@ -234,6 +236,9 @@ function readMember(found: Found, path: Path, member: RowMember, place: Place): 
       return readResult(found, path, member)
   }
 }
+
+const readOne = (found: Found, path: Path, { row, join }: ToOne, from: Place): void =>
+  readRow(found, path, row, addJoined(found, path, row.entity, null, { from, join }).there)
 
 const readComputed = (found: Found, path: Path, { entity }: Place, id: ObjectId): void =>
   readCalled(

@@ -1,13 +1,14 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import type { Related } from '../../engine/related.ts'
 import { planArguments } from './arguments.ts'
 import { planCollection } from './collection.ts'
 import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import { joinOf, joinTo } from './joins.ts'
 import { planHeadline } from './search.ts'
-import type { CallResult, Row, RowMember } from './types.ts'
+import type { CallResult, Row, RowMember, ToOne } from './types.ts'
 
 /** The row that a field returns. */
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
@@ -41,14 +42,10 @@ export function planRowOf(
               join: joinOf(planner, relation),
               collection: planCollection(planner, target, selected),
             }
-          : {
-              kind: 'one',
-              key,
-              join: joinTo(planner, meaning, planner.args(selected)('deleted')),
-              unique: relation.unique,
-              row: planRow(planner, target, selected),
-            }
+          : { kind: 'one', key, ...planOne(planner, meaning, selected) }
       }
+      case 'union':
+        return { kind: 'union', key, of: meaning.of.map((related) => planOne(planner, related, selected)) }
       case 'computed': {
         const { function: fn } = meaning
         const args = planArguments(fn, planner.args(selected))
@@ -75,6 +72,13 @@ export function planRowOf(
   })
   return { entity, members }
 }
+
+/** The row that a relation leads to, whether the field is of its type or of one that covers it. */
+const planOne = (planner: Planner, related: Related, selected: SelectedField): ToOne => ({
+  join: joinTo(planner, related, planner.args(selected)('deleted')),
+  unique: related.relation.unique,
+  row: planRowOf(planner, related.target, planner.rowType(related.target.name), selected.nodes),
+})
 
 /** What is taken of the result of a function, by a field of the root or of a row. */
 export function planResult<Of extends 'call' | 'computed'>(

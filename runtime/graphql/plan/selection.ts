@@ -13,6 +13,8 @@ import type { Variables } from './input.ts'
 export interface Walk {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly variables: Variables
+  /** Whether an interface or a union of this name has the type as one of its own. */
+  readonly covers: (abstract: string, type: GraphQLObjectType) => boolean
 }
 
 /**
@@ -27,7 +29,7 @@ export function collectFields(
   const fields = new Map<string, FieldNode[]>()
   const visited = new Set<string>()
   const applies = (condition: string | undefined): boolean =>
-    condition === undefined || condition === type.name || type.getInterfaces().some((item) => item.name === condition)
+    condition === undefined || condition === type.name || walk.covers(condition, type)
 
   const visit = (set: SelectionSetNode): void => {
     for (const selection of set.selections) {

@@ -239,9 +239,18 @@ export type RowMember =
       readonly stop: Value
       readonly whole: Value
     })
-  | { readonly kind: 'one'; readonly key: string; readonly join: Join; readonly unique: boolean; readonly row: Row }
+  | ({ readonly kind: 'one'; readonly key: string } & ToOne)
+  /** The first of these that leads to a row. */
+  | { readonly kind: 'union'; readonly key: string; readonly of: readonly ToOne[] }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
   | (ComputedCall & { readonly key: string } & CallResult<'computed'>)
+
+/** The row that a relation leads to. */
+export interface ToOne {
+  readonly join: Join
+  readonly unique: boolean
+  readonly row: Row
+}
 
 /** What is selected of a composite value. */
 export type CompositeMembers = readonly (

@@ -126,6 +126,7 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
     case 'node-id':
     case 'column':
     case 'headline':
+    case 'union':
     case 'between':
     case 'attribute':
       return null

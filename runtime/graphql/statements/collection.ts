@@ -198,6 +198,8 @@ const rowCallsFunctions = ({ members }: Row): boolean =>
     switch (member.kind) {
       case 'one':
         return rowCallsFunctions(member.row)
+      case 'union':
+        return member.of.some(({ row }) => rowCallsFunctions(row))
       case 'many':
         return callsFunctions(member.collection.members)
       case 'computed-value':

@@ -1,8 +1,8 @@
-import { objectFrom } from '../../sql/json.ts'
+import { firstObject, objectFrom } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import { applied, sql, written, type From, type Pair, type Select, type Sql } from '../../sql/tree.ts'
 import type { CallBuilder, ComputedBuilder } from '../../contract/builder.ts'
-import type { CallResult, ComputedCall, Row, RowMember } from '../plan/types.ts'
+import type { CallResult, ComputedCall, Row, RowMember, ToOne } from '../plan/types.ts'
 import { collectionObject } from './collection.ts'
 import { calledComposite, compositeObject } from './composite.ts'
 import { headlineOf } from './search.ts'
@@ -59,11 +59,9 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
     case 'headline':
       return headlineOf(member, scope.column(member.column))
     case 'one':
-      return rowFrom(writer, member.row, (target) => {
-        const { there, joins, on, met } = wayTo(writer, member.join, scope, target, member.row)
-        const of = relationOf(target.builder)
-        return { of, joins, where: [on, ...met], ...firstOf(member), found: there }
-      })
+      return oneRow(writer, member, scope)
+    case 'union':
+      return firstObject(member.of.map((one) => oneRow(writer, one, scope)))
     case 'many':
       return collectionObject(writer, member.collection, {
         of: relationOf(writer.engine.entity(member.collection.entity.id)),
@@ -81,6 +79,14 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
     }
   }
 }
+
+/** The row that is related to the one in scope; null when there is none. */
+const oneRow = (writer: Writer, one: ToOne, scope: Scope): Sql =>
+  rowFrom(writer, one.row, (target) => {
+    const { there, joins, on, met } = wayTo(writer, one.join, scope, target, one.row)
+    const of = relationOf(target.builder)
+    return { of, joins, where: [on, ...met], ...firstOf(one), found: there }
+  })
 
 function computedCall({ of, args: passes = {} }: ComputedBuilder, scope: Scope, call: ComputedCall): Sql {
   const passed = passArguments(call.function, passes, call.args ?? [])

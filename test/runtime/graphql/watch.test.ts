@@ -13,7 +13,8 @@ describe('a subscription', () => {
         create table author (id int primary key, name text, boss_id int references author);
         create table post (id uuid primary key, author_id int references author, title text, at timestamptz, day date, done bool);
         create table note (post_id uuid references post, n bigint, primary key (post_id, n));
-        comment on table note is '@graphql({"totalCount": {"enabled": true}, "links": {"author": ["post", "author"]}})';
+        comment on table note is '@graphql({"totalCount": {"enabled": true}, "links": {"author": ["post", "author"]},
+          "polymorphism": {"unions": {"about": ["author", "post"]}}})';
         create table tag (id int primary key, name text, gone bool);
         comment on table tag is '@graphql({"softDelete": "gone"})';
         create table post_tag (post_id uuid references post, tag_id int references tag, n int, primary key (post_id, tag_id));
@@ -177,6 +178,10 @@ describe('a subscription', () => {
     ],
     [
       `noteCollection(filter: {postId: {eq: "${id}"}}) { edges { node { author { name } } } }`,
+      ['author()', `note(post_id=${id})`, `post(id=${id})`],
+    ],
+    [
+      `noteCollection(filter: {postId: {eq: "${id}"}}) { edges { node { about { ... on Author { name } } } } }`,
       ['author()', `note(post_id=${id})`, `post(id=${id})`],
     ],
     ['noteCollection(filter: {author: {id: {eq: 1}}}) { edges { node { n } } }', ['author(id=1)', 'note()', 'post()']],

@@ -1,6 +1,6 @@
 import type fc from 'fast-check'
 import { violations } from '../../../compiler/tools/verify/interpreter/constraints.ts'
-import { forwardName, reverseName } from '../../../compiler/tools/verify/interpreter/links.ts'
+import { forwardName, isUnique, reverseName } from '../../../compiler/tools/verify/interpreter/links.ts'
 import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
 import {
   columnNamed,
@@ -23,6 +23,7 @@ import {
   type LinkSketch,
   type PolicySketch,
   type TableSketch,
+  type UnionSketch,
   type Value,
   type World,
 } from '../../../compiler/tools/verify/interpreter/world.ts'
@@ -79,8 +80,54 @@ function withAsides(draw: Draw, world: World): World {
   }
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
-  return withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped)))
+  return withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped))))
 }
+
+/** Tables with fields that lead by several relations to one row; some of these lead to many rows, or nowhere. */
+function withUnions(draw: Draw, world: World): World {
+  const drawUnion = (names: readonly string[], others: readonly string[], place: number): UnionSketch => ({
+    field: draw.pick([`union_${place}`, `union_${place}`, `union_${place}`, others[0] ?? '', 'nodeId']),
+    of: draw.chance(60)
+      ? [...new Set(names)]
+      : Array.from({ length: draw.pick([2, 1, 3]) }, () => draw.pick(draw.chance(4) ? others : names)),
+  })
+  const joined = (table: TableSketch): TableSketch => {
+    const plainLinks = (table.links ?? []).filter(({ path }) => path.every(({ conditions }) => conditions.length === 0))
+    const fields = fieldsOn(world, table)
+    const names = [
+      ...fields.filter(({ many }) => !many).map(({ field }) => field),
+      ...plainLinks.map(({ name }) => name),
+    ]
+    const others = [table.columns[0]?.name ?? '', 'nowhere', ...fields.map(({ field }) => field)]
+    if (names.length === 0 || !draw.chance(70)) return table
+    const unions = [0, 1].map((place) => drawUnion(names, others, place))
+    return { ...table, unions: [...new Map(unions.map((union) => [union.field, union])).values()] }
+  }
+  return { ...world, tables: world.tables.map(joined) }
+}
+
+interface LeadingField {
+  readonly field: string
+  readonly to: TableSketch
+  readonly many: boolean
+}
+
+/** Fields of a table that lead along keys. */
+const fieldsOn = (world: World, from: TableSketch): readonly LeadingField[] => [
+  ...from.foreignKeys.map((key) => {
+    const to = tableNamed(world, key.target)
+    return { field: forwardName(world, { child: from, key, target: to }), to, many: false }
+  }),
+  ...world.tables.flatMap((child) =>
+    child.foreignKeys
+      .filter(({ target }) => target === from.name)
+      .map((key) => ({
+        field: reverseName(world, { child, key, target: from }),
+        to: child,
+        many: !isUnique(child, key.columns),
+      })),
+  ),
+]
 
 /** Tables whose rows may count as deleted. The time at which one is deleted is not known, so that nobody deletes there. */
 function withSoftDeletes(draw: Draw, world: World): World {
@@ -102,17 +149,7 @@ function withSoftDeletes(draw: Draw, world: World): World {
 /** Tables that name relations over several keys, with conditions now and then; some lead nowhere. */
 function withLinks(draw: Draw, world: World): World {
   const drawPath = (from: TableSketch, length: number): LinkSketch['path'] => {
-    const ways = [
-      ...from.foreignKeys.map((key) => {
-        const to = tableNamed(world, key.target)
-        return { field: forwardName(world, { child: from, key, target: to }), to }
-      }),
-      ...world.tables.flatMap((child) =>
-        child.foreignKeys
-          .filter(({ target }) => target === from.name)
-          .map((key) => ({ field: reverseName(world, { child, key, target: from }), to: child })),
-      ),
-    ]
+    const ways = fieldsOn(world, from)
     if (length === 0 || ways.length === 0) return []
     const { field, to } = draw.pick(ways)
     const conditions = draw.chance(30)

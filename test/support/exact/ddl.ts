@@ -195,6 +195,7 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
           ),
         ]),
       ),
+    polymorphism: table.unions && { unions: Object.fromEntries(table.unions.map(({ field, of }) => [field, of])) },
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

@@ -87,6 +87,14 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     yield plain
     if (links.length > 1) for (const index of links.keys()) yield { ...table, links: without(links, index) }
   }
+  if (table.unions !== undefined) {
+    const { unions, ...plain } = table
+    yield plain
+    if (unions.length > 1) for (const index of unions.keys()) yield { ...table, unions: without(unions, index) }
+    for (const [index, { of }] of unions.entries())
+      for (const place of of.length > 1 ? of.keys() : [])
+        yield { ...table, unions: unions.map((one, at) => (at === index ? { ...one, of: without(of, place) } : one)) }
+  }
   if (table.access !== undefined) {
     const { access, ...open } = table
     yield open

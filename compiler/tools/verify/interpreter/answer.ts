@@ -1,5 +1,5 @@
 import { figure } from './aggregate.ts'
-import type { Api, ApiTable, RowField } from './api-types.ts'
+import type { Api, ApiTable, RelationField, RowField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
 import { isInDomain } from './constraints.ts'
@@ -87,12 +87,8 @@ function single(
 
 /** Nested fields are read from `store`, the row itself may be newer (spec/graphql.md 10.5). */
 export function rowObject(context: Context, store: Store, table: ApiTable, row: Row, nodes: Nodes): Json {
-  return object(
-    context,
-    table.type,
-    nodes,
-    (name, inner) => rowField(context, store, table, row, fieldOf(table, name), inner),
-    true,
+  return object(context, table.type, nodes, (name, inner) =>
+    rowField(context, store, table, row, fieldOf(table, name), inner),
   )
 }
 
@@ -123,22 +119,38 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
     case 'computed':
       return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {
-      const target = apiTableOf(context.api, field.target)
-      const asked = argument(context.scope, nodes[0], 'deleted')
+      if (!field.many) return relatedRow(context, store, table, row, field, nodes)
       // A collection chooses among all of them.
-      const found = relatedRows(nestedIn(context, store), table, field, row, field.many ? 'WITH' : asked)
+      const found = relatedRows(nestedIn(context, store), table, field, row, 'WITH')
       const related = found.map((one) => one.row)
-      if (field.many) {
-        const through = field.way?.onEdge ?? null
-        const between = new Map(found.flatMap((one) => (one.between === null ? [] : [[one.row, one.between] as const])))
-        return collection(context, store, target, related, nodes, through === null ? null : { through, between })
-      }
-      const [first] = related
-      const isWhole = field.local.every((name) => (row.get(name) ?? null) !== null)
-      if (first === undefined && isWhole && target.sketch.sampled === true) throw new Unknown(target.type)
-      return first === undefined ? null : rowObject(context, store, target, first, nodes)
+      const through = field.way?.onEdge ?? null
+      const between = new Map(found.flatMap((one) => (one.between === null ? [] : [[one.row, one.between] as const])))
+      const target = apiTableOf(context.api, field.target)
+      return collection(context, store, target, related, nodes, through === null ? null : { through, between })
     }
+    case 'union':
+      for (const one of field.of) {
+        const answer = relatedRow(context, store, table, row, one, nodes)
+        if (answer !== null) return answer
+      }
+      return null
   }
+}
+
+function relatedRow(
+  context: Context,
+  store: Store,
+  table: ApiTable,
+  row: Row,
+  relation: RelationField,
+  nodes: Nodes,
+): Json {
+  const target = apiTableOf(context.api, relation.target)
+  const asked = argument(context.scope, nodes[0], 'deleted')
+  const [first] = relatedRows(nestedIn(context, store), table, relation, row, asked)
+  const isWhole = relation.local.every((name) => (row.get(name) ?? null) !== null)
+  if (first === undefined && isWhole && target.sketch.sampled === true) throw new Unknown(target.type)
+  return first === undefined ? null : rowObject(context, store, target, first.row, nodes)
 }
 
 /** A composite value is an object of what is selected of it, also where all of that is null (spec/graphql.md 17). */

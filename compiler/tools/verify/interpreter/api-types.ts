@@ -8,6 +8,8 @@ export interface Api {
   readonly tables: readonly ApiTable[]
   readonly query: ReadonlyMap<string, RootField>
   readonly mutation: ReadonlyMap<string, RootField>
+  /** The types of rows that interfaces and unions cover, by the names of these. */
+  readonly abstract: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export interface ApiTable {
@@ -80,10 +82,19 @@ export interface Way {
   readonly onEdge: string | null
 }
 
+/** The row of the first of these that leads to one (spec/graphql.md 17.9). */
+export interface UnionField {
+  readonly kind: 'union'
+  /** Its type. */
+  readonly type: string
+  readonly of: readonly RelationField[]
+}
+
 export type RowField =
   | { readonly kind: 'nodeId' }
   | { readonly kind: 'column'; readonly column: ColumnSketch }
   | RelationField
+  | UnionField
   | { readonly kind: 'computed'; readonly function: FunctionSketch }
   /** A text with what is found in it between marks. */
   | { readonly kind: 'headline'; readonly column: ColumnSketch }

@@ -25,7 +25,7 @@ import {
   type Links,
 } from './links.ts'
 import { functionNameOf, isName, lowerFirst } from './names.ts'
-import { pathsOf } from './linked-paths.ts'
+import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
@@ -97,7 +97,26 @@ function makeApi(world: World, role: Role): Api {
     addLookups(world, query, table)
     addChanges(world, mutation, table)
   }
-  return { tables, query: shown(world, 'Query', query), mutation: shown(world, 'Mutation', mutation) }
+  return {
+    tables,
+    query: shown(world, 'Query', query),
+    mutation: shown(world, 'Mutation', mutation),
+    abstract: abstractTypes(tables),
+  }
+}
+
+function abstractTypes(tables: readonly ApiTable[]): Api['abstract'] {
+  const typeOfTable = new Map(tables.map(({ sketch, type }) => [sketch.name, type]))
+  return new Map([
+    ['Node', new Set(typeOfTable.values())],
+    ...tables.flatMap(({ fields }) =>
+      [...fields.values()].flatMap((field): readonly (readonly [string, ReadonlySet<string>])[] =>
+        field.kind === 'union'
+          ? [[field.type, new Set(field.of.map(({ target }) => typeOfTable.get(target) ?? ''))]]
+          : [],
+      ),
+    ),
+  ])
 }
 
 const shown = <T>({ hidden = [] }: World, type: string, fields: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
@@ -354,8 +373,29 @@ function rowFields(
   addComputed(world, role, exposed, sketch, fields)
   for (const [name, field] of [...linkedOf(world, role, exposed, sketch), ...crossingsOf(world, links, sketch)])
     if (isFieldName(name) && !fields.has(name)) fields.set(name, field)
+  for (const { field: name, of } of unionsOf(world, sketch, sightOf(world, role, exposed))) {
+    const type = typeOf(world, sketch) + name.charAt(0).toUpperCase() + name.slice(1)
+    if (isFieldName(name) && of.length > 0 && !fields.has(name))
+      fields.set(name, { kind: 'union', type, of: of.map(relationBy) })
+  }
   return fields
 }
+
+const sightOf = (world: World, role: Role, exposed: readonly TableSketch[]): Sight => ({
+  joins: (table, columns) => exposed.includes(table) && isReadable(table, columns, role),
+  filterable: (table) => [...filterColumns(world, role, table).values()],
+})
+
+const relationBy = ({ target, local, foreign, many, way }: LinkedPath): RelationField => ({
+  kind: 'relation',
+  target: target.name,
+  many,
+  direction: 'reverse',
+  local,
+  foreign,
+  notNull: false,
+  way,
+})
 
 /** What the table's comment names by the ways that lead there (spec/graphql.md 17.8). */
 function linkedOf(
@@ -364,14 +404,7 @@ function linkedOf(
   exposed: readonly TableSketch[],
   sketch: TableSketch,
 ): readonly (readonly [string, RelationField])[] {
-  const paths = pathsOf(world, sketch, {
-    joins: (table, columns) => exposed.includes(table) && isReadable(table, columns, role),
-    filterable: (table) => [...filterColumns(world, role, table).values()],
-  })
-  return paths.map(({ name, target, ...path }) => [
-    name,
-    { kind: 'relation', target: target.name, direction: 'reverse', notNull: false, ...path },
-  ])
+  return pathsOf(world, sketch, sightOf(world, role, exposed)).map((path) => [path.name, relationBy(path)])
 }
 
 /** Where tables lead that connect rows of this one with others (spec/graphql.md 17.7). */

@@ -115,13 +115,15 @@ const checkMembers = (
   member: string,
   check: (inner: Nodes) => readonly string[],
 ): readonly string[] =>
-  [...collectFields(context.scope, type, false, selectionsOf(nodes)).values()].flatMap((inner) =>
+  [...collectFields(context.scope, type, selectionsOf(nodes)).values()].flatMap((inner) =>
     inner[0].name.value === member ? check(inner) : [],
   )
 
 function checkRow(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
-  return [...collectFields(context.scope, table.type, true, selectionsOf(nodes)).values()].flatMap((inner) => {
+  return [...collectFields(context.scope, table.type, selectionsOf(nodes)).values()].flatMap((inner) => {
     const field = table.fields.get(inner[0].name.value)
+    if (field?.kind === 'union')
+      return field.of.flatMap(({ target }) => checkRow(context, apiTableOf(context.api, target), inner))
     const link = field === undefined ? null : linkOf(field)
     if (link === null) return []
     const target = apiTableOf(context.api, link.target)

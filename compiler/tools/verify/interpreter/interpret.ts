@@ -42,8 +42,9 @@ export function interpret(world: World, store: Store, question: Question): Outco
     const { operationName: wanted } = question
     const operation = operations.find((item) => wanted === null || item.name?.value === wanted)
     if (operation === undefined) throw new Error('the document has no such operation')
-    const scope = readScope(document, operation, question.variables)
-    const context = { world, api: apiOf(world, question.role), scope, claims: question.claims, unordered, meanwhile }
+    const api = apiOf(world, question.role)
+    const scope = readScope(document, operation, question.variables, api)
+    const context = { world, api, scope, claims: question.claims, unordered, meanwhile }
     const exceeded = checkLimits(context, operation)
     if (exceeded.length > 0) throw new Refused(...exceeded)
     const { data, after } = run(context, store, operation)
@@ -63,7 +64,7 @@ function run(
   // A subscription is answered as a query (spec/graphql.md 16).
   const root = operation.operation === 'mutation' ? 'Mutation' : 'Query'
   const type = operation.operation === 'subscription' ? 'Subscription' : root
-  const fields = [...collectFields(context.scope, root, false, [operation.selectionSet])]
+  const fields = [...collectFields(context.scope, root, [operation.selectionSet])]
   // Arguments are checked for all fields before anything runs.
   const reasons = fields.flatMap(([, nodes]) => checkRoot(context, root, nodes))
   if (reasons.length > 0) throw new Refused(...reasons)

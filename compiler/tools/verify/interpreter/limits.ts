@@ -102,6 +102,7 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   }
   const table = api.tables.find(({ type }) => type === owner)
   const found = table?.fields.get(field)
+  if (found?.kind === 'union') return { type: found.type, pagesOf: null }
   const link = found === undefined ? null : linkOf(found)
   if (link !== null) return linked(link.target, link.many)
   // Of the types that wrap rows only these members hold rows.

@@ -44,6 +44,32 @@ export const pathsOf = (world: World, table: TableSketch, sight: Sight): readonl
     return path === null ? [] : [path]
   })
 
+/** Unions of a table (spec/graphql.md 17.9), with the relations of each that a role sees. */
+export const unionsOf = (
+  world: World,
+  table: TableSketch,
+  sight: Sight,
+): readonly { readonly field: string; readonly of: readonly LinkedPath[] }[] =>
+  (table.unions ?? []).flatMap(({ field, of }) => {
+    const led = of.map((name) => {
+      const hops = relationNamed(world, table, name)
+      return hops === null || !hops.every(isToOne) ? null : { name, hops }
+    })
+    const found = led.flatMap((one) => one ?? [])
+    // One that is none, or leads to many rows, takes the field from everybody.
+    if (found.length < of.length) return []
+    return [{ field, of: found.flatMap(({ name, hops }) => pathOver(world, name, hops, sight) ?? []) }]
+  })
+
+/** A relation of the table, or a link of it that no relation shares its name with. */
+function relationNamed(world: World, table: TableSketch, name: string): readonly Hop[] | null {
+  const link = (table.links ?? []).find((one) => one.name === name)
+  if (!isName(name) || name === 'nodeId') return null
+  return walk(world, table, [{ field: name, conditions: [] }]) ?? (link ? walk(world, table, link.path) : null)
+}
+
+const isToOne = ({ to, foreign }: Hop): boolean => isUnique(to, foreign)
+
 /** Whatever a role sees: of two relations of one name on a table the last one has it (spec/graphql.md 2.4). */
 function walk(world: World, table: TableSketch, path: LinkSketch['path']): readonly Hop[] | null {
   const [step, ...others] = path
@@ -96,7 +122,7 @@ function pathOver(world: World, name: string, hops: readonly Hop[], sight: Sight
     target: last.to,
     local: first.local,
     foreign: last.foreign,
-    many: !hops.every(({ to, foreign }) => isUnique(to, foreign)),
+    many: !hops.every(isToOne),
     way: {
       through,
       meets: meetsOf(last),

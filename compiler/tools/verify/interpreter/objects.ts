@@ -8,9 +8,8 @@ export function object(
   type: string,
   nodes: Nodes,
   resolve: (name: string, nodes: Nodes) => Json,
-  isNode = false,
 ): Json {
-  const fields = [...collectFields(context.scope, type, isNode, selectionsOf(nodes))]
+  const fields = [...collectFields(context.scope, type, selectionsOf(nodes))]
   return Object.fromEntries(
     fields.map(([key, inner]) => {
       const name = inner[0].name.value

@@ -8,18 +8,21 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql'
+import type { Api } from './api-types.ts'
 import type { Json } from './world.ts'
 
 /** What a document's selections and values mean (GraphQL specification, sections 2.12 and 6.3). */
 export interface Scope {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly variables: Readonly<Record<string, Json>>
+  readonly abstract: Api['abstract']
 }
 
 export function readScope(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   sent: Readonly<Record<string, Json>>,
+  { abstract }: Api,
 ): Scope {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
   const names = (operation.variableDefinitions ?? []).map((definition) => definition.variable.name.value)
@@ -30,6 +33,7 @@ export function readScope(
   return {
     fragments: new Map(fragments.map((fragment) => [fragment.name.value, fragment])),
     variables: Object.fromEntries([...defaults, ...values]),
+    abstract,
   }
 }
 
@@ -69,7 +73,6 @@ function readNode(variables: Readonly<Record<string, Json>>, node: ValueNode): J
 export function collectFields(
   scope: Scope,
   type: string,
-  isNode: boolean,
   selections: readonly (SelectionSetNode | undefined)[],
 ): ReadonlyMap<string, readonly [FieldNode, ...FieldNode[]]> {
   const found = new Map<string, [FieldNode, ...FieldNode[]]>()
@@ -84,7 +87,7 @@ export function collectFields(
     }
     const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? scope.fragments.get(selection.name.value) : selection
     const condition = fragment?.typeCondition?.name.value
-    const applies = condition === undefined || condition === type || (condition === 'Node' && isNode)
+    const applies = condition === undefined || condition === type || scope.abstract.get(condition)?.has(type) === true
     if (applies) fragment?.selectionSet.selections.forEach(visit)
   }
   for (const set of selections) set?.selections.forEach(visit)

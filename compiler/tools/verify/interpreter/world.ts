@@ -218,6 +218,13 @@ export interface LinkSketch {
   readonly path: readonly { readonly field: string; readonly conditions: readonly ConditionSketch[] }[]
 }
 
+/** A field that leads to a row by the first of several relations that leads to one. */
+export interface UnionSketch {
+  readonly field: string
+  /** Relations by their fields. */
+  readonly of: readonly string[]
+}
+
 export interface TableSketch {
   readonly name: string
   readonly access?: readonly AccessSketch[]
@@ -229,6 +236,8 @@ export interface TableSketch {
   readonly softDelete?: string
   /** The `links` setting. */
   readonly links?: readonly LinkSketch[]
+  /** The `polymorphism` setting. */
+  readonly unions?: readonly UnionSketch[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

@@ -11,6 +11,8 @@ export interface Scene extends Placing {
   readonly world: World
   readonly api: Api
   readonly fragments: string[]
+  /** Present where no two fields may share a key: those of different types in one place. */
+  readonly apart?: true
   /** A fresh number. */
   readonly count: () => number
   /** True in a document that is to be refused, until the reason is drawn. */

@@ -1,7 +1,8 @@
-import type { ApiTable, RowField } from '../interpreter/api-types.ts'
+import type { ApiTable, RowField, UnionField } from '../interpreter/api-types.ts'
 import { apiTableOf } from '../interpreter/api.ts'
 import { argumentsOf } from '../interpreter/calls.ts'
 import { linkOf } from '../interpreter/check.ts'
+import { mayBeDeleted } from '../interpreter/deleted.ts'
 import { fieldNameOf, isName } from '../interpreter/names.ts'
 import { compositeNamed, hasAddition, type ColumnType } from '../interpreter/world.ts'
 import { drawDeleted } from './deleted.ts'
@@ -18,7 +19,7 @@ type Keys = Set<string>
 /** A field's name with an alias where it must or may have one. */
 function keyed(scene: Scene, keys: Keys, name: string, reusable = false): string {
   const isTaken = keys.has(name) && !reusable
-  if (!isTaken && !scene.draw.chance(12)) {
+  if (!isTaken && scene.apart !== true && !scene.draw.chance(12)) {
     keys.add(name)
     return name
   }
@@ -59,7 +60,8 @@ const several = (scene: Scene, type: string, selections: readonly string[]): str
 export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   const { draw } = scene
   const keys: Keys = new Set()
-  const plain = [...table.fields].filter(([, field]) => linkOf(field) === null)
+  const plain = [...table.fields].filter(([, field]) => linkOf(field) === null && field.kind !== 'union')
+  const unions = [...table.fields].flatMap(([name, field]) => (field.kind === 'union' ? [[name, field] as const] : []))
   const links = [...table.fields].filter(([, field]) => linkOf(field) !== null)
   const count = 1 + draw.int(3)
   const selections = Array.from({ length: count }, () => {
@@ -92,8 +94,25 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   if (draw.chance(8)) selections.push(keyed(scene, keys, '__typename', true))
   if (draw.chance(6)) selections.push(`... on Node { ${keyed(scene, keys, 'nodeId', true)} }`)
   const related = depth === 0 ? [] : links.filter(() => draw.chance(45))
+  for (const [name, field] of depth === 0 ? [] : unions.filter(() => draw.chance(60)))
+    selections.push(drawUnion(scene, keys, name, field, depth - 1))
   for (const [name, field] of related) selections.push(drawRelation(scene, table, keys, name, field, depth - 1))
   return several(scene, table.type, selections)
+}
+
+/** Something of some of its types, whose fields mostly have other types where they have one name. */
+function drawUnion(scene: Scene, keys: Keys, name: string, field: UnionField, depth: number): string {
+  const { draw } = scene
+  const targets = [...new Set(field.of.map(({ target }) => target))].map((target) => apiTableOf(scene.api, target))
+  scene.tell(`union: of ${targets.length}`)
+  const members = draw
+    .some(targets, 70)
+    .map((target) => `... on ${target.type} { ${drawRow({ ...scene, apart: true }, target, depth)} }`)
+  if (members.length === 0 || draw.chance(40)) members.push('__typename')
+  if (draw.chance(20)) members.push('... on Node { nodeId }')
+  const deletable = targets.find(({ sketch }) => mayBeDeleted(sketch))
+  const args = deletable === undefined ? '' : deletedText(scene, deletable)
+  return `${keyed(scene, keys, name)}${args}${directives(scene)} { ${several(scene, field.type, members)} }`
 }
 
 function drawComposite(scene: Scene, type: ColumnType): string {

@@ -27,7 +27,8 @@ const sql = `
   create table guest (id int primary key, name text, gone boolean not null default false);
   comment on table guest is '@graphql({"softDelete": "gone", "links": {"hosts": ["invitationCollection", "event"]}})';
   create table invitation (event_id int references event, guest_id int references guest, seat int, primary key (event_id, guest_id));
-  comment on table invitation is '@graphql({"links": {"met": [{"event": {"slug": {"neq": "old"}}}]}})';
+  comment on table invitation is '@graphql({"links": {"met": [{"event": {"slug": {"neq": "old"}}}]},
+    "polymorphism": {"unions": {"about": ["event", "guest"]}}})';
   grant usage on schema public to anon;
   grant all on event, guest, invitation to anon;
 `
@@ -79,6 +80,11 @@ it('takes the filters of each addition, look-ups by unique keys and groups', () 
     `if (led.error === null) { const slug: string | undefined = led.data[0]?.hosts?.rows[0]?.slug; void slug }`,
     `void db.invitation.list({ select: { met: { slug: true }, guest: { deleted: 'ONLY', select: { id: true } } } })`,
     `void db.guest.get({ id: 1, deleted: 'ONLY', select: { id: true } })`,
+    `const about = await db.invitation.list({
+      select: { about: { deleted: 'WITH', select: { Event: { price: true }, Guest: { name: true } } } } })`,
+    `if (about.error === null) for (const { about: it } of about.data) {
+      if (it?.__typename === 'Event') { const price: string | null = it.price; void price }
+      if (it?.__typename === 'Guest') { const name: string | null = it.name; void name } }`,
   ]
   expect(complaints(use.join('\n'))).toBe('')
 })
@@ -97,6 +103,8 @@ it.each([
   `void db.event.page({ select: { edges: { seat: true } } })`,
   `void db.guest.page({ select: { edges: { invitation: { chair: true } } } })`,
   `void db.guest.list({ deleted: 'SOME', select: { id: true } })`,
+  `void db.invitation.list({ select: { about: { select: { Event: { name: true } } } } })`,
+  `void db.invitation.list({ select: { about: { select: { Event: { id: true } } } } }).then(({ data }) => data?.[0]?.about?.id)`,
 ])('does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)
 })

@@ -9,6 +9,7 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  isUnionType,
   getVariableValues,
   parse,
   validate,
@@ -281,6 +282,7 @@ describe('requests of generated clients', () => {
     'many-to-many',
     'links',
     'soft-delete',
+    'unions',
   ]
   let app: Application
   beforeAll(() => {
@@ -338,8 +340,15 @@ function drawSelection(type: GraphQLObjectType, draw: Draw, depth: number): Reco
   const fields = Object.values(type.getFields()).filter(() => draw(3) === 0)
   const chosen = fields.flatMap((field) => {
     const named = getNamedType(field.type)
-    if (isObjectType(named) && depth === 0) return []
-    const select = isObjectType(named) ? { select: drawSelection(named, draw, depth - 1) } : {}
+    const types = isUnionType(named) ? named.getTypes() : []
+    if ((isObjectType(named) || types.length > 0) && depth === 0) return []
+    const ofTypes = (): object =>
+      Object.fromEntries(types.map((one) => [one.name, drawSelection(one, draw, depth - 1)]).filter(() => draw(3) > 0))
+    const select = isObjectType(named)
+      ? { select: drawSelection(named, draw, depth - 1) }
+      : types.length > 0
+        ? { select: ofTypes() }
+        : {}
     return [
       [
         field.name,

@@ -348,6 +348,22 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of unions that come, lead by other relations or go', async () => {
+    const unions = (...of: readonly string[]): string =>
+      `comment on table posts is '@graphql(${JSON.stringify({ polymorphism: { unions: { origin: of } } })})';`
+    expect((await migrate(unions('author'))).stdout).toContain('Posts.origin was added.')
+    await db.query(unions('author'))
+    try {
+      const checked = 'alter table posts add column checker_id int references authors;'
+      expect((await migrate(checked + unions('checker', 'author'))).stdout).toContain(
+        'Posts.origin leads by other relations now: it may hold other rows.',
+      )
+      expect((await migrate('comment on table posts is null')).stdout).toContain('Posts.origin was removed.')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('tells of inputs that take exactly one member, which breaks documents', async () => {
     const on = `comment on table posts is '@graphql({"oneOf": {"enabled": true}})';`
     const report = await migrate(on)

@@ -1,0 +1,44 @@
+import type { EntityFacts, RelationFacts, UnionFacts } from '../../runtime/contract/manifest.ts'
+import { upperFirst } from '../../runtime/contract/root-fields.ts'
+import type { UnionSetting } from '../comments/polymorphism.ts'
+import { diagnose } from '../report/diagnostics.ts'
+import { nameRelation } from '../report/object-name.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import { isValidName } from './names.ts'
+import type { NamedRelation } from './named-relations.ts'
+import { nodeIdField } from './node-id.ts'
+
+/**
+ * Fields that a relation's comment lets lead by several relations (spec/graphql.md 17.9).
+ *
+ * @param relations of the relation, all that the API has
+ */
+export function unionFacts(
+  named: NamedRelation,
+  relations: readonly RelationFacts[],
+): WithDiagnostics<Pick<EntityFacts, 'unions'>> {
+  const { unions } = named.relation.settings.polymorphism
+  const { value, diagnostics } = collectPresent(unions.map((union) => unionOf(named, relations, union)))
+  return withDiagnostics(value.length === 0 ? {} : { unions: value }, diagnostics)
+}
+
+function unionOf(
+  { relation, name }: NamedRelation,
+  relations: readonly RelationFacts[],
+  { field, of }: UnionSetting,
+): WithDiagnostics<UnionFacts | null> {
+  const lost = (reason: string): WithDiagnostics<null> =>
+    withDiagnostics(null, [diagnose('union-unusable', nameRelation(relation), { name: field, reason })])
+  if (!isValidName(field) || field === nodeIdField) return lost('its name is none that a field can have')
+  const found = of.map((wanted) => ({ wanted, led: relationNamed(relations, wanted) }))
+  const missing = found.find(({ led }) => led === undefined)
+  if (missing !== undefined) return lost(`there is no relation ${JSON.stringify(missing.wanted)}`)
+  const many = found.find(({ led }) => led?.shape === 'many')
+  if (many !== undefined) return lost(`the relation ${JSON.stringify(many.wanted)} leads to many rows`)
+  return withDiagnostics({ field, type: name + upperFirst(field), of: found.flatMap(({ led }) => led ?? []) })
+}
+
+/** Of two that want a field the last one has it; those without a key of their own take what is free (spec/graphql.md 2.4, 17.8). */
+const relationNamed = (relations: readonly RelationFacts[], name: string): RelationFacts | undefined =>
+  relations.findLast(({ field, way }) => field === name && way === undefined) ??
+  relations.find(({ field }) => field === name)
