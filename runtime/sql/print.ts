@@ -1,6 +1,20 @@
 import type { OpenText } from '../contract/execution.ts'
 import { columnsOf, object } from './json.ts'
-import type { Outlet, Column, Cte, From, Item, Parameter, RowForm, Select, SelectList, Sql, Union } from './tree.ts'
+import type {
+  Outlet,
+  Column,
+  Cte,
+  From,
+  SizeHole,
+  Item,
+  Parameter,
+  RowForm,
+  Select,
+  SelectList,
+  PageSize,
+  Sql,
+  Union,
+} from './tree.ts'
 import { findUses } from './uses.ts'
 
 /** A statement as Postgres takes it. */
@@ -8,12 +22,20 @@ export interface Printed<Text extends string = string> {
   readonly text: Text
   /** The values of $1, $2, ... */
   readonly values: readonly unknown[]
+  /** Where numbers stand that variables give, in order; absent: nowhere. */
+  readonly holes?: readonly PlacedHole[]
+}
+
+/** A hole, and which characters of the text it has for the variables that the statement was written for. */
+export interface PlacedHole extends SizeHole {
+  readonly from: number
+  readonly to: number
 }
 
 /** Writes a statement that stays open for `extended`. */
 export const printOpen = (statement: SelectList, rows: RowForm = 'record'): Printed<OpenText> => {
-  const { text, values } = print(statement, rows)
-  return { text: text as OpenText, values }
+  const { text, ...others } = print(statement, rows)
+  return { text: text as OpenText, ...others }
 }
 
 /**
@@ -27,12 +49,15 @@ export const extended = (text: OpenText, columns: readonly string[], condition: 
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
   const { columns, items, isItem } = findUses(statement, rows)
   const numbers = new Map<unknown, number>()
+  const sizes: PageSize[] = []
 
   const text = (node: Sql): string => {
     if (typeof node === 'string') return node
     switch (node.kind) {
       case 'parameter':
         return placeholder(node)
+      case 'size':
+        return `${mark}${sizes.push(node) - 1}${mark}`
       case 'parts':
         return list(node.nodes, '')
       case 'written':
@@ -93,12 +118,29 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     clause('group by', node.groupBy) +
     clause('having', node.having, ' and ') +
     clause('order by', node.orderBy) +
-    (node.limit === undefined ? '' : ` limit ${node.limit}`) +
+    (node.limit === undefined ? '' : ` limit ${text(node.limit)}`) +
     (node.offset === undefined ? '' : ` offset ${text(node.offset)}`)
 
   const unionText = ({ alias, arms, orderBy, limit }: Union): string =>
-    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${limit})`
+    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${text(limit)})`
 
   const written = selectText(statement)
-  return { text: written, values: [...numbers.keys()] }
+  const values = [...numbers.keys()]
+  return sizes.length === 0 ? { text: written, values } : { ...withSizes(written, sizes), values }
+}
+
+/** What no text of SQL holds: it shows where a size belongs until all is written around it. */
+const mark = '\0'
+
+/** @param written in which the place of a size among all of them stands between two marks */
+function withSizes(written: string, sizes: readonly PageSize[]): Pick<Printed, 'text' | 'holes'> {
+  const holes: PlacedHole[] = []
+  let text = ''
+  written.split(mark).forEach((part, index) => {
+    const size = index % 2 === 1 ? sizes[Number(part)] : undefined
+    const from = text.length
+    text += size?.rows ?? part
+    if (size !== undefined) holes.push({ ...size.hole, from, to: text.length })
+  })
+  return { text, holes }
 }

@@ -15,6 +15,7 @@ export type Ident = SqlText & { readonly [identText]: true }
 export type Sql =
   | SqlText
   | Parameter
+  | PageSize
   | Parts
   | Written
   | Carried
@@ -29,6 +30,24 @@ export type Sql =
 export interface Parameter {
   readonly kind: 'parameter'
   readonly value: unknown
+}
+
+/**
+ * How many rows a variable asks for, as a number in the text: with a parameter in its place Postgres guesses what a limit is
+ * (engine.md 1). Where texts are compiled ahead, it is a hole.
+ */
+export interface PageSize {
+  readonly kind: 'size'
+  /** What stands there for the variables that the statement is written for. */
+  readonly rows: number
+  readonly hole: SizeHole
+}
+
+/** The number that belongs into a text: the smaller one of the variable and `most`, and `plus`. */
+export interface SizeHole {
+  readonly variable: string
+  readonly most: number
+  readonly plus: number
 }
 
 /** Nodes one after another. */
@@ -104,7 +123,7 @@ export interface Select {
   /** Conditions on groups that must all hold. */
   readonly having?: readonly Sql[]
   readonly orderBy?: readonly Sql[]
-  readonly limit?: number
+  readonly limit?: Sql
   readonly offset?: Sql
 }
 
@@ -143,7 +162,7 @@ export interface Union {
   readonly alias: Ident
   readonly arms: readonly Select[]
   readonly orderBy: readonly Sql[]
-  readonly limit: number
+  readonly limit: Sql
 }
 
 export const parameter = (value: unknown): Parameter => ({ kind: 'parameter', value })

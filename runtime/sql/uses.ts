@@ -59,6 +59,7 @@ export function findUses(statement: Select, rows: RowForm): Uses {
     if (typeof node === 'string') return
     switch (node.kind) {
       case 'parameter':
+      case 'size':
       case 'outlet':
       case 'row':
         return

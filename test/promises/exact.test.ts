@@ -7,6 +7,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { introspect } from '../support/api-schema.ts'
+import type { Question } from '../../compiler/tools/verify/interpreter/world.ts'
 import { catalogOf } from '../support/catalog.ts'
 import { answeredAlone } from '../support/compiled-alone.ts'
 import { readCase } from '../support/exact/case.ts'
@@ -115,21 +116,28 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
     const engine = createEngine(await stage.service.revision())
     const database = openDatabase({ url: stage.service.db.url, schemas: ['public'], poolSize: 1 })
     let compared = 0
+    const demandSame = async ({ document, operationName, ...asked }: Question): Promise<void> => {
+      const options = { ...asked, live: true, ...(operationName !== null && { operationName }) }
+      const general = await stage.service.serve(document, options)
+      if (/^\s*mutation\b/.test(document)) await stage.reset()
+      const alone = await answeredAlone(database.run, engine, { text: document, operationName, ...asked })
+      if (/^\s*mutation\b/.test(document)) await stage.reset()
+      if (alone === null) return
+      compared += 1
+      expect(alone, document).toBe(general.body)
+    }
+    const drawn = (numbers: readonly number[]): Question => drawQuestion(drawFrom(numbers), stage.world).question
+    const sized = fc
+      .sample(choices(400), { seed, numRuns: 300 })
+      .map(drawn)
+      .filter(({ document }) => /\b(?:first|last): \$/.test(document))
     try {
-      await often(async (draw) => {
-        const { document, operationName, ...asked } = drawQuestion(draw, stage.world).question
-        const options = { ...asked, live: true, ...(operationName !== null && { operationName }) }
-        const general = await stage.service.serve(document, options)
-        if (/^\s*mutation\b/.test(document)) await stage.reset()
-        const alone = await answeredAlone(database.run, engine, { text: document, operationName, ...asked })
-        if (/^\s*mutation\b/.test(document)) await stage.reset()
-        if (alone === null) return
-        compared += 1
-        expect(alone, document).toBe(general.body)
-      })
+      await often(async (draw) => demandSame(drawQuestion(draw, stage.world).question))
+      for (const question of sized.slice(0, 8)) await demandSame(question)
     } finally {
       await database.close()
     }
+    expect(sized.length).toBeGreaterThan(8)
     expect(compared).toBeGreaterThan(0)
   })
 

@@ -23,6 +23,20 @@ export function serviceOf(run: RunExchange, engine: Engine, files: Readonly<Reco
   )
 }
 
+/**
+ * Examples with which a document is compiled for these variables: they themselves, and instead of them, where it has the same form,
+ * others of other numbers. Of a number that is written itself the answer is then another one.
+ */
+export const examplesFor = (variables: AskedAlone['variables']): readonly AskedAlone['variables'][] => [
+  variables,
+  Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, otherNumber(value)])),
+]
+
+const otherNumber = (value: unknown): unknown => {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value <= 0) return value
+  return value === 1 ? 2 : value - 1
+}
+
 /** A document as a role asks it. */
 export interface AskedAlone {
   readonly text: string
@@ -38,13 +52,17 @@ export async function answeredAlone(
   engine: Engine,
   { text, role, operationName, variables, claims }: AskedAlone,
 ): Promise<string | null> {
-  const examples = (): readonly AskedAlone['variables'][] => [variables]
-  const { files, faults } = compileDocuments(engine, [role], [{ source: '', text, roles: null, examples }])
+  const compiled = (examples: readonly AskedAlone['variables'][]) =>
+    compileDocuments(engine, [role], [{ source: '', text, roles: null, examples: () => examples }])
+  const exampled = compiled(examplesFor(variables))
+  // What is refused is no example, and may have been foreseen.
+  const { files, faults } = exampled.faults.length === 0 ? exampled : compiled([])
   if (faults.length > 0) return null
   const service = serviceOf(run, engine, files)
   const { body } = await service.serve(
     { query: text, operationName, variables, extensions: {}, queryOnly: false, live: true },
     { role, claims: JSON.stringify({ role, ...claims }) },
   )
-  return body.toString()
+  const answer = body.toString()
+  return exampled.faults.length > 0 && answer.includes('"VARIABLES_NOT_COMPILED"') ? null : answer
 }

@@ -7,6 +7,7 @@ import {
   documentsIndex,
   type CompiledOperation,
   type CompiledShape,
+  type CompiledText,
   type CompiledVariable,
   type DocumentFile,
   type DocumentNeeds,
@@ -26,6 +27,7 @@ import { createVariableReader } from '../../../runtime/graphql/variables/read.ts
 import { inputTable } from '../../../runtime/graphql/variables/table.ts'
 import type { DeclaredVariable, InputType } from '../../../runtime/graphql/variables/types.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import type { PlacedHole } from '../../../runtime/sql/print.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
 import { alikeRoles } from './alike.ts'
@@ -196,7 +198,7 @@ function operationOf({ engine, role, prepared, document, types }: Asked, name: s
       form,
       found,
       document.examples(name),
-      strict ? foreseen(declared, form.nulls, thought) : thought,
+      strict ? foreseen(declared, form, thought) : thought,
     ),
   }
 }
@@ -262,8 +264,18 @@ function outcomeOf<T>(work: () => T): T | Refusal {
 
 const unnamed = ({ statements, ...others }: Statements): RunShape => ({
   ...others,
-  statements: statements.map(({ name: _name, ...statement }): UnnamedStatement => statement),
+  statements: statements.map(({ name: _name, text, holes = [], ...statement }): UnnamedStatement => {
+    return { text: withHoles(text, holes), ...statement }
+  }),
 })
+
+/** The parts of a text around its holes. */
+function withHoles(text: string, holes: readonly PlacedHole[]): CompiledText {
+  if (holes.length === 0) return text
+  const ends = [0, ...holes.map(({ to }) => to)]
+  const parts = holes.flatMap(({ from, to: _to, ...hole }, at) => [text.slice(ends[at], from), hole])
+  return [...parts, text.slice(ends.at(-1))]
+}
 
 const kindOf = ({ writes, streams }: Document): CompiledOperation['kind'] =>
   writes ? 'mutation' : streams ? 'subscription' : 'query'

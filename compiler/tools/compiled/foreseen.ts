@@ -1,4 +1,6 @@
 import { parts } from '../../../runtime/contract/name-parts.ts'
+import type { CompiledOperation } from '../../../runtime/graphql/compiled/format.ts'
+import type { Planned } from '../../../runtime/graphql/variables/shape.ts'
 import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/types.ts'
 
 type Given = Readonly<Record<string, unknown>>
@@ -9,22 +11,27 @@ const mostCombined = 64
 /** Elements of cursors that are foreseen: columns of an order with the key. */
 const cursorLengths = [1, 2, 3]
 
+/** Of numbers that are read for more than their form: one page is empty, and what is negative is refused. */
+const otherNumbers = { size: [0, -1], sign: [-1], count: [], value: [] } as const satisfies Record<Planned, unknown>
+
 /** Stands for a variable that is not given. */
 const absent = Symbol('absent')
 
 /**
  * Variables of the forms that can be foreseen: each not given, null and given, where it may be; Booleans and directions of an
- * order with all their values; cursors of some lengths; one row and several; of filters and orders none.
- * @param nulls variables of which null is the same as none
+ * order with all their values; page sizes with and without rows, and negative ones; cursors of some lengths; one row and several;
+ * of filters and orders none.
  * @param thought values to give, the fewest first and the most last
  */
 export function foreseen(
   declared: readonly DeclaredVariable[],
-  nulls: readonly string[],
+  { planned, nulls }: Pick<CompiledOperation, 'planned' | 'nulls'>,
   thought: readonly Given[],
 ): readonly Given[] {
   const options = declared.map((variable): Option => {
-    return { name: variable.name, values: valuesFor(variable, nulls.includes(variable.name), thought) }
+    const { name } = variable
+    const others = otherNumbers[planned[name] ?? 'value']
+    return { name, values: [...valuesFor(variable, nulls.includes(name), thought), ...others] }
   })
   const combinations = options.reduce((product, { values }) => product * values.length, 1)
   if (combinations > mostCombined)

@@ -50,7 +50,10 @@ export function recordingNeeds(engine: Engine): NeedsRecorder {
 }
 
 const textsOf = ({ shapes }: CompiledOperation): readonly string[] =>
-  Object.values(shapes).flatMap((shape) => ('statements' in shape ? shape.statements.map(({ text }) => text) : []))
+  Object.values(shapes)
+    .flatMap((shape) => ('statements' in shape ? shape.statements : []))
+    .flatMap(({ text }) => text)
+    .filter((part) => typeof part === 'string')
 
 /** A name that stands there for something else makes a document need more than it does, and never less. */
 const names = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name))

@@ -1,7 +1,8 @@
 import type { CompiledDocuments, Revision } from '../../contract/revision.ts'
 import { damaged } from '../../engine/artifact-failure.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
+import type { SizeHole } from '../../sql/tree.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import type { Known } from '../prepared/document.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
@@ -11,7 +12,7 @@ import { createVariableReader } from '../variables/read.ts'
 import { inputTypes } from '../variables/table.ts'
 import { namedInput, type DeclaredVariable, type InputType } from '../variables/types.ts'
 import { shapeKeyOf } from './shape.ts'
-import type { CompiledOperation, DocumentFile, RunShape, TypesFile } from './format.ts'
+import type { CompiledOperation, CompiledText, DocumentFile, RunShape, TypesFile } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -37,7 +38,7 @@ export interface KnownDocuments {
 /** The text of a file in the folder of a revision. @throws ArtifactFailure for one that is not there, or not what was written */
 export type ReadDocumentFile = (folder: string, address: string) => string
 
-/** What of the files is held, in characters; what is made of one takes some three bytes for each. */
+/** What of the files is held, in characters; what is made of one takes some four bytes for each. */
 const heldCharacters = 16_000_000
 
 /** What was compiled. A document is read when it is asked for, and held as long as it is among those that were asked last. */
@@ -66,7 +67,7 @@ export function createKnownDocuments(
       if (before !== undefined) return before.document
       const content = read(address)
       const document = {
-        ...documentOf(role, decodeDocument(content, hash), typesOf(role)),
+        ...documentOf(role, decodeDocument(content, hash), typesOf(role), content.length),
         outdated: lost.has(address),
       }
       known.set(id, { document, weight: content.length })
@@ -91,13 +92,16 @@ function documentOf(
   role: string,
   { document, operations }: DocumentFile,
   typeOf: (text: string) => InputType,
+  characters: number,
 ): Omit<KnownDocument, 'outdated'> {
   const known = new Map<string | null, KnownOperation>()
+  // All that have no holes fit in.
+  const filled = createLru<string, Statements>(characters, lengthOf)
   const made = (name: string | null): KnownOperation => {
     const operation = choose(operations, name)
     const before = known.get(operation.name)
     if (before !== undefined) return before
-    const one = operationOf(role, operation, typeOf)
+    const one = operationOf(role, operation, typeOf, filled)
     known.set(operation.name, one)
     return one
   }
@@ -117,31 +121,34 @@ function choose(operations: readonly CompiledOperation[], name: string | null): 
 const otherForm =
   'The document was not compiled for variables of this form: add an example of them to the examples beside the document.'
 
+/** @param filled the statements of the document's operations, by operation and key, with texts that are whole */
 function operationOf(
   role: string,
-  { kind, variables, shapes, ...form }: CompiledOperation,
+  { name: operation, kind, variables, shapes, ...form }: CompiledOperation,
   typeOf: (text: string) => InputType,
+  filled: Lru<string, Statements>,
 ): KnownOperation {
   const declared = variables.map(({ name, type, default: byDefault, place }): DeclaredVariable => {
     return { name, type: typeOf(type), byDefault, place }
   })
   const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
-  const shape = shapeKeyOf(declared, form)
-  const known = new Map<string, Statements>()
+  const keyOf = shapeKeyOf(declared, form)
+  const filledKeyOf = shapeKeyOf(declared, form, false)
   return {
     writes: kind === 'mutation',
     streams: kind === 'subscription',
     ready: (given) => {
       const values = read(given)
-      const key = shape(values)
-      const before = known.get(key)
-      if (before !== undefined) return { statements: before, variables: values, shape: key }
+      const shape = `${filledKeyOf(values)}${operation ?? ''}`
+      const before = filled.get(shape)
+      if (before !== undefined) return { statements: before, variables: values, shape }
+      const key = keyOf(values)
       const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
       if (found === undefined) throw notForeseen(declared, values)
       if ('refused' in found) throw new Refusal(found.refused[0]?.extensions.code ?? 'BAD_ARGUMENT', found.refused)
-      const statements = namedFor(role, found)
-      known.set(key, statements)
-      return { statements, variables: values, shape: key }
+      const statements = statementsOf(role, found, values)
+      filled.set(shape, statements)
+      return { statements, variables: values, shape }
     },
   }
 }
@@ -158,13 +165,26 @@ function notForeseen(declared: readonly DeclaredVariable[], values: Given): Refu
   return refuse('VARIABLES_NOT_COMPILED', otherForm)
 }
 
-const namedFor = (role: string, { writes, pieces, reads, statements }: RunShape): Statements => ({
+const statementsOf = (role: string, { writes, pieces, reads, statements }: RunShape, values: Given): Statements => ({
   writes,
   pieces,
   reads,
   // A text that the check is added to was written open: `carriesCheck` says so.
-  statements: statements.map((statement) => ({ ...statement, ...named(role, statement.text) }) as Statement),
+  statements: statements.map((statement) => {
+    return { ...statement, ...named(role, wholeText(statement.text, values)) } as Statement
+  }),
 })
+
+const wholeText = (text: CompiledText, values: Given): string =>
+  typeof text === 'string'
+    ? text
+    : text.map((part) => (typeof part === 'string' ? part : numberFor(part, values))).join('')
+
+const numberFor = ({ variable, most, plus }: SizeHole, values: Given): string =>
+  String(Math.min(Number(values[variable]), most) + plus)
+
+const lengthOf = ({ statements }: Statements, key: string): number =>
+  statements.reduce((sum, { text }) => sum + text.length, key.length)
 
 /** Whether what answers by one revision answers by the other. */
 export const saysTheSame = (one: Revision, other: Revision): boolean =>

@@ -2,13 +2,14 @@ import type { Manifest } from '../../contract/manifest.ts'
 import type { DocumentAddresses } from '../../contract/revision.ts'
 import type { NamedFunction, NamedRelations } from '../../db/check/fits.ts'
 import type { ErrorEntry } from '../protocol/failures.ts'
+import type { SizeHole } from '../../sql/tree.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
 import type { Planned } from '../variables/shape.ts'
 import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 3
+export const documentsFormat = 4
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -78,4 +79,7 @@ export interface RunShape extends Omit<Statements, 'statements'> {
 }
 
 /** Statements have names made of role and text; without them roles have the same. */
-export type UnnamedStatement = Omit<Statement, 'name'>
+export type UnnamedStatement = Omit<Statement, 'name' | 'text' | 'holes'> & { readonly text: CompiledText }
+
+/** SQL whole, or its parts and the holes between them, in order. */
+export type CompiledText = string | readonly (string | SizeHole)[]

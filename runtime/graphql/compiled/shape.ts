@@ -4,13 +4,17 @@ import type { CompiledOperation } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The key that a compiled operation has what it does with such variables under; they are coerced, unless it is lenient. */
+/**
+ * The key that a compiled operation has what it does with such variables under; they are coerced, unless it is lenient.
+ * @param areHoles false: the key of what is done when the holes are filled
+ */
 export function shapeKeyOf(
   declared: readonly DeclaredVariable[],
   { planned, nulls, lenient }: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
+  areHoles = true,
 ): ShapeOf {
   if (lenient === true) return (values) => JSON.stringify(values)
-  const shape = shapeOf(declared, new Map(Object.entries(planned)))
+  const shape = shapeOf(declared, new Map(Object.entries(planned)), areHoles)
   return (values) => shape(withoutNulls(values, nulls))
 }
 

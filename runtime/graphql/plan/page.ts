@@ -26,8 +26,10 @@ export function planPage(entity: EntityFacts, order: readonly OrderTerm[], args:
   if (position !== null && position.length > order.length) {
     throw badArgument('orderBy clause incompatible with pagination cursor')
   }
+  const limit = Math.min(first ?? last ?? entity.maxRows, entity.maxRows)
   return {
-    limit: Math.min(first ?? last ?? entity.maxRows, entity.maxRows),
+    limit,
+    ...sizedBy(args(first === null ? 'last' : 'first'), limit, entity),
     backward,
     offset: offset.kind === 'leaf' ? { slot: offset.slot, encoding: { kind: 'offset' } } : null,
     cursor: position,
@@ -39,6 +41,12 @@ function count(name: string, input: Input): number | null {
   const value = Number(input.value)
   if (value < 0) throw badArgument(`\`${name}\` must be an unsigned integer`)
   return value
+}
+
+function sizedBy(input: Input, limit: number, { maxRows }: EntityFacts): Pick<Page, 'sizedBy'> {
+  if (limit === 0 || input.kind !== 'leaf' || input.slot.kind !== 'variable') return {}
+  const [variable = ''] = input.slot.path
+  return { sizedBy: { variable: String(variable), most: maxRows } }
 }
 
 function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input): readonly (Value | null)[] | null {

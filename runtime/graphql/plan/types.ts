@@ -9,6 +9,7 @@ import type { ColumnOperatorName } from '../../sql/operators.ts'
 import type { ElementQuantifier } from '../../sql/quantifiers.ts'
 import type { SearchedForm } from '../../sql/search-form.ts'
 import type { SpatialOperatorName } from '../../sql/spatial.ts'
+import type { SizeHole } from '../../sql/tree.ts'
 import type { Value } from './values.ts'
 import type { ColumnChange, RowSets } from './column-changes.ts'
 import type { WriteStep } from './write-steps.ts'
@@ -124,6 +125,8 @@ export interface OrderTerm {
 export interface Page {
   /** Most rows on the page. */
   readonly limit: number
+  /** The variable that says so, of so many rows at most; absent: none does, or the page is empty. */
+  readonly sizedBy?: Omit<SizeHole, 'plus'>
   readonly backward: boolean
   readonly offset: Value | null
   /** One entry per cursor element, in order; null where the cursor holds a null. */

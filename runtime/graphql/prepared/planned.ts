@@ -30,10 +30,13 @@ const isBeside = ({ name }: GraphQLNamedType): boolean =>
 
 /** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([
-  ['first', 'value'],
-  ['last', 'value'],
+  ['first', 'size'],
+  ['last', 'size'],
   ['offset', 'sign'],
 ])
+
+/** Of what several places read of one variable the last of these says most. */
+const byDetail: readonly (Planned | undefined)[] = [undefined, 'count', 'sign', 'size', 'value']
 
 /**
  * Variables whose value is written into statements (page sizes), is refused (offsets) or decides what is selected (directives,
@@ -52,7 +55,12 @@ export function plannedVariables(
   const readsOf = (argument: string): Planned | undefined => {
     if (info.getDirective() != null || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name))
       return 'value'
-    return isInt(info.getArgument()?.type) ? plannedArguments.get(argument) : undefined
+    const reads = isInt(info.getArgument()?.type) ? plannedArguments.get(argument) : undefined
+    // How many rows may be read together is counted with their values.
+    return limited && reads === 'size' ? 'value' : reads
+  }
+  const note = (name: string, reads: Planned): void => {
+    if (byDetail.indexOf(reads) > byDetail.indexOf(planned.get(name))) planned.set(name, reads)
   }
   visit(
     operation.document,
@@ -63,14 +71,14 @@ export function plannedVariables(
         const type = getNamedType(info.getInputType())
         if (place === Kind.VARIABLE_DEFINITION || type === undefined) return
         if (type.name === 'Boolean' && isRelatedChange(getNamedType(info.getParentInputType())?.name ?? ''))
-          planned.set(name.value, 'value')
+          note(name.value, 'value')
         const isWithin = place !== Kind.ARGUMENT && (isRowInput(type.name) || (limited && isBeside(type)))
-        if (isWithin || (limited && isNesting(type))) planned.set(name.value, planned.get(name.value) ?? 'count')
+        if (isWithin || (limited && isNesting(type))) note(name.value, 'count')
       },
       Argument: ({ name, value }) => {
         if (value.kind !== Kind.VARIABLE) return
         const reads = readsOf(name.value)
-        if (reads !== undefined && planned.get(value.name.value) !== 'value') planned.set(value.name.value, reads)
+        if (reads !== undefined) note(value.name.value, reads)
       },
     }),
   )

@@ -13,6 +13,7 @@ import type {
   Row,
 } from '../plan/types.ts'
 import { cursorText } from './cursor.ts'
+import { rowsOnPage } from './parameters.ts'
 import { gather, type Made } from './gather.ts'
 import { groupsArray } from './groups.ts'
 import { matchingRows, type Matching, type Source } from './matching.ts'
@@ -119,7 +120,7 @@ function writePage(
   scan: readonly OrderTerm[],
 ): PageSql {
   const { page, order } = collection
-  const limit = page.limit + (needs.lookahead ? 1 : 0)
+  const limit = rowsOnPage(page, needs.lookahead ? 1 : 0)
   const { scope, rows } = scanRows(writer, collection, matching, scan, page, limit, 'p')
   writer.note(scope.alias, collection)
   const alias = writer.alias('w')
@@ -176,7 +177,7 @@ function plainValue(scope: Scope, key: OrderKey): Sql {
 
 /** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
 const withinPage = ({ page }: Collection, needs: Needs, alias: Ident): Sql | null =>
-  needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${page.limit}` : null
+  needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${rowsOnPage(page)}` : null
 
 const bothOf = (left: Sql | null, right: Sql | null): Sql | null =>
   left === null || right === null ? (left ?? right) : sql`${left} and ${right}`
@@ -271,7 +272,7 @@ function totalsOf({ totals }: Context): TotalsSql {
 function shownEdges({ collection, page, needs }: Context, member: ConnectionMember): Sql {
   const edges = page?.edges.get(member)
   if (edges === undefined) return sql`'[]'::json`
-  return needs.lookahead && !needs.numbered ? sql`${edges}[1:${collection.page.limit}]` : edges
+  return needs.lookahead && !needs.numbered ? sql`${edges}[1:${rowsOnPage(collection.page)}]` : edges
 }
 
 function pageInfoMember(context: Context, member: PageInfoMember): Sql {
@@ -283,7 +284,7 @@ function pageInfoMember(context: Context, member: PageInfoMember): Sql {
     case 'hasNextPage':
     case 'hasPreviousPage': {
       const counts = (member.kind === 'hasNextPage') !== backward
-      if (counts) return sql`${pageOf(context).count} > ${limit}`
+      if (counts) return sql`${pageOf(context).count} > ${rowsOnPage(collection.page)}`
       return needs.membership ? beginsLater(context) : sql`false`
     }
     case 'startCursor':
@@ -303,7 +304,8 @@ function pageOf({ page }: Context): PageSql {
 }
 
 /** Position of the page's last row in the arrays of order values. */
-const lastShown = (context: Context): Sql => sql`least(${pageOf(context).count}, ${context.collection.page.limit})`
+const lastShown = (context: Context): Sql =>
+  sql`least(${pageOf(context).count}, ${rowsOnPage(context.collection.page)})`
 
 /**
  * Whether the page has rows and the first row of all, in the order in which they are read, is not among them
@@ -312,7 +314,7 @@ const lastShown = (context: Context): Sql => sql`least(${pageOf(context).count},
 function beginsLater(context: Context): Sql {
   const { writer, collection, matching, scan } = context
   const page = pageOf(context)
-  const { scope, rows } = scanRows(writer, collection, matching, scan, null, 1, 'f')
+  const { scope, rows } = scanRows(writer, collection, matching, scan, null, sql`1`, 'f')
   const { key } = collection.entity
   const there = key.map((name) => plainValue(scope, name))
   const index = collection.page.backward ? lastShown(context) : sql`1`

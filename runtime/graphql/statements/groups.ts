@@ -9,7 +9,7 @@ import { cursorText, longestCount } from './cursor.ts'
 import { compileFilter } from './filter.ts'
 import type { Matching } from './matching.ts'
 import { afterCursor, orderBy } from './order.ts'
-import { valueParameter } from './parameters.ts'
+import { rowsOnPage, valueParameter } from './parameters.ts'
 import type { Ordered } from './ordered.ts'
 import { columnOf, given, seenOutside, type Scope, type Writer } from './source.ts'
 import { aggregateOf } from './totals.ts'
@@ -40,7 +40,7 @@ export function groupsArray(writer: Writer, matching: Matching, groups: Groups, 
     groupBy: keys.map(({ id }) => inner.column(id)),
     having: given([condition, after]).map((one) => one(inner)),
     orderBy: orderBy(order, inner),
-    limit: page.limit,
+    limit: rowsOnPage(page),
     ...(page.offset !== null && { offset: sql`${valueParameter(page.offset)}::int8` }),
   })
   const makeObject = asItems(() => writer.alias('o'))

@@ -153,7 +153,7 @@ function connectStatement(
       ...step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
       ...ofDeleted(scope, false),
     ],
-    limit: 1,
+    limit: sql`1`,
   })
   const rows = select(
     [...names, isThere].map((name) => ({ value: sql`${row}.${name}` })),

@@ -1,10 +1,15 @@
 import type { Printed } from '../../sql/print.ts'
-import { parameter as parameterNode, type Parameter } from '../../sql/tree.ts'
+import { parameter as parameterNode, sql, type Parameter, type Sql } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
+import type { Page } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 
 /** A value of the plan as a parameter; statements are given no others. */
 export const valueParameter = (value: Value): Parameter => parameterNode(value)
+
+/** How many rows a page has at most, and `plus` more. */
+export const rowsOnPage = ({ limit, sizedBy }: Pick<Page, 'limit' | 'sizedBy'>, plus = 0): Sql =>
+  sizedBy === undefined ? sql`${limit + plus}` : { kind: 'size', rows: limit + plus, hole: { ...sizedBy, plus } }
 
 /** A Bind message counts its values in 16 bits (PostgreSQL manual 54.7). */
 const maxValues = 65_535

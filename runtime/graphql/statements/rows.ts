@@ -35,7 +35,8 @@ export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow
 }
 
 /** Where there may be several rows; a limit that takes out nothing costs a step of the plan. */
-export const firstOf = ({ unique }: { readonly unique: boolean }): Pick<Select, 'limit'> => (unique ? {} : { limit: 1 })
+export const firstOf = ({ unique }: { readonly unique: boolean }): Pick<Select, 'limit'> =>
+  unique ? {} : { limit: sql`1` }
 
 /** The selected fields of the row in scope. */
 export function rowPairs(writer: Writer, row: Row, scope: Scope): readonly Pair[] {

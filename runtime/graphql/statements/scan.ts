@@ -23,7 +23,7 @@ export function scanRows(
   matching: Matching,
   order: readonly OrderTerm[],
   start: Pick<Page, 'cursor' | 'offset'> | null,
-  limit: number,
+  limit: Sql,
   letter: string,
 ): Scan {
   const inner = writer.alias('t')

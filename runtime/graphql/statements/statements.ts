@@ -2,7 +2,7 @@ import type { CheckableText, PreparedText, TenantPlace } from '../../contract/ex
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
-import { print, printOpen, type Printed } from '../../sql/print.ts'
+import { print, printOpen, type PlacedHole, type Printed } from '../../sql/print.ts'
 import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { Plan, Root, WatchedRead } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
@@ -24,6 +24,8 @@ export type Statement = CheckableText & Parameters
 
 interface Parameters {
   readonly values: readonly Value[]
+  /** What of the text other page sizes have otherwise; absent: nothing. */
+  readonly holes?: readonly PlacedHole[]
   /** Those of them that claims give; absent: none. */
   readonly tenants?: readonly TenantPlace[] | undefined
   /** Of an update or a delete on a distributed database: its answer where it changes no row. */
@@ -260,5 +262,10 @@ function statementOf<Text extends string>(role: string, made: Printed<Text>): Pr
   const tenants = values.flatMap(({ slot }, at) =>
     slot.kind === 'tenant' ? [{ at, expression: slot.expression }] : [],
   )
-  return { ...named(role, made.text), values, ...(tenants.length > 0 && { tenants }) }
+  return {
+    ...named(role, made.text),
+    values,
+    ...(made.holes !== undefined && { holes: made.holes }),
+    ...(tenants.length > 0 && { tenants }),
+  }
 }

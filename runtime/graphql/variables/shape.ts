@@ -10,16 +10,31 @@ import { namedInput, type DeclaredVariable, type InputType } from './types.ts'
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-/** What planning reads of a variable's value, beyond its form. */
-export type Planned = 'value' | 'sign' | 'count'
+/** What planning reads of a variable's value, beyond its form; a `size` is that of a page, which is written into statements. */
+export type Planned = 'value' | 'size' | 'sign' | 'count'
 
-/** @param planned the variables of which planning reads more than the form, by their names */
-export function shapeOf(declared: readonly DeclaredVariable[], planned: ReadonlyMap<string, Planned>): ShapeOf {
+/**
+ * @param planned the variables of which planning reads more than the form, by their names
+ * @param areHoles whether statements have holes for page sizes: of these it counts then whether there are rows, and not how many
+ */
+export function shapeOf(
+  declared: readonly DeclaredVariable[],
+  planned: ReadonlyMap<string, Planned>,
+  areHoles = false,
+): ShapeOf {
   const readers = declared.map(({ name, type }) => {
-    const reads = planned.get(name)
-    if (reads === 'value') return { name, read: textOf }
-    if (reads === 'count') return { name, read: (value: unknown) => formOf(type, value, true) }
-    return { name, read: reads === 'sign' ? signOf : readerOf(type) }
+    switch (planned.get(name)) {
+      case 'value':
+        return { name, read: textOf }
+      case 'size':
+        return { name, read: areHoles ? sizeOf : textOf }
+      case 'sign':
+        return { name, read: signOf }
+      case 'count':
+        return { name, read: (value: unknown) => formOf(type, value, true) }
+      case undefined:
+        return { name, read: readerOf(type) }
+    }
   })
   return (variables) => {
     let shape = ''
@@ -29,6 +44,8 @@ export function shapeOf(declared: readonly DeclaredVariable[], planned: Readonly
 }
 
 const textOf = (value: unknown): string => JSON.stringify(value) ?? ''
+
+const sizeOf = (value: unknown): string => (value === 0 ? '0' : signOf(value))
 
 const signOf = (value: unknown): string => (value === null ? 'n' : Number(value) < 0 ? '-v' : 'v')
 

@@ -25,6 +25,12 @@ const documents = {
   page: 'query Page($n: Int, $after: Cursor, $filter: notesFilter, $order: [notesOrderBy!]) {\n  notesCollection(first: $n, after: $after, filter: $filter, orderBy: $order) { edges { cursor node { id kind } } }\n}\n',
   add: 'mutation Add($rows: [notesInsertInput!]!) { insertIntonotesCollection(objects: $rows) { affectedCount } }\n',
   tags: '{ tagsCollection { edges { node { name } } } }\n',
+  sizes: `query Sizes($n: Int, $last: Int, $skip: Int) {
+    notesCollection(first: $n, last: $last, offset: $skip) {
+      edges { node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+    }
+    tagsCollection(first: $n) { edges { node { name } } pageInfo { hasNextPage endCursor } }
+  }\n`,
   shown:
     'query Shown($yes: Boolean!) { notesCollection(first: 1) { edges { node { id body @include(if: $yes) } } } }\n',
 }
@@ -50,7 +56,8 @@ beforeAll(async () => {
       create table notes (id int primary key, body text, kind kind, spare int);
       create table tags (id int primary key, name text);
       insert into notes select n, 'note ' || n, case when n % 2 = 0 then 'long'::kind else 'short' end from generate_series(1, 5) n;
-      insert into tags values (1, 'red');
+      comment on table tags is '@graphql({"max_rows": 2})';
+      insert into tags values (1, 'red'), (2, 'green'), (3, 'blue');
       grant select, insert on notes, tags to anon`,
   })
   database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 2 })
@@ -107,6 +114,8 @@ const edited =
   async (_place: string, index: string): Promise<void> =>
     writeFile(index, (await readFile(index, 'utf8')).replace(from, to))
 
+type Given = NonNullable<Asked['variables']>
+
 interface Asked extends Partial<GraphqlRequest> {
   readonly role?: string
 }
@@ -157,6 +166,19 @@ describe('a server of compiled documents', () => {
       '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}',
     )
     await db.query('delete from notes where id = 10')
+  })
+
+  it('answers for every page size, within the largest page of each table', async () => {
+    const general = createService({ database, source: () => loadRevision(out) })
+    const compiledOnly = onlyCompiled()
+    const sizes = [undefined, null, 0, 1, 2, 3, 30, 31, 2_147_483_647, -1, -5, 2_147_483_648]
+    const pages = [...sizes.map((n) => ({ n })), ...sizes.map((last) => ({ last }))].flatMap((page) =>
+      [undefined, 0, 4, -1].map((skip) => ({ ...page, skip })),
+    )
+    for (const variables of [...pages, { n: 1, last: 1 }]) {
+      const asked = { query: documents.sizes, variables: JSON.parse(JSON.stringify(variables)) as Given }
+      expect(await bytes(compiledOnly, asked)).toBe(await bytes(general, asked))
+    }
   })
 
   it('refuses everything else with a code, and nothing runs', async () => {
@@ -247,7 +269,7 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 3', '"format": 2'), /has format 2, this version reads format 3/],
+      ['of another format', edited('"format": 4', '"format": 3'), /has format 3, this version reads format 4/],
       [
         'without documents',
         (_place: string, index: string) => rm(index),

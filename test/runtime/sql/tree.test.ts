@@ -87,18 +87,34 @@ describe('an inner select', () => {
   })
   it('is sorted as a union by the names that its columns have outside', () => {
     const outlet = outside(p)
-    const arm = select([{ value: outlet }], { from: [{ of: sql`post`, alias: t }], limit: 2 })
+    const arm = select([{ value: outlet }], { from: [{ of: sql`post`, alias: t }], limit: sql`2` })
     const of: Sql = {
       kind: 'union',
       alias: p,
       arms: [arm, arm],
       orderBy: [carry(outlet, sql`${t}.a`)],
-      limit: 2,
+      limit: sql`2`,
     }
     const part = '(select t1.b as c1, t1.a as c2 from post t1 limit 2)'
     expect(textOf(select([{ value: carry(outlet, sql`${t}.b`) }], { from: [{ of, alias: p }] }))).toBe(
       `select p2.c1 from (select * from (${part} union all ${part}) p2 order by p2.c2 limit 2) p2`,
     )
+  })
+})
+
+describe('page sizes', () => {
+  it('stand in the text, and beside it where they stand', () => {
+    const size = (rows: number, plus: number): Sql => ({ kind: 'size', rows, hole: { variable: 'n', most: 30, plus } })
+    const rows = { from: [{ of: sql`post`, alias: t }], limit: size(9, 0) }
+    const { text, holes } = print(select([{ value: sql`${size(10, 1)} > 1` }, { value: size(9, 0) }], rows))
+    expect(text).toBe('select 10 > 1, 9 from post t1 limit 9')
+    expect(holes?.map(({ from, to, plus }) => [text.slice(from, to), plus])).toEqual([
+      ['10', 1],
+      ['9', 0],
+      ['9', 0],
+    ])
+    expect(holes?.map(({ from }) => from)).toEqual([7, 15, 36])
+    expect(print(select([{ value: sql`1` }]))).toEqual({ text: 'select 1', values: [] })
   })
 })
 
@@ -124,7 +140,7 @@ describe('objects', () => {
   })
   it('are aggregated where their keys are too long for names of columns', () => {
     const long = 'x'.repeat(64)
-    const rows = { from: [{ of: sql`post`, alias: t }], limit: 1 }
+    const rows = { from: [{ of: sql`post`, alias: t }], limit: sql`1` }
     expect(textOf(select([{ value: object([[long, sql`1`]]) }]))).toContain(`(values ('${long}', to_json(1)))`)
     expect(textOf(select([{ value: objectFrom([[long, sql`1`]], rows) }]))).toMatch(/ from post t1 limit 1\)$/)
   })

@@ -15,7 +15,7 @@ import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { toPlan } from '../../../runtime/graphql/plan/plan.ts'
 import { createService } from '../../../runtime/graphql/serve.ts'
 import type { GraphqlResponse } from '../../../runtime/graphql/protocol/types.ts'
-import { serviceOf } from '../compiled-alone.ts'
+import { examplesFor, serviceOf } from '../compiled-alone.ts'
 import type { TestDatabase } from '../database.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
 import { openReader, type Reader } from './reader.ts'
@@ -93,7 +93,7 @@ function compileCase(
   const plain = documents.filter(({ extensions }) => Object.keys(extensions).length === 0)
   const roles = [...new Set(plain.map(({ role }) => role))]
   const given = plain.map(({ name, text, role, variables }) => {
-    return { source: name, text, roles: [role], examples: () => [variables] }
+    return { source: name, text, roles: [role], examples: () => examplesFor(variables) }
   })
   const { files, faults } = compileDocuments(engine, roles, given)
   const able = plain.filter(({ name }) => !faults.some(({ source }) => source === name))

@@ -172,7 +172,7 @@ function spoiledPage(scene: Scene, table: ApiTable, order: readonly Json[] | und
   const { draw } = scene
   const kind = draw.int(3)
   scene.tell(`refusal: ${['page form', 'negative page', 'broken cursor'][kind]}`)
-  if (kind === 1) return new Map([[draw.pick(['first', 'last', 'offset']), -1]])
+  if (kind === 1) return new Map([[draw.pick(['first', 'last', 'offset']), place(scene, 'Int', -1)]])
   if (kind === 2) {
     const count = (order ?? defaultOrder(table)).length + table.key.length + 1
     const long = encodeToken(Array.from({ length: count }, () => '1'))

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
+import type { CompiledText } from '../../../../runtime/graphql/compiled/format.ts'
 import type { Value } from '../../../../runtime/graphql/plan/values.ts'
 import { bind } from '../../../../runtime/graphql/run/bind.ts'
 import { toResponse } from '../../../../runtime/graphql/run/response.ts'
@@ -49,7 +50,7 @@ interface Index {
 }
 interface Shape extends Outline {
   readonly variables: unknown
-  readonly statements: readonly { readonly text: string; readonly values: readonly Value[] }[]
+  readonly statements: readonly { readonly text: CompiledText; readonly values: readonly Value[] }[]
 }
 interface DocumentFile {
   readonly document: string
@@ -64,6 +65,12 @@ async function read(out: string): Promise<{ index: Index; at: (address: string) 
     at: async (address) => (await json(`documents/${address}.json`)) as DocumentFile,
   }
 }
+
+const whole = (text: CompiledText, size: string): string =>
+  [text]
+    .flat()
+    .map((part) => (typeof part === 'string' ? part : size))
+    .join('')
 
 describe('compile --documents', () => {
   it('writes what each document runs, once for roles for which it is the same', async () => {
@@ -104,6 +111,30 @@ describe('compile --documents', () => {
     expect(examples).toEqual(expect.arrayContaining([{ n: 3 }, { n: 4, filter: { id: { gt: 7 } } }, {}]))
   })
 
+  it('has holes for page sizes, which one example is enough for', async () => {
+    const out = await fresh()
+    await compile('page.graphql', out)
+    const { index, at } = await read(out)
+    const { operations } = await at(index.roles['anon']?.[sha256Hex(page)] ?? '')
+    expect(Object.keys(operations[0]?.shapes ?? {})).toEqual([
+      '-;-;',
+      '-;{};',
+      '-v;-;',
+      '-v;{};',
+      '0;-;',
+      '0;{};',
+      'v;-;',
+      'v;{id:{gt:v}};',
+      'v;{};',
+    ])
+    const [statement] = operations[0]?.shapes['v;-;']?.statements ?? []
+    expect(statement?.text).toEqual([
+      expect.stringMatching(/ order by .* limit $/),
+      { variable: 'n', most: 30, plus: 0 },
+      expect.stringMatching(/^\)/),
+    ])
+  })
+
   it('has all that an answer is made of', async () => {
     const out = await fresh()
     await compile('*.graphql', out)
@@ -114,7 +145,7 @@ describe('compile --documents', () => {
       if (shape === undefined) throw new Error(`there is no shape ${form}`)
       const rows = await Promise.all(
         shape.statements.map(async (statement) => {
-          const bound = bind({ ...statement, name: '' }, variables)
+          const bound = bind({ ...statement, text: whole(statement.text, '4'), name: '' }, variables)
           const { rows: found } = await db.query(bound.text, [...bound.values])
           return Object.values((found[0] ?? {}) as object).map((cell) => JSON.stringify(cell))
         }),
@@ -123,10 +154,10 @@ describe('compile --documents', () => {
     }
     expect(await ask(one, { id: 7 }, 'v;')).toEqual({ data: { notesByPk: { body: 'seven' } } })
     const edges = [{ node: { id: 8 } }, { node: { id: 9 } }, { node: { id: 10 } }]
-    expect(await ask(page, { n: 4, filter: { id: { gt: 7 } } }, '4;{id:{gt:v}};')).toEqual({
+    expect(await ask(page, { n: 4, filter: { id: { gt: 7 } } }, 'v;{id:{gt:v}};')).toEqual({
       data: { notesCollection: { edges: [...edges, { node: { id: 11 } }] } },
     })
-    expect(await ask(page, { n: 4, filter: { id: { gt: 9 } } }, '4;{id:{gt:v}};')).toEqual({
+    expect(await ask(page, { n: 4, filter: { id: { gt: 9 } } }, 'v;{id:{gt:v}};')).toEqual({
       data: { notesCollection: { edges: [{ node: { id: 10 } }, { node: { id: 11 } }, { node: { id: 12 } }] } },
     })
   })
@@ -182,7 +213,10 @@ describe('compile --documents', () => {
       })
     const out = await fresh()
     const examples = join(folder, 'examples.json')
-    await writeFile(examples, JSON.stringify({ Page: { n: 5 }, [sha256Hex(page)]: [{ n: 6 }] }))
+    await writeFile(
+      examples,
+      JSON.stringify({ Page: { n: 5 }, [sha256Hex(page)]: [{ n: 6, filter: { body: { eq: 'x' } } }] }),
+    )
     await list(page)
     await list(secret)
     expect(await listed(out, '--examples', examples)).toMatchObject({
@@ -195,7 +229,7 @@ describe('compile --documents', () => {
     expect(Object.keys(authenticated)).toEqual([sha256Hex(page), sha256Hex(secret)].toSorted())
     const { operations } = await at(anon[sha256Hex(page)] ?? '')
     const compiled = Object.values(operations[0]?.shapes ?? {}).map(({ variables }) => variables)
-    expect(compiled).toEqual(expect.arrayContaining([{ n: 5 }, { n: 6 }]))
+    expect(compiled).toEqual(expect.arrayContaining([{ n: 5 }, { n: 6, filter: { body: { eq: 'x' } } }]))
 
     await writeFile(examples, '{"Pgae": {"n": 5}}')
     expect(await listed(out, '--examples', examples)).toMatchObject({
