@@ -1,6 +1,7 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { createCompiler } from '../../compile.ts'
+import { earlierIn, nothingEarlier } from '../compiled/earlier.ts'
 import { seenTriggers } from '../../serving/live-triggers.ts'
 import type { Compiled } from '../../compile.ts'
 import type { Artifacts } from '../../emit/artifacts.ts'
@@ -21,6 +22,7 @@ import { exitCodes, misuse } from './command.ts'
 import { writeOut } from './given-documents.ts'
 import { textOption } from './given-options.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { packageVersion } from './package.ts'
 import { demand, neededSettingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'
@@ -71,7 +73,7 @@ export const compileCommand: Command = {
     if (stage !== null) return printStage(stage, compiled, terminal)
     if (hasErrors(compiled)) return exitCodes.failed
     const folder = typeof out === 'string' ? out : defaultFolder
-    const artifacts = await artifactsOf(compiled, taken, terminal)
+    const artifacts = await artifactsOf(compiled, taken, terminal, check === true ? null : folder)
     if (check === true) return checkFolder(folder, artifacts, terminal)
     if (listFile !== null && taken !== null)
       await writeOut(listFile, listSql(compiled.revision.manifest, taken), '--list-sql')
@@ -117,11 +119,22 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
   return exitCodes.done
 }
 
-/** Rejects with CommandFailure for documents that cannot be asked. */
-async function artifactsOf(compiled: Compiled, taken: TakenDocuments | null, terminal: Terminal): Promise<Artifacts> {
+/**
+ * @param before the folder in which documents that were compiled before are looked for; null: all are compiled anew. Rejects with
+ * CommandFailure for documents that cannot be asked.
+ */
+async function artifactsOf(
+  compiled: Compiled,
+  taken: TakenDocuments | null,
+  terminal: Terminal,
+  before: string | null,
+): Promise<Artifacts> {
   const artifacts = await compiled.artifacts()
   if (taken === null) return artifacts
-  return { ...artifacts, files: { ...artifacts.files, ...filesOf(compiled.revision, taken, terminal) } }
+  const { revision } = compiled
+  const version = await packageVersion()
+  const earlier = before === null ? nothingEarlier : earlierIn(before, revision.id, version)
+  return { ...artifacts, files: { ...artifacts.files, ...filesOf(revision, taken, terminal, { version, earlier }) } }
 }
 
 async function checkFolder(folder: string, artifacts: Artifacts, terminal: Terminal): Promise<number> {

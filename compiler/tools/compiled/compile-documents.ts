@@ -31,6 +31,7 @@ import type { PlacedHole } from '../../../runtime/sql/print.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
 import { alikeRoles } from './alike.ts'
+import { nothingEarlier, sealOf, type FindEarlier } from './earlier.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { printed } from './print.ts'
@@ -46,7 +47,18 @@ type Given = Readonly<Record<string, unknown>>
 export interface ExampledDocument extends GivenDocument {
   /** Of an operation; null is the one without a name. */
   readonly examples: (operation: string | null) => readonly Given[]
+  /** Another one for other examples; absent: it is not known whether they are the same as before. */
+  readonly mark?: string
 }
+
+/** What is known of a compile before. */
+export interface Build {
+  /** Of the compiler. */
+  readonly version: string
+  readonly earlier: FindEarlier
+}
+
+const fromNothing: Build = { version: '', earlier: nothingEarlier }
 
 /** Why a role cannot ask a document, in the words of the server. */
 export interface DocumentFault {
@@ -76,6 +88,7 @@ export function compileDocuments(
   engine: Engine,
   roles: readonly string[],
   documents: readonly ExampledDocument[],
+  { version, earlier }: Build = fromNothing,
 ): CompiledDocuments {
   const files: Record<string, string> = {}
   const faults: DocumentFault[] = []
@@ -89,6 +102,12 @@ export function compileDocuments(
   const needed = new Map<string, DocumentNeeds>()
   const prepared = createDocuments(needs.engine, allowlistCacheLimits)
   const compile = (role: string, document: ExampledDocument): Compiled => {
+    const found = earlier(role, document)
+    if (found !== undefined) {
+      files[documentFile(found.address)] = found.content
+      needed.set(found.address, found.needs)
+      return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
+    }
     const types: InputType[] = []
     const errors: ErrorEntry[] = []
     const operations = operationsOf({ engine, role, prepared, document, types }, (error) => errors.push(error))
@@ -116,16 +135,24 @@ export function compileDocuments(
     const addressed = compiled.flatMap(({ addressed: pairs }) => pairs).toSorted(([a], [b]) => (a < b ? -1 : 1))
     return { role, table, documents: Object.fromEntries(addressed) }
   })
-  const index: DocumentsIndex = {
+  const index: Omit<DocumentsIndex, 'seal'> = {
     format: documentsFormat,
     revision: engine.revision,
+    examples: marksOf(documents),
     manifest: servedFacts(engine),
     types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
     roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
     needs: Object.fromEntries([...needed].toSorted(([a], [b]) => (a < b ? -1 : 1))),
   }
-  return { files: { ...files, [documentsIndex]: printed(index) }, faults }
+  return { files: { ...files, [documentsIndex]: printed({ ...index, seal: sealOf(index, version) }) }, faults }
 }
+
+const marksOf = (documents: readonly ExampledDocument[]): DocumentsIndex['examples'] =>
+  Object.fromEntries(
+    documents
+      .flatMap(({ text, mark }) => (mark === undefined ? [] : [[sha256Hex(text), mark] as const]))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
 
 function servedFacts({ manifest }: Engine): ServedFacts {
   const { format, holders, roles, readsClaims, leaves, distributed, limits, allowlists } = manifest

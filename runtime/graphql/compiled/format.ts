@@ -24,9 +24,13 @@ export type ServedFacts = Pick<
 export interface DocumentsIndex extends DocumentAddresses {
   readonly format: typeof documentsFormat
   readonly revision: string
+  /** By the hash of a document what tells its examples from others. */
+  readonly examples: Readonly<Record<string, string>>
   readonly manifest: ServedFacts
   /** By address. They stand here, and not in the documents, since a server compares them with its database before it reads any. */
   readonly needs: Readonly<Record<string, DocumentNeeds>>
+  /** By it a compiler knows an index that it wrote itself. */
+  readonly seal: string
 }
 
 export interface TypesFile {

@@ -4,7 +4,12 @@ import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../../runtime/db/failures/reason.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
 import { groupBy } from '../../../../runtime/lib/group-by.ts'
-import { compileDocuments, type DocumentFault, type ExampledDocument } from '../../compiled/compile-documents.ts'
+import {
+  compileDocuments,
+  type Build,
+  type DocumentFault,
+  type ExampledDocument,
+} from '../../compiled/compile-documents.ts'
 import { listingSql, listsOf, NoList, readListed } from '../../compiled/lists.ts'
 import type { GivenDocument } from '../../diff/documents.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
@@ -67,14 +72,15 @@ function refuseList(error: unknown): never {
 }
 
 /**
- * The files of the documents. Throws CommandFailure naming all that a role cannot ask; of a listed document, that no role can.
+ * The files of the documents, of which some may be known before. Throws CommandFailure naming all that a role cannot ask; of a listed document, that no role can.
  */
 export function filesOf(
   revision: Revision,
   { documents, roles, listed }: TakenDocuments,
   { note }: Pick<Terminal, 'note'>,
+  build: Build,
 ): Readonly<Record<string, string>> {
-  const { files, faults } = compileDocuments(createEngine(revision), roles, documents)
+  const { files, faults } = compileDocuments(createEngine(revision), roles, documents, build)
   const partly = listed ? faults.filter(isAskedByOthers(faults, documents)) : []
   const wrong = faults.filter((fault) => !partly.includes(fault))
   if (wrong.length > 0) throw new CommandFailure(wrong.map(faultLine).join('\n'))

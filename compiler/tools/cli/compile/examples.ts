@@ -40,7 +40,8 @@ export async function withExamples(
     const { source, text } = document
     const beside = [...(await examplesBeside(source)), ...take(sha256Hex(text))]
     const byName = new Map(operationNames(text).map((name) => [name, name === null ? [] : take(name)]))
-    exampled.push({ ...document, examples: (operation) => [...beside, ...(byName.get(operation) ?? [])] })
+    const mark = sha256Hex(JSON.stringify([beside, [...byName.values()]])).slice(0, 16)
+    exampled.push({ ...document, mark, examples: (operation) => [...beside, ...(byName.get(operation) ?? [])] })
   }
   const [unknown] = unused
   if (unknown === undefined) return exampled

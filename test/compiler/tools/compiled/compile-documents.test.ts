@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
-import type { CompiledText } from '../../../../runtime/graphql/compiled/format.ts'
+import { packageVersion } from '../../../../compiler/tools/cli/package.ts'
+import { earlierIn } from '../../../../compiler/tools/compiled/earlier.ts'
+import type { CompiledText, DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import type { Value } from '../../../../runtime/graphql/plan/values.ts'
 import { bind } from '../../../../runtime/graphql/run/bind.ts'
 import { toResponse } from '../../../../runtime/graphql/run/response.ts'
@@ -168,6 +170,50 @@ describe('compile --documents', () => {
     expect(await compile('*.graphql', out, '--check')).toMatchObject({ exitCode: 0, printed: '' })
     const checked = await compile('one.graphql', out, '--check')
     expect(checked).toMatchObject({ exitCode: 1, printed: expect.stringContaining('documents/index.json (changed)') })
+  })
+
+  it('compiles anew what is not in the folder as it was compiled, and makes the same bytes', async () => {
+    const [out, whole] = [await fresh(), await fresh()]
+    const roles = ['--roles', 'anon,authenticated']
+    const texts = async (from: string): Promise<Readonly<Record<string, string>>> => {
+      const place = join(from, (await read(from)).index.revision, 'documents')
+      const names = (await readdir(place)).toSorted()
+      return Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, await readFile(join(place, name), 'utf8')])),
+      )
+    }
+    await compile('{one,page}.graphql', whole, ...roles)
+    const wanted = await texts(whole)
+    await compile('page.graphql', out, '--roles', 'anon')
+    expect(await texts(out)).not.toEqual(wanted)
+    // One is new, the other one is new for a role.
+    await compile('{one,page}.graphql', out, ...roles)
+    expect(await texts(out)).toEqual(wanted)
+    const { revision, roles: addressed } = (await read(out)).index
+    const places = ['index', addressed['anon']?.[sha256Hex(page)]].map((name) => `${revision}/documents/${name}.json`)
+    for (const place of places) {
+      const path = join(out, place)
+      await writeFile(path, (await readFile(path, 'utf8')).replace('notes', 'tones'))
+      expect(await compile('{one,page}.graphql', out, ...roles, '--check')).toMatchObject({ exitCode: 1 })
+      await compile('{one,page}.graphql', out, ...roles)
+      expect(await texts(out)).toEqual(wanted)
+    }
+    // Other examples of the same text.
+    await writeFile(join(folder, 'more.json'), '{"Page": {"filter": {"body": {"eq": "x"}}}}')
+    const more = ['--examples', join(folder, 'more.json')]
+    await compile('{one,page}.graphql', out, ...roles, ...more)
+    expect(await compile('{one,page}.graphql', out, ...roles, ...more, '--check')).toMatchObject({ exitCode: 0 })
+    expect(await texts(out)).not.toEqual(wanted)
+    await compile('{one,page}.graphql', out, ...roles)
+    expect(await texts(out)).toEqual(wanted)
+    const known = (version: string, role: string, mark = examples[sha256Hex(page)] ?? '') =>
+      earlierIn(out, revision, version)(role, { text: page, mark })
+    const { examples } = JSON.parse(wanted['index.json'] ?? '') as DocumentsIndex
+    const version = await packageVersion()
+    expect(known(version, 'anon')).toMatchObject({ address: addressed['anon']?.[sha256Hex(page)] })
+    expect([known('other', 'anon'), known(version, 'service_role'), known(version, 'anon', 'other')]).toEqual(
+      Array.from({ length: 3 }),
+    )
   })
 
   it('tells what a role cannot ask, with its place, and writes nothing', async () => {
