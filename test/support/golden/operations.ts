@@ -27,13 +27,19 @@ type Stages = Readonly<Record<string, string>>
 /**
  * The second river of a case: each document of its operations/ through plan, statements and answer, on the rows of its
  * data.sql and nothing else.
+ * @param isRead whether the reader in another language answers, too
  */
-export async function operationStages(db: TestDatabase, revision: Revision, folder: string): Promise<Stages> {
+export async function operationStages(
+  db: TestDatabase,
+  revision: Revision,
+  folder: string,
+  isRead: boolean,
+): Promise<Stages> {
   const documents = await readDocuments(join(folder, 'operations'))
   const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
   const engine = createEngine(revision)
-  const compiled = compileCase(db, database, engine, documents)
+  const compiled = compileCase(db, database, engine, documents, isRead)
   const files: (readonly [string, string])[] = []
   try {
     for (const document of documents) {
@@ -75,7 +81,7 @@ interface Asked {
 interface CompiledCase {
   /** The body of the answer; null: of a document that cannot be compiled. */
   readonly ask: (document: GoldenDocument) => Promise<string | null>
-  /** The same by the reader in another language. Null: there is none. */
+  /** The same by the reader in another language. Null: there is none, or it was not asked for. */
   readonly reader: Reader | null
   readonly close: () => void
 }
@@ -88,6 +94,7 @@ function compileCase(
   { run }: Database,
   engine: Engine,
   documents: readonly GoldenDocument[],
+  isRead: boolean,
 ): CompiledCase {
   // Of what a server of compiled documents does not have.
   const plain = documents.filter(({ extensions }) => Object.keys(extensions).length === 0)
@@ -109,7 +116,7 @@ function compileCase(
     const body = JSON.stringify({ query: text, variables })
     return (await handler(new Request('http://localhost/', { method: 'POST', headers, body }))).text()
   }
-  const reader = able.length > 0 ? openReader(files, url) : null
+  const reader = isRead && able.length > 0 ? openReader(files, url) : null
   return {
     ask: async (document) => {
       if (!able.includes(document)) return null
