@@ -98,7 +98,7 @@ describe.each(majors().map((major) => [major] as const))('stability on PostgreSQ
       }
     })()
     try {
-      for (let round = 0; round < 60; round += 1) {
+      for (let round = 0; round < 20; round += 1) {
         const catalog = await catalogOf(database)
         const held = catalog.relations.find((relation) => relation.name === 'held')
         const texts = held?.columns.map((column) => column.typeText) ?? []
