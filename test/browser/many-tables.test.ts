@@ -33,7 +33,6 @@ describe.skipIf(path === null)('the dashboard of a database with 500 tables', { 
 
   it.each([
     ['light', 1280],
-    ['dark', 1280],
     ['dark', 360],
   ] as const)('can be read in all of its panels, %s and %i wide', async (colorScheme, width) => {
     const viewport = { width, height: 800 }
