@@ -1,18 +1,20 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files that take more than half a minute begin before all others: a long one that began last would be waited for alone. */
+/** Files that take longest begin before all others: a long one that began last would be waited for alone. */
 const longest: readonly string[] = [
   'bench/smoke',
-  'promises/live-topologies',
-  'promises/several-hosts',
-  'compiler/tools/diff/diff',
-  'browser/dashboard',
-  'compiler/incremental',
-  'runtime/graphql/apart',
-  'compiler/prepare',
-  'runtime/db/check/memberships',
   'golden',
+  'compiler/tools/diff/diff',
+  'promises/live-topologies',
+  'runtime/graphql/apart',
+  'browser/dashboard',
+  'browser/many-tables',
+  'compiler/tools/verify/verify',
+  'compiler/incremental',
+  'promises/citus-nodes',
+  'runtime/auth/level',
+  'promises/several-hosts',
 ]
 
 const placeOf = ({ moduleId }: TestSpecification): number => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startCluster, sweepClusters, type ClusterSource } from '../../test/support/cluster.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
-import { publishClusters, type Major } from '../../test/support/clusters.ts'
+import { pristineOf, publishClusters, type Major } from '../../test/support/clusters.ts'
 import { binariesOf, isMissing } from '../../test/support/major-binaries.ts'
 
 /** The throw-away Postgres of a run: nothing is synced to disk, so what writes cost is CPU. */
@@ -19,7 +19,7 @@ export const postgresSource = async (major: Major = 18): Promise<ClusterSource> 
   await sweepClusters()
   const binaries = await binariesOf(major)
   if (binaries === null) throw new Error(isMissing(major))
-  return { binaries, pristine: null }
+  return { binaries, pristine: pristineOf(major) }
 }
 
 /** Starts one; `createDatabase` of test/support then makes databases on it. */

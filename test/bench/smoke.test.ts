@@ -17,11 +17,11 @@ const effort = [
   '--rounds',
   '1',
   '--seconds',
-  '0.2',
+  '0.1',
   '--warm-up',
   '0',
   '--rate',
-  '50',
+  '100',
   '--runs',
   '2',
 ]

@@ -49,6 +49,10 @@ export const wantedMajor = (): Major | null => {
 /** The first of them with PostGIS, null where none has it: what needs it is then skipped, and says so. */
 export const postgisMajor = (): Major | null => majors().find((major) => clusterOf(major).postgis) ?? null
 
+/** A data folder of that major that no server has run on; null outside of a test run. */
+export const pristineOf = (major: Major): string | null =>
+  process.env[variable] === undefined ? null : (clusters().find((one) => one.major === major)?.pristine ?? null)
+
 export const clusterOf = (major: Major): Cluster => {
   const found = clusters().find((cluster) => cluster.major === major)
   if (found === undefined) throw new Error(`PostgreSQL ${major} is not available in this test run.`)
