@@ -229,8 +229,8 @@ export const keys = [
     on: ['relation'],
     decode: polymorphism,
     help:
-      '{"unions": {"name": ["relation", ...]}}: fields that lead to one row by the first of several relations that leads ' +
-      'to one, of a type that is the union of those.',
+      '{"unions": {"name": ["relation", ...]}, "interfaces": ["Name", ...]}: fields that lead to one row by the first of ' +
+      'several relations that leads to one, and interfaces of what its type shares with others.',
   },
   {
     key: 'live',

@@ -6,6 +6,8 @@ import { isJsonList, member, type JsonValue } from './json-value.ts'
 /** What a table's comment says of types that stand for several tables (spec/graphql.md 17.9). */
 export interface PolymorphismSetting {
   readonly unions: readonly UnionSetting[]
+  /** Names of interfaces that its type has. */
+  readonly interfaces: readonly string[]
 }
 
 export interface UnionSetting {
@@ -14,22 +16,30 @@ export interface UnionSetting {
   readonly of: readonly string[]
 }
 
-/** `{"unions": {"target": ["post", "comment"]}}`; a union that cannot be read is left out. */
+/** `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"]}`; a union that cannot be read is left out. */
 export const polymorphism: Decoder<PolymorphismSetting> = (value) => {
-  const { given, remarks } = membersOf(value, ['unions'])
-  const told = given === null ? null : member(given, 'unions')
-  if (told === null || !isJsonObject(told)) {
-    const faults = told === null ? [] : [`"unions" is ${JSON.stringify(told)}, which is no object`]
-    return { ok: true, value: { unions: [] }, remarks: [...remarks, ...faults] }
-  }
-  const read = Object.entries(told).map(([field, of]) => ({ field, of: isNames(of) ? of : null }))
+  const { given, remarks } = membersOf(value, ['unions', 'interfaces'])
+  const unions = unionsIn(given === null ? null : member(given, 'unions'))
+  const interfaces = given === null ? null : member(given, 'interfaces')
+  const isRead = interfaces === null || isNames(interfaces)
   return {
     ok: true,
-    value: { unions: read.flatMap(({ field, of }) => (of === null ? [] : [{ field, of }])) },
+    value: { unions: unions.read, interfaces: isRead ? [...new Set(interfaces)] : [] },
     remarks: [
       ...remarks,
-      ...read.flatMap(({ field, of }) => (of === null ? [`${JSON.stringify(field)} is no list of relations`] : [])),
+      ...unions.remarks,
+      ...(isRead ? [] : [`"interfaces" is ${JSON.stringify(interfaces)}, which is no list of names`]),
     ],
+  }
+}
+
+function unionsIn(told: JsonValue): { readonly read: readonly UnionSetting[]; readonly remarks: readonly string[] } {
+  if (told === null) return { read: [], remarks: [] }
+  if (!isJsonObject(told)) return { read: [], remarks: [`"unions" is ${JSON.stringify(told)}, which is no object`] }
+  const read = Object.entries(told).map(([field, of]) => ({ field, of: isNames(of) ? of : null }))
+  return {
+    read: read.flatMap(({ field, of }) => (of === null ? [] : [{ field, of }])),
+    remarks: read.flatMap(({ field, of }) => (of === null ? [`${JSON.stringify(field)} is no list of relations`] : [])),
   }
 }
 

@@ -90,6 +90,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),
     ...((yield* memo.map(isMarked, entityFacts)).includes(true) && { softDelete: true as const }),
     ...((yield* memo.map(hasUnions, entityFacts)).includes(true) && { unions: true as const }),
+    ...((yield* memo.map(hasInterfaces, entityFacts)).includes(true) && { interfaces: true as const }),
     ...((yield* memo.map(isOneOf, entityFacts)).includes(true) && { oneOf: true as const }),
     ...(isDeprecating && { deprecated: true as const }),
     entities: entityFacts,
@@ -161,6 +162,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
 const factsOf = ({ facts }: Entity): EntityFacts => facts
 const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
 const hasUnions = ({ unions }: EntityFacts): boolean => unions !== undefined
+const hasInterfaces = ({ interfaces }: EntityFacts): boolean => interfaces !== undefined
 const isOneOf = ({ oneOf }: EntityFacts): boolean => oneOf === true
 
 const isChanged = ({ updates }: EntityFacts): boolean => updates === true

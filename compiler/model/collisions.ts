@@ -36,6 +36,7 @@ function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnos
     ...(manifest.composites ?? [])
       .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))
       .map((item) => takenEnumName(names, item)),
+    ...(manifest.interfaces === true ? manifest.entities.flatMap((entity) => takenInterfaces(names, entity)) : []),
     ...(manifest.unions === true ? manifest.entities.flatMap((entity) => takenUnionNames(names, entity)) : []),
   ]
 }
@@ -45,6 +46,7 @@ const entityLabel = (entity: EntityFacts): string => nameObject(entity.kind, ent
 function ownerOf(names: Names, name: string): string {
   const found = names.find(name)
   if (found === undefined) return 'a type that is always there, or that another object brings'
+  if (found.kind === 'interface') return 'an interface'
   if (found.kind === 'entity' || found.kind === 'union') return entityLabel(found.entity)
   const { schema, name: type } = 'enum' in found ? found.enum : found.composite
   return nameType(schema, type)
@@ -65,6 +67,11 @@ const takenUnionNames = (names: Names, entity: EntityFacts): readonly Diagnostic
         reason: `the type name ${JSON.stringify(type)} belongs to ${ownerOf(names, type)}`,
       }),
     )
+
+const takenInterfaces = (names: Names, entity: EntityFacts): readonly Diagnostic[] =>
+  (entity.interfaces ?? [])
+    .filter((name) => !names.ownsInterface(name))
+    .map((name) => diagnose('interface-unusable', entityLabel(entity), { name, owner: ownerOf(names, name) }))
 
 interface Claim {
   readonly field: string

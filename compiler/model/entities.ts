@@ -23,7 +23,7 @@ import { softDelete } from './soft-delete.ts'
 import { isIdentified } from './rules/one-to-one.ts'
 import { readValues, type ValueScope } from './scalars.ts'
 import { tableAdditions } from './table-additions.ts'
-import { unionFacts } from './unions.ts'
+import { interfaceFacts, unionFacts } from './unions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './types.ts'
 
@@ -110,11 +110,12 @@ function assemble(
   sql: EntitySql,
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
-  const unions = unionFacts(named, relations.value)
+  const [unions, interfaces] = [unionFacts(named, relations.value), interfaceFacts(named)]
   const fields = {
     columns: columns.facts.value,
     relations: relations.value,
     ...unions.value,
+    ...interfaces.value,
     computed: computed.value.map((item) => item.facts),
     ...order.value,
     ...chosen.value,
@@ -124,6 +125,7 @@ function assemble(
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
     ...unions.diagnostics,
+    ...interfaces.diagnostics,
     ...computed.diagnostics,
     ...order.diagnostics,
     ...chosen.diagnostics,

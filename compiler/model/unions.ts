@@ -38,6 +38,16 @@ function unionOf(
   return withDiagnostics({ field, type: name + upperFirst(field), of: found.flatMap(({ led }) => led ?? []) })
 }
 
+/** Names of interfaces that GraphQL can spell. */
+export function interfaceFacts({ relation }: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'interfaces'>> {
+  const { interfaces } = relation.settings.polymorphism
+  const names = interfaces.filter(isValidName)
+  const told = interfaces
+    .filter((name) => !isValidName(name))
+    .map((name) => diagnose('name-unusable', nameRelation(relation), { name, what: 'it is no interface' }))
+  return withDiagnostics(names.length === 0 ? {} : { interfaces: names }, told)
+}
+
 /** Of two that want a field the last one has it; those without a key of their own take what is free (spec/graphql.md 2.4, 17.8). */
 const relationNamed = (relations: readonly RelationFacts[], name: string): RelationFacts | undefined =>
   relations.findLast(({ field, way }) => field === name && way === undefined) ??

@@ -94,6 +94,11 @@ export const diagnosticKinds = {
     ({ name, reason }) => `The union ${quote(name)} has no field: ${reason}.`,
     () => 'Name it as nothing else is named, and each of its relations by a field of the table that leads to one row.',
   ),
+  'interface-unusable': kind<{ name: string; owner: string }>(
+    'warning',
+    ({ name, owner }) => `There is no interface ${quote(name)}: the type name belongs to ${owner}.`,
+    () => 'Give it another name in the setting "polymorphism" of all its tables.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

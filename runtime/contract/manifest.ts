@@ -67,6 +67,8 @@ export interface Manifest {
   readonly softDelete?: true
   /** Some relation has `unions`, whose types have names of their own; absent: none has. */
   readonly unions?: true
+  /** Some relation has `interfaces`, which have names of their own; absent: none has. */
+  readonly interfaces?: true
   /** Inputs say that they take exactly one member, so that there is the directive for it; absent: none does. */
   readonly oneOf?: true
   /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
@@ -291,6 +293,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly relations: readonly RelationFacts[]
   /** Fields that lead to rows of several relations (spec/graphql.md 17.9); absent: there are none. */
   readonly unions?: readonly UnionFacts[]
+  /** Names of the interfaces that its type has beside Node (spec/graphql.md 17.9); absent: none. */
+  readonly interfaces?: readonly string[]
   /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */

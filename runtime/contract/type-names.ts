@@ -21,7 +21,8 @@ import { scalarNames } from './scalar-names.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
- * relation by precedence, those with a key before those without; then enums, composites and unions. The losers have no type.
+ * relation by precedence, those with a key before those without; then enums, composites, unions and
+ * interfaces. The losers have no type.
  */
 
 /** Those that are there in every schema. */
@@ -82,6 +83,7 @@ export interface Names {
   readonly ownsEnum: (item: EnumFacts) => boolean
   readonly ownsComposite: (item: CompositeFacts) => boolean
   readonly ownsUnion: (item: UnionFacts) => boolean
+  readonly ownsInterface: (name: string) => boolean
   /** Which type bears a name. */
   readonly find: (
     name: string,
@@ -94,7 +96,11 @@ export interface Names {
   readonly nameless: () => readonly EntityFacts[]
 }
 
-type ValuePart = EnumPart | CompositePart | UnionPart
+type ValuePart = EnumPart | CompositePart | UnionPart | InterfacePart
+
+interface InterfacePart {
+  readonly kind: 'interface'
+}
 
 interface UnionPart {
   readonly kind: 'union'
@@ -157,6 +163,8 @@ export function createNames(
   const owns = (entity: EntityFacts): boolean => entityAt(claims.places.get(entity.name) ?? -1) === entity
   for (const entity of manifest.unions === true ? manifest.entities.filter(owns) : [])
     for (const union of entity.unions ?? []) claimOthers([[union.type, { kind: 'union', entity, union }]])
+  for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
+    for (const name of entity.interfaces ?? []) claimOthers([[name, { kind: 'interface' }]])
 
   return {
     owns,
@@ -172,6 +180,7 @@ export function createNames(
       const found = others.get(item.type)
       return found !== undefined && 'union' in found && found.union === item
     },
+    ownsInterface: (name) => others.get(name)?.kind === 'interface',
     listFilters,
     exposed: own.one(keyedOf, manifest.entities, claims.keyed),
     nameless: () => own.one(placesWithoutName, namings, claims).flatMap((place) => entityAt(place) ?? []),

@@ -1,4 +1,4 @@
-import { isEnumType, isInputObjectType, isObjectType, type GraphQLNamedType } from 'graphql'
+import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLNamedType } from 'graphql'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { meaningOf, type FieldMeaning } from '../../../runtime/engine/meaning.ts'
@@ -25,6 +25,11 @@ export function fitted(world: World, view: RoleView): Snapshot {
   const api = apiOf(rest, role)
   const hidden = [
     ...api.tables.flatMap((table) => otherFields(rest, view, table).map((name) => `${table.type}.${name}`)),
+    ...[...api.interfaces].flatMap(([name, fields]) => {
+      const type = view.schema.getType(name)
+      const offered = isInterfaceType(type) ? type.getFields() : {}
+      return [...fields.keys()].flatMap((field) => (Object.hasOwn(offered, field) ? [] : [`${name}.${field}`]))
+    }),
     ...[...api.query].flatMap(([name, field]) => (isRoot(rest, view, name, field) ? [] : [`Query.${name}`])),
   ]
   const told = (name: string, reason: string): NotJudged => ({

@@ -181,6 +181,7 @@ function sketchTable(
     ...(softDelete !== null && { softDelete }),
     links: relation.settings.links,
     unions: relation.settings.polymorphism.unions,
+    interfaces: relation.settings.polymorphism.interfaces,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

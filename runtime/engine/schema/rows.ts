@@ -13,6 +13,7 @@ import type { RoleVisibility } from '../view.ts'
 import { headlineFields } from '../searches.ts'
 import { collectionArguments } from './collections.ts'
 import { deletedArgument } from './deleted.ts'
+import { interfacesOf } from './interfaces.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
@@ -28,7 +29,7 @@ export const makeRow =
       entity.name,
       entity.description ?? `A row of ${entity.name}.`,
       () => fieldsOf(rowMakers(visible, entity, types)),
-      () => (visible.isExposed(entity) ? [types.node] : []),
+      () => (visible.isExposed(entity) ? [types.node, ...interfacesOf(visible, entity, types)] : []),
     )
 
 const fieldsOf = (makers: ReadonlyMap<string, () => SchemaField>): FieldMakers => ({

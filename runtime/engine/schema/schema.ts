@@ -40,6 +40,7 @@ import { makeMutation, makeQuery, makeSubscription } from './roots.ts'
 import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './related.ts'
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
+import { makeInterface, withInterface } from './interfaces.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
@@ -161,10 +162,13 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   havingFlag: makeFigureHaving(visible, 'every', flagHelp),
 })
 
+const typesOf = (visible: RoleVisibility): SchemaTypes =>
+  createTypes(visible, makers(visible), compositeMakers(visible), (name, types) => makeInterface(visible, name, types))
+
 /** @param memory see visibleTo */
 export function buildView(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleView {
   const visible = visibleTo(manifest, role, memory)
-  const types = createTypes(visible, makers(visible), compositeMakers(visible))
+  const types = typesOf(visible)
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)
   return {
@@ -203,7 +207,7 @@ function introspectedPart(visible: RoleVisibility): RoleVisibility {
 }
 
 function completeSchema(visible: RoleVisibility): GraphQLSchema {
-  const types = createTypes(visible, makers(visible), compositeMakers(visible))
+  const types = typesOf(visible)
   const enums = visible.manifest.enums.filter(visible.seesEnum)
   const composites = (visible.manifest.composites ?? []).filter(({ id }) => visible.composite(id) !== undefined)
   const all = [
@@ -300,6 +304,8 @@ class LazySchema extends GraphQLSchema {
     const found = this.#visible.names.find(name)
     if (found === undefined) return undefined
     if (found.kind === 'entity') return this.#types.part(found.entity, found.part)
+    if (found.kind === 'interface')
+      return withInterface(this.#visible, name).length === 0 ? undefined : this.#types.interface(name)
     if (found.kind === 'union') return unionOf(this.#types.row(found.entity), found.union)
     if ('composite' in found) {
       if (this.#visible.composite(found.composite.id) === undefined) return undefined
@@ -328,11 +334,13 @@ class LazySchema extends GraphQLSchema {
 
   override getPossibleTypes(abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
     if (isUnionType(abstract)) return abstract.getTypes()
-    return this.#visible.exposed.map((entity) => this.#types.row(entity))
+    const isNode = abstract === this.#types.node
+    const all = isNode ? this.#visible.exposed : withInterface(this.#visible, abstract.name)
+    return all.map((entity) => this.#types.row(entity))
   }
 
-  override getImplementations(_node: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
-    return { objects: this.getPossibleTypes(_node), interfaces: [] }
+  override getImplementations(abstract: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
+    return { objects: this.getPossibleTypes(abstract), interfaces: [] }
   }
 
   override isSubType(
@@ -340,6 +348,6 @@ class LazySchema extends GraphQLSchema {
     type: Parameters<GraphQLSchema['isSubType']>[1],
   ): boolean {
     if (isUnionType(abstract)) return abstract.getTypes().some((member) => member === type)
-    return type instanceof GraphQLObjectType && type.getInterfaces().length > 0
+    return type instanceof GraphQLObjectType && type.getInterfaces().some((one) => one === abstract)
   }
 }

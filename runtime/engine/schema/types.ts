@@ -46,6 +46,8 @@ export interface SchemaTypes {
   /** The value of `filter` where none is given; undefined: it has none. */
   readonly defaultFilter: (entity: EntityFacts) => Readonly<Record<string, unknown>> | undefined
   readonly node: GraphQLInterfaceType
+  /** One that comments name. */
+  readonly interface: (name: string) => GraphQLInterfaceType
   readonly pageInfo: GraphQLObjectType
 }
 
@@ -97,8 +99,6 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
 const defaults = <T>(entries: readonly (readonly [name: string, value: T])[]): Readonly<Record<string, T>> =>
   Object.assign(Object.create(null), Object.fromEntries(entries))
 
-type CompositeMaker<T> = (item: CompositeFacts, types: SchemaTypes) => T
-
 interface EnumTypes {
   readonly type: GraphQLEnumType
   readonly filter: GraphQLInputObjectType
@@ -145,6 +145,7 @@ export function createTypes(
   visible: RoleVisibility,
   makers: Readonly<Record<NamePart, MakePart>>,
   composites: CompositeMakers,
+  makeInterface: (name: string, types: SchemaTypes) => GraphQLInterfaceType,
 ): SchemaTypes {
   const made = new Map<EntityFacts, Partial<Record<NamePart, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
@@ -162,7 +163,8 @@ export function createTypes(
   }
   const objects = new Map<CompositeFacts, GraphQLObjectType>()
   const filters = new Map<CompositeFacts, GraphQLInputObjectType>()
-  const once = <T>(made: Map<CompositeFacts, T>, item: CompositeFacts, make: CompositeMaker<T>): T => {
+  const interfaces = new Map<string, GraphQLInterfaceType>()
+  const once = <K, T>(made: Map<K, T>, item: K, make: (item: K, types: SchemaTypes) => T): T => {
     let known = made.get(item)
     if (known === undefined) made.set(item, (known = make(item, types)))
     return known
@@ -206,6 +208,7 @@ export function createTypes(
     output,
     input: value,
     node,
+    interface: (name) => once(interfaces, name, makeInterface),
     pageInfo,
   }
   return types

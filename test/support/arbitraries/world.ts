@@ -80,7 +80,20 @@ function withAsides(draw: Draw, world: World): World {
   }
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
-  return withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped))))
+  return withInterfaces(
+    draw,
+    withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped)))),
+  )
+}
+
+/** Tables whose types share interfaces, of which some have names that are taken, or none of GraphQL's. */
+function withInterfaces(draw: Draw, world: World): World {
+  if (!draw.chance(50)) return world
+  const drawn = (table: TableSketch): TableSketch => {
+    const interfaces = draw.some(['Shared', 'Common_thing', draw.pick(['Node', 'no name', 'JSON'])], 45)
+    return interfaces.length === 0 ? table : { ...table, interfaces }
+  }
+  return { ...world, tables: world.tables.map(drawn) }
 }
 
 /** Tables with fields that lead by several relations to one row; some of these lead to many rows, or nowhere. */

@@ -195,7 +195,10 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
           ),
         ]),
       ),
-    polymorphism: table.unions && { unions: Object.fromEntries(table.unions.map(({ field, of }) => [field, of])) },
+    polymorphism: (table.unions ?? table.interfaces) && {
+      ...(table.unions && { unions: Object.fromEntries(table.unions.map(({ field, of }) => [field, of])) }),
+      ...(table.interfaces && { interfaces: table.interfaces }),
+    },
   }),
   ...table.columns.flatMap((column) =>
     setting(world, `column ${ident(table.name)}.${ident(column.name)}`, {

@@ -170,6 +170,7 @@ function describe(world: World): readonly string[] {
       ...say(table.softDelete !== undefined, 'world: soft delete'),
       ...say((table.links ?? []).length > 0, 'world: links'),
       ...say((table.unions ?? []).length > 0, 'world: unions'),
+      ...say((table.interfaces ?? []).length > 0, 'world: interfaces'),
       ...say((table.defaultOrder ?? []).length > 0, 'world: default order'),
       ...say(table.access !== undefined, 'world: column access'),
       ...say(

@@ -52,7 +52,10 @@ function shapeOf(stage: Stage, role: Role): Shape {
     ['Query', [...api.query.keys()]],
     ['Mutation', [...api.mutation.keys()]],
     ...(stage.world.live === true ? [['Subscription', watchable(api)] as const] : []),
-    ...[...api.abstract].flatMap(([name, types]) => (name === 'Node' ? [] : [[name, [...types]] as const])),
+    ...[...api.abstract].flatMap(([name, types]) =>
+      name === 'Node' || api.interfaces.has(name) ? [] : [[name, [...types]] as const],
+    ),
+    ...[...api.interfaces].map(([name, fields]) => [name, [...fields.keys()]] as const),
     ...api.tables.flatMap((table) => tableShape(stage.world, api, table)),
   ])
 }

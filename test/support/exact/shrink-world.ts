@@ -87,6 +87,12 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     yield plain
     if (links.length > 1) for (const index of links.keys()) yield { ...table, links: without(links, index) }
   }
+  if (table.interfaces !== undefined) {
+    const { interfaces, ...plain } = table
+    yield plain
+    if (interfaces.length > 1)
+      for (const index of interfaces.keys()) yield { ...table, interfaces: without(interfaces, index) }
+  }
   if (table.unions !== undefined) {
     const { unions, ...plain } = table
     yield plain

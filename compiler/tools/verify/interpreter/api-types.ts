@@ -8,6 +8,8 @@ export interface Api {
   readonly tables: readonly ApiTable[]
   readonly query: ReadonlyMap<string, RootField>
   readonly mutation: ReadonlyMap<string, RootField>
+  /** The fields of interfaces that comments name (spec/graphql.md 17.9): columns, and the node id. */
+  readonly interfaces: ReadonlyMap<string, ReadonlyMap<string, RowField>>
   /** The types of rows that interfaces and unions cover, by the names of these. */
   readonly abstract: ReadonlyMap<string, ReadonlySet<string>>
 }

@@ -27,6 +27,7 @@ import {
 import { functionNameOf, isName, lowerFirst } from './names.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
+import { interfacesOf } from './interfaces.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
   additionsOf,
@@ -97,11 +98,17 @@ function makeApi(world: World, role: Role): Api {
     addLookups(world, query, table)
     addChanges(world, mutation, table)
   }
+  const types = new Set(tables.map(({ type }) => type))
+  const interfaces = interfacesOf(world, tables, (name) => builtIn.has(name) || types.has(name))
   return {
     tables,
     query: shown(world, 'Query', query),
     mutation: shown(world, 'Mutation', mutation),
-    abstract: abstractTypes(tables),
+    interfaces: new Map([...interfaces].map(([name, { fields }]) => [name, shown(world, name, fields)])),
+    abstract: new Map([
+      ...abstractTypes(tables),
+      ...[...interfaces].map(([name, { types }]) => [name, types] as const),
+    ]),
   }
 }
 

@@ -236,8 +236,9 @@ export interface TableSketch {
   readonly softDelete?: string
   /** The `links` setting. */
   readonly links?: readonly LinkSketch[]
-  /** The `polymorphism` setting. */
+  /** The `polymorphism` setting, in two parts. */
   readonly unions?: readonly UnionSketch[]
+  readonly interfaces?: readonly string[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

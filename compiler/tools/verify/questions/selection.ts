@@ -94,6 +94,7 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   if (draw.chance(8)) selections.push(keyed(scene, keys, '__typename', true))
   if (draw.chance(6)) selections.push(`... on Node { ${keyed(scene, keys, 'nodeId', true)} }`)
   const related = depth === 0 ? [] : links.filter(() => draw.chance(45))
+  if (draw.chance(25)) selections.push(...drawInterface(scene, [table.type]))
   for (const [name, field] of depth === 0 ? [] : unions.filter(() => draw.chance(60)))
     selections.push(drawUnion(scene, keys, name, field, depth - 1))
   for (const [name, field] of related) selections.push(drawRelation(scene, table, keys, name, field, depth - 1))
@@ -110,9 +111,27 @@ function drawUnion(scene: Scene, keys: Keys, name: string, field: UnionField, de
     .map((target) => `... on ${target.type} { ${drawRow({ ...scene, apart: true }, target, depth)} }`)
   if (members.length === 0 || draw.chance(40)) members.push('__typename')
   if (draw.chance(20)) members.push('... on Node { nodeId }')
+  members.push(
+    ...drawInterface(
+      scene,
+      targets.map(({ type }) => type),
+    ),
+  )
   const deletable = targets.find(({ sketch }) => mayBeDeleted(sketch))
   const args = deletable === undefined ? '' : deletedText(scene, deletable)
   return `${keyed(scene, keys, name)}${args}${directives(scene)} { ${several(scene, field.type, members)} }`
+}
+
+/** Fields that an interface has of some of these types; their types may allow null where those of the tables do not. */
+function drawInterface(scene: Scene, types: readonly string[]): readonly string[] {
+  const { draw, api } = scene
+  const usable = [...api.interfaces].filter(([name]) => types.some((type) => api.abstract.get(name)?.has(type)))
+  if (usable.length === 0) return []
+  const [name, fields] = draw.pick(usable)
+  const plain = [...fields].filter(([, field]) => field.kind !== 'column' || field.column.type.base !== 'composite')
+  const selections = draw.some(plain, 60).map(([field]) => keyed({ ...scene, apart: true }, new Set(), field))
+  scene.tell(`interface: ${selections.length > 1 ? 'several fields' : 'a field'}`)
+  return [wrapped(scene, name, `... on ${name} { ${[...selections, '__typename'].join(' ')} }`)]
 }
 
 function drawComposite(scene: Scene, type: ColumnType): string {

@@ -283,6 +283,7 @@ describe('requests of generated clients', () => {
     'links',
     'soft-delete',
     'unions',
+    'interfaces',
   ]
   let app: Application
   beforeAll(() => {

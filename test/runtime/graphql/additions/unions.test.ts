@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
-import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
@@ -96,6 +96,26 @@ describe('unions', () => {
     const { extensions } = await service.graphql('{ __typename }', { extensions: { schemaReport: true } })
     expect(JSON.stringify(extensions?.['schemaReport'])).toContain('there is no relation \\"posts\\"')
     expect(namesOf(await introspect(service), 'Mark')).not.toContain('lost')
+  })
+
+  it('share the columns of an interface that their types have, as far as the role may read them', async () => {
+    for (const table of ['photo', 'post'])
+      await service.db.query(`comment on table ${table} is '@graphql({"polymorphism": {"interfaces": ["Sized"]}})'`)
+    await service.db.query('alter table post add column size int not null default 0')
+    const shown = async () => fieldsOf(await introspect(service), 'Sized')
+    expect(await shown()).toEqual(['nodeId: ID!', 'id: Int!', 'size: Int'])
+    expect(await targets('3, 4', '... on Sized { id size }')).toEqual([
+      { id: 3, size: 3 },
+      { id: 4, size: 0 },
+    ])
+    await service.db.query('revoke select on photo from anon; grant select (id) on photo to anon')
+    expect(await shown()).toEqual(['nodeId: ID!', 'id: Int!'])
+    await service.db.query('revoke select on photo, post from anon')
+    expect(await shown()).toEqual([])
+    await service.db.query(
+      'grant select on photo, post to anon; comment on table photo is null; comment on table post is null',
+    )
+    expect(await shown()).toEqual([])
   })
 
   it('have for each role the types that it has the keys to, and no field without one', async () => {
