@@ -110,9 +110,9 @@ const changed = async (change: (place: string, index: string) => Promise<void>):
   return folder
 }
 const edited =
-  (from: string | RegExp, to: string) =>
+  (from: string, to: string) =>
   async (_place: string, index: string): Promise<void> =>
-    writeFile(index, (await readFile(index, 'utf8')).replace(from, to))
+    writeFile(index, (await readFile(index, 'utf8')).replaceAll(from, to))
 
 type Given = NonNullable<Asked['variables']>
 
