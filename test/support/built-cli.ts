@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { Command } from '../../compiler/tools/cli/command.ts'
+import { runCommand } from './command.ts'
 
 export interface Ran {
   readonly exitCode: number
@@ -18,3 +20,15 @@ export const runBuilt = (args: readonly string[], environment: Readonly<Record<s
       resolve({ exitCode: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr })
     })
   })
+
+/** The same by a command's source in this process, which takes a fraction of the time. */
+export async function runHere(
+  command: Command,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  const { exitCode, printed, noted } = await runCommand([command], args, { environment })
+  return { exitCode, stdout: written(printed), stderr: written(noted) }
+}
+
+const written = (lines: string): string => (lines === '' ? '' : `${lines}\n`)

@@ -2,8 +2,9 @@ import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { diffCommand } from '../../../../compiler/tools/cli/diff.ts'
 import type { Comparison } from '../../../../compiler/tools/diff/compare.ts'
-import { runBuilt, type Ran } from '../../../support/built-cli.ts'
+import { runBuilt, runHere, type Ran } from '../../../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 
 const schema = `
@@ -48,7 +49,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     return join(folder, name)
   }
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-    runBuilt(['diff', ...args], { DATABASE_URL: db.adminUrl, ...environment })
+    runHere(diffCommand, ['diff', ...args], { DATABASE_URL: db.adminUrl, ...environment })
   const migrate = async (sql: string, ...more: readonly string[]): Promise<Ran> =>
     run(['--migration', await file('migration.sql', sql), ...more])
   const compared = ({ stdout }: Ran): Comparison => JSON.parse(stdout) as Comparison
@@ -102,7 +103,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.adminUrl })
     const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
     try {
-      expect(await run(['--against', artifacts])).toMatchObject({
+      expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.adminUrl })).toMatchObject({
         exitCode: 0,
         stdout: '0 breaking, 0 dangerous, 0 additions\n',
       })

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import { printVerdict } from '../../../../compiler/tools/verify/print.ts'
 import { verifySchema, type Verdict } from '../../../../compiler/tools/verify/verify.ts'
+import { verifyCommand } from '../../../../compiler/tools/cli/verify.ts'
 import type { BoundStatement, RunExchange } from '../../../../runtime/contract/execution.ts'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { runBuilt } from '../../../support/built-cli.ts'
+import { runBuilt, runHere } from '../../../support/built-cli.ts'
 import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
 
 const schema = `
@@ -91,7 +92,7 @@ describe.each(majors())('catalograph verify on PostgreSQL %i', { timeout: 150_00
   afterAll(() => db.drop())
 
   const run = async (...args: readonly string[]) => {
-    const ran = await runBuilt(['verify', ...args], { DATABASE_URL: db.url })
+    const ran = await runHere(verifyCommand, ['verify', ...args], { DATABASE_URL: db.url })
     return { ...ran, told: (): Told => JSON.parse(ran.stdout) as Told }
   }
 
