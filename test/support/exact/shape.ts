@@ -42,7 +42,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult)$/.test(
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult|ValuesResult)$/.test(
     type,
   )
 

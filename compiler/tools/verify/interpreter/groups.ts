@@ -119,9 +119,12 @@ export function groupsField(
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, store)
   const keys = readKeys(around, table, arg('by'), arg('timeZone'), arg('widths'))
-  // Of no groups at all Postgres computes no key, which might be refused.
-  if (Number(arg('first') ?? 1) === 0) return []
   const groups = new Map<Row, Row[]>()
+  const rowsOf = (group: Row): readonly Row[] => groups.get(group) ?? []
+  const order = readGroupOrder(around, table, keys, arg('orderBy'), rowsOf)
+  const page = readPage(arg, order)
+  // Of no groups at all Postgres computes no key, which might be refused; after a cursor without elements there are none.
+  if (page.first === 0 || page.after?.length === 0) return []
   for (const row of matching) {
     const group: Row = new Map(keys.map((key) => [key.id, key.valueOf(row)]))
     const known = [...groups.keys()].find((other) =>
@@ -133,11 +136,9 @@ export function groupsField(
     if (known === undefined) groups.set(group, [row])
     else groups.get(known)?.push(row)
   }
-  const rowsOf = (group: Row): readonly Row[] => groups.get(group) ?? []
-  const order = readGroupOrder(around, table, keys, arg('orderBy'), rowsOf)
   const having = readHaving(around, table, arg('having'), rowsOf)
   const chosen = [...groups.keys()].filter((group) => having === null || having(group) === true)
-  return takePage(world, table, order, readPage(arg, order), chosen).rows.map((group) =>
+  return takePage(world, table, order, page, chosen).rows.map((group) =>
     object(context, `${table.type}Grouped`, nodes, (name, inner) => {
       if (name === 'key') return keyObject(context, table, keys, '', group, inner)
       if (name === 'count') return rowsOf(group).length
