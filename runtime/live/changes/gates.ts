@@ -58,11 +58,13 @@ export const createGates = ({ query, isOver, ended, failed }: GateParts): Gates 
   const awaitHolders = async (): Promise<void> => {
     for (let attempt = 1; holders.size > 0 && !isOver(); attempt += 1) {
       await sleep(pauseMs(retries.liveHolders, attempt), undefined, { ref: false })
-      const { rows } = await query<{ id: string }>(runningText, [[...holders.keys()]])
+      // Others may be added meanwhile, of which nothing is known then.
+      const asked = [...holders.keys()]
+      const { rows } = await query<{ id: string }>(runningText, [asked])
       const running = new Set(rows.map(({ id }) => id))
-      const gone = [...holders].filter(([id]) => !running.has(id))
-      for (const [id] of gone) holders.delete(id)
-      const ids = new Set(gone.flatMap(([, relations]) => [...relations]))
+      const gone = asked.filter((id) => !running.has(id))
+      const ids = new Set(gone.flatMap((id) => [...(holders.get(id) ?? [])]))
+      for (const id of gone) holders.delete(id)
       if (ids.size > 0 && !isOver()) ended([...ids])
     }
     isWaiting = false
