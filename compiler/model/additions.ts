@@ -1,4 +1,5 @@
-import type { AllowlistFacts, LimitFacts, Manifest } from '../../runtime/contract/manifest.ts'
+import type { Manifest } from '../../runtime/contract/manifest.ts'
+import type { AllowlistFacts, LimitFacts } from '../../runtime/contract/guards.ts'
 import type { Limits } from '../comments/additions.ts'
 import type { AnnotatedSchema } from '../comments/types.ts'
 

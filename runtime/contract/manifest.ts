@@ -1,3 +1,4 @@
+import type { AllowlistFacts, LimitFacts } from './guards.ts'
 import type { ConditionFacts, DefaultOrderFacts, SoftDeleteFacts } from './stated.ts'
 import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
 import type { ScalarName } from './scalar-names.ts'
@@ -153,23 +154,6 @@ export interface Diagnostic {
   readonly object: string
   readonly message: string
   readonly fix: string
-}
-
-export interface AllowlistFacts {
-  /** It has the columns `hash` and `document`; null: the comment names none, and nothing is listed. */
-  readonly table: { readonly schema: string; readonly name: string } | null
-  /** Names of the roles that run listed documents and no others. */
-  readonly roles: readonly string[]
-}
-
-/** Null: no limit. Of several schemas' limits the smallest holds. */
-export interface LimitFacts {
-  /** Selections after fragments are expanded. */
-  readonly fields: number | null
-  /** Each collection's page times the pages of the collections around it, summed. */
-  readonly rows: number | null
-  /** Postgres' own estimate for the document's statements, summed; absent: no limit. */
-  readonly cost?: number
 }
 
 export interface SchemaFacts {

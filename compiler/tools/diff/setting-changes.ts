@@ -1,11 +1,5 @@
-import type {
-  AllowlistFacts,
-  ColumnFacts,
-  EntityFacts,
-  LimitFacts,
-  RelationFacts,
-  UnionFacts,
-} from '../../../runtime/contract/manifest.ts'
+import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../../../runtime/contract/manifest.ts'
+import type { AllowlistFacts, LimitFacts } from '../../../runtime/contract/guards.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'

@@ -5,10 +5,12 @@ import {
   GraphQLObjectType,
   type GraphQLFieldConfigArgumentMap,
   type GraphQLInputType,
+  type GraphQLOutputType,
 } from 'graphql'
 import { formOf, hasElementFilter } from '../../contract/form-of.ts'
 import { figureType, groupFigures, type GroupFigure } from '../../contract/figures.ts'
-import type { EntityFacts, ValueType } from '../../contract/manifest.ts'
+import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
+import type { NamePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { filterComputed } from '../computed-filters.ts'
 import { edgeRelations, figureColumns, orderRelations } from '../related.ts'
@@ -239,21 +241,40 @@ export const figureFields = (
   )
 
 /** @param help what the figure says of a column */
-export const makeFigureResult =
-  (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
-  (entity) => {
-    const columns = figureColumns(visible, entity, name)
+export const makeFigureResult = (
+  visible: RoleVisibility,
+  name: GroupFigure,
+  help: string = groupFigures[name].help,
+): MakePart =>
+  ofColumns(
+    groupFigures[name].result,
+    `${help.replace(/[.,].*$/, '')} of each column.`,
+    (entity) => figureColumns(visible, entity, name),
+    (column) => {
+      const type = scalars[figureType(column, name) as ScalarName]
+      return [name === 'countDistinct' ? nonNull(type) : type, help]
+    },
+  )
+
+/** An object that has something of each column; undefined where there is none. */
+export const ofColumns =
+  (
+    part: NamePart,
+    description: string,
+    columnsOf: (entity: EntityFacts) => readonly ColumnFacts[],
+    valueOf: (column: ColumnFacts, types: SchemaTypes) => readonly [type: GraphQLOutputType, help: string],
+  ): MakePart =>
+  (entity, types) => {
+    const columns = columnsOf(entity)
     if (columns.length === 0) return undefined
-    const { result } = groupFigures[name]
     return new GraphQLObjectType({
-      name: typeName(entity, result),
-      description: `${help.replace(/[.,].*$/, '')} of each column.`,
+      name: typeName(entity, part),
+      description,
       fields: () =>
         Object.fromEntries(
           columns.map((column) => {
-            const type = scalars[figureType(column, name) as ScalarName]
-            const output = name === 'countDistinct' ? nonNull(type) : type
-            return [shown(column).name, field(output, { kind: 'column', column: column.column }, help)]
+            const [type, help] = valueOf(column, types)
+            return [shown(column).name, field(type, { kind: 'column', column: column.column }, help)]
           }),
         ),
     })

@@ -1,8 +1,9 @@
 import { GraphQLList, GraphQLObjectType, type GraphQLOutputType } from 'graphql'
 import { groupFigureNames } from '../../contract/figures.ts'
+import type { EntityFacts } from '../../contract/manifest.ts'
 import { listedColumns, measuredColumns } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
-import { figureFields } from './collections.ts'
+import { figureFields, ofColumns } from './collections.ts'
 import { scalars } from './scalars.ts'
 import {
   field,
@@ -14,7 +15,6 @@ import {
   type MakePart,
   type SchemaTypes,
 } from './types.ts'
-import type { EntityFacts } from '../../contract/manifest.ts'
 
 /** What is told of a group (spec/graphql.md 17.2). */
 export const makeGrouped: MakePart = (entity, types) =>
@@ -44,55 +44,31 @@ function percentileField(entity: EntityFacts, types: SchemaTypes): Fields {
   return { percentile: field(type, meaning, 'A value between the values, nulls left out.', { at }) }
 }
 
-/** Undefined where no column is a number. */
-export const makePercentiles =
-  (visible: RoleVisibility): MakePart =>
-  (entity) => {
-    const columns = measuredColumns(visible, entity)
-    if (columns.length === 0) return undefined
-    return new GraphQLObjectType({
-      name: typeName(entity, 'percentiles'),
-      description: 'A percentile of each column.',
-      fields: () =>
-        Object.fromEntries(
-          columns.map((column) => [
-            shown(column).name,
-            field(scalars.Float, { kind: 'column', column: column.column }, 'Between two values in proportion.'),
-          ]),
-        ),
-    })
-  }
-
 function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {
   const type = types.part(entity, 'listed') as GraphQLObjectType | undefined
   if (type === undefined) return {}
-  const atMost = {
-    type: nonNull(scalars.Int),
-    description: `How many of them; never more than ${entity.maxRows}.`,
-  }
+  const atMost = { type: nonNull(scalars.Int), description: `How many of them; never more than ${entity.maxRows}.` }
   const meaning = { kind: 'member', member: 'values' } as const
   return { values: field(nonNull(type), meaning, 'Different values, the least first, nulls left out.', { atMost }) }
 }
 
+/** Undefined where no column is a number. */
+export const makePercentiles = (visible: RoleVisibility): MakePart =>
+  ofColumns(
+    'percentiles',
+    'A percentile of each column.',
+    (entity) => measuredColumns(visible, entity),
+    () => [scalars.Float, 'Between two values in proportion.'],
+  )
+
 /** Undefined where no column can be sorted by. */
-export const makeListed =
-  (visible: RoleVisibility): MakePart =>
-  (entity, types) => {
-    const columns = listedColumns(visible, entity)
-    if (columns.length === 0) return undefined
-    return new GraphQLObjectType({
-      name: typeName(entity, 'listed'),
-      description: 'Different values of each column.',
-      fields: () =>
-        Object.fromEntries(
-          columns.map((column) => [
-            shown(column).name,
-            field(
-              nonNull(new GraphQLList(nonNull(types.output(shown(column).type)))),
-              { kind: 'column', column: column.column },
-              'The least first, nulls left out.',
-            ),
-          ]),
-        ),
-    })
-  }
+export const makeListed = (visible: RoleVisibility): MakePart =>
+  ofColumns(
+    'listed',
+    'Different values of each column.',
+    (entity) => listedColumns(visible, entity),
+    (column, types) => [
+      nonNull(new GraphQLList(nonNull(types.output(shown(column).type)))),
+      'The least first, nulls left out.',
+    ],
+  )

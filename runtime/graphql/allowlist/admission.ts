@@ -1,4 +1,5 @@
-import type { AllowlistFacts, Manifest } from '../../contract/manifest.ts'
+import type { Manifest } from '../../contract/manifest.ts'
+import type { AllowlistFacts } from '../../contract/guards.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { refuse, type Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'

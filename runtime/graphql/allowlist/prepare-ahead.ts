@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Kind, parse, type GraphQLSchema } from 'graphql'
 import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
-import type { AllowlistFacts } from '../../contract/manifest.ts'
+import type { AllowlistFacts } from '../../contract/guards.ts'
 import type { Engine } from '../../engine/engine.ts'
 import type { Loaded } from '../run/loaded.ts'
 import type { Document } from '../prepared/document.ts'

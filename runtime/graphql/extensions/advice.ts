@@ -1,5 +1,5 @@
 import type { BoundStatement } from '../../contract/execution.ts'
-import type { AllowlistFacts } from '../../contract/manifest.ts'
+import type { AllowlistFacts } from '../../contract/guards.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/named.ts'
 import { noLimits } from './report-limits.ts'

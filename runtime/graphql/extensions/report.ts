@@ -1,7 +1,6 @@
 import { GraphQLObjectType } from 'graphql'
 import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type {
-  AllowlistFacts,
   Diagnostic,
   EntityFacts,
   FunctionFacts,
@@ -10,6 +9,7 @@ import type {
   ReportedRelation,
   ReportFacts,
 } from '../../contract/manifest.ts'
+import type { AllowlistFacts } from '../../contract/guards.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'

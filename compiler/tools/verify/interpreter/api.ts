@@ -27,7 +27,7 @@ import {
 import { functionNameOf, isName, lowerFirst } from './names.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
 import { addChanges, addLookups, addRootFields } from './root-fields.ts'
-import { interfacesOf } from './interfaces.ts'
+import { abstractTypes, interfacesOf } from './interfaces.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
   additionsOf,
@@ -110,20 +110,6 @@ function makeApi(world: World, role: Role): Api {
       ...[...interfaces].map(([name, { types }]) => [name, types] as const),
     ]),
   }
-}
-
-function abstractTypes(tables: readonly ApiTable[]): Api['abstract'] {
-  const typeOfTable = new Map(tables.map(({ sketch, type }) => [sketch.name, type]))
-  return new Map([
-    ['Node', new Set(typeOfTable.values())],
-    ...tables.flatMap(({ fields }) =>
-      [...fields.values()].flatMap((field): readonly (readonly [string, ReadonlySet<string>])[] =>
-        field.kind === 'union'
-          ? [[field.type, new Set(field.of.map(({ target }) => typeOfTable.get(target) ?? ''))]]
-          : [],
-      ),
-    ),
-  ])
 }
 
 const shown = <T>({ hidden = [] }: World, type: string, fields: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>

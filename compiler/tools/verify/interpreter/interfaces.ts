@@ -1,4 +1,4 @@
-import type { ApiTable, RowField } from './api-types.ts'
+import type { Api, ApiTable, RowField } from './api-types.ts'
 import { isName, typeNameOf } from './names.ts'
 import { rulesOf } from './types.ts'
 import { compositeNamed, type ColumnType, type World } from './world.ts'
@@ -52,4 +52,19 @@ function typeText(world: World, type: ColumnType): string {
             : 'Opaque'
           : rulesOf(type).graphql
   return list ? `[${leaf}]` : leaf
+}
+
+/** The types that Node and unions cover. */
+export function abstractTypes(tables: readonly ApiTable[]): Api['abstract'] {
+  const typeOfTable = new Map(tables.map(({ sketch, type }) => [sketch.name, type]))
+  return new Map([
+    ['Node', new Set(typeOfTable.values())],
+    ...tables.flatMap(({ fields }) =>
+      [...fields.values()].flatMap((field): readonly (readonly [string, ReadonlySet<string>])[] =>
+        field.kind === 'union'
+          ? [[field.type, new Set(field.of.map(({ target }) => typeOfTable.get(target) ?? ''))]]
+          : [],
+      ),
+    ),
+  ])
 }
