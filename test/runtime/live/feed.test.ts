@@ -3,8 +3,11 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { installLive } from '../../../compiler/prepare/install-live.ts'
 import type { Change, ChangeFeed } from '../../../runtime/contract/live.ts'
+import type { ObjectId } from '../../../runtime/contract/manifest.ts'
+import { objectId } from '../../../runtime/contract/object-id.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openChangeFeed, type ChangeFeedOptions } from '../../../runtime/live/changes/feed.ts'
+import { createGates } from '../../../runtime/live/changes/gates.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -90,6 +93,52 @@ describe.each(majors())('the feed of changes on PostgreSQL %i', (major) => {
     await writer.query('commit')
     await until(() => changes.length === 1)
     expect(changes).toEqual([{ relation: '["public","posts"]', values: new Map() }])
+  })
+
+  test('waits for a transaction that is found while others are asked about', async () => {
+    await open().feed.watch(tags, [])
+    const [first, second] = [await connect(), await connect()]
+    await first.query('begin; insert into posts values (1, 7)')
+    await second.query('begin; insert into tags values (1)')
+    await withSession({ url: database.url }, async (query) => {
+      const ended: ObjectId[] = []
+      let asked = 0
+      let isFound = (): void => undefined
+      const found = new Promise<void>((resolve) => (isFound = resolve))
+      const held: typeof query = async (text, ...others) => {
+        const answer = await query<never>(text, ...others)
+        if (text.includes('virtualxid') && ++asked === 1) await found
+        return answer
+      }
+      const gates = createGates({
+        query: held,
+        isOver: () => false,
+        ended: (ids) => void ended.push(...ids),
+        failed: () => undefined,
+      })
+      const watched = (relation: typeof posts) => {
+        return {
+          id: objectId(relation.schema, relation.name),
+          relation,
+          columns: new Set<string>(),
+          roots: new Set<number>(),
+        }
+      }
+      await gates.open([watched(posts)])
+      await until(() => asked === 1)
+      await gates.open([watched(tags)])
+      isFound()
+      await until(() => asked === 2)
+      expect(ended).toEqual([])
+      for (const [writer, relation] of [
+        [second, tags],
+        [first, posts],
+      ] as const) {
+        await writer.query('commit')
+        await until(() => ended.includes(objectId(relation.schema, relation.name)))
+      }
+      expect(ended).toHaveLength(2)
+    })
   })
 
   test('closes a gate that no process watches, and not one that another watches', async () => {
