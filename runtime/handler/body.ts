@@ -15,7 +15,7 @@ async function bytesOf({ body }: Request, mostBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let bytes = 0
   for (const reader = body?.getReader(); reader !== undefined;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch(refuseBroken)
     if (done) break
     bytes += value.byteLength
     if (bytes > mostBytes) {
@@ -25,4 +25,9 @@ async function bytesOf({ body }: Request, mostBytes: number): Promise<Buffer> {
     parts.push(value)
   }
   return Buffer.concat(parts)
+}
+
+/** The client ended the body before its end. */
+function refuseBroken(): never {
+  throw new HttpFailure('REQUEST_MALFORMED')
 }

@@ -1,12 +1,13 @@
 import type pg from 'pg'
-import type { RunExchange } from '../contract/execution.ts'
+import type { Exchange, RequestContext, RunExchange } from '../contract/execution.ts'
 import { checkingApart } from '../db/check/distributed.ts'
 import { createRoleSettings } from '../db/check/role-settings.ts'
 import { createRunOnConnection } from '../db/check/transaction.ts'
 import { queryOn, type Query } from '../db/connect/session.ts'
 import { extensionSchema, ownSettings, startupSettings } from '../db/connect/startup.ts'
 import { classifyConnecting } from '../db/failures/classify.ts'
-import { isSpoilt, runWith, type RunOnce } from '../db/pool/run.ts'
+import { createEndings, type Endings } from '../db/pool/cancel.ts'
+import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../db/pool/run.ts'
 import { createConnection, type Connection, type ExchangeResult, type Pooled } from '../db/wire/exchange.ts'
 import { createLending } from './lending.ts'
 
@@ -62,15 +63,18 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const query: Query = (text, values) => own.lend((client) => queryOn(client, ownPairs)(text, values))
   const settings = createRoleSettings({ query, ownTimeout: true, ownTimeZone: false, now: () => performance.now() })
   const runOnConnection = createRunOnConnection()
-  const once: RunOnce = async (exchange, reliance) => {
+  // A process that a pooler names is none of the server's, so that nothing is terminated by its number.
+  const endings = createEndings(() => Promise.resolve())
+  const once: RunOnce = async (exchange, reliance, context) => {
     const ofRole = await settings.of(exchange.caller.role)
     return requests.lend(async (connection) => {
-      const result = await new Promise<ExchangeResult>((resolve) =>
+      if (context?.gone === true) return unended('gone')
+      const result = await untilGone(endings, connection, exchange, context, (resolve) =>
         runOnConnection(connection, exchange, ofRole, nothingKnown, reliance, resolve),
       )
       if (isSpoilt(exchange, result)) connection.client.connection.stream.destroy()
       return result
-    })
+    }, context)
   }
   return {
     run: checkingApart(
@@ -83,6 +87,26 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
       own.close()
     },
   }
+}
+
+/**
+ * What came of an exchange, which is cancelled in Postgres when the client leaves. Resolves when no cancellation is under way any
+ * more. What writes goes on: it may be about to commit.
+ */
+async function untilGone(
+  endings: Endings,
+  connection: Connection,
+  exchange: Exchange,
+  context: RequestContext | undefined,
+  run: (settle: (result: ExchangeResult) => void) => void,
+): Promise<ExchangeResult> {
+  if (context === undefined || !exchange.readOnly) return new Promise(run)
+  const ended: Promise<void>[] = []
+  context.onGone = () => void ended.push(endings.end(connection, 'gone'))
+  const result = await new Promise(run)
+  context.onGone = null
+  await Promise.all(ended)
+  return ended.length === 0 ? result : endedBy('gone', exchange, result)
 }
 
 const nothingKnown = { mark: null, proof: null }

@@ -15,6 +15,7 @@ import { Hopeless } from '../lib/retry.ts'
 import { documentsOf, readArtifact, type DocumentTexts } from './artifacts.ts'
 import { bodyText } from './body.ts'
 import { openHandlerDatabase } from './database.ts'
+import { whileWatched } from './leaving.ts'
 
 /** Compiled documents as a function from a request to its answer, for whatever runs JavaScript and reaches Postgres. */
 
@@ -43,7 +44,10 @@ export interface HandlerOptions {
 }
 
 export interface Handler {
-  /** Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. */
+  /**
+   * Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. When the request's signal says that its client left,
+   * what it reads is cancelled in Postgres, and what it writes goes on.
+   */
   (request: Request): Promise<Response>
   /** Resolves when the documents were compared with the database; rejects where none of them can be answered there. */
   readonly ready: () => Promise<void>
@@ -78,7 +82,9 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
       authorization: headers.get('authorization') ?? undefined,
     })
     if (identified.kind !== 'caller') throw failureOf(identified)
-    const response = await service.serve(await asked(request, bodyLimitBytes), identified.caller)
+    const { caller } = identified
+    const asking = await asked(request, bodyLimitBytes)
+    const response = await whileWatched(request.signal, caller, (context) => service.serve(asking, caller, context))
     const { outcome } = response
     const isStream = wantsEvents && (outcome === 'ok' || outcome === 'failed')
     return new Response(isStream ? eventsOf(response) : bodyBytes(response.body), {

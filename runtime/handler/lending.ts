@@ -1,13 +1,13 @@
 import { notLent } from '../db/pool/waiting.ts'
-import { createWorkQueue, QueueFull } from '../lib/work-queue.ts'
+import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../lib/work-queue.ts'
 
 /** Things that are made when they are needed, lent to one at a time, and kept for the next where that is wanted. */
 export interface Lending<T> {
   /**
-   * Rejects with what making one rejects with, and with what `work` rejects with: then it is ended. DatabaseFailure
-   * (overloaded) where too many wait.
+   * Rejects with what making one rejects with, and with what `work` rejects with: then it is ended. DatabaseFailure where too many
+   * wait (overloaded), and where whoever asks left while waiting (gone).
    */
-  readonly lend: <R>(work: (one: T) => Promise<R>) => Promise<R>
+  readonly lend: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
   /** Ends those that are kept, and each that is lent once it is given back. */
   readonly close: () => void
 }
@@ -49,10 +49,11 @@ export function createLending<T>({ make, end, isGood, most, waiting, keeps }: Le
     }
   }
   return {
-    lend: (work) =>
+    lend: (work, waiter) =>
       queue
-        .run(() => lendOne(work))
+        .run(() => lendOne(work), waiter)
         .catch((error: unknown) => {
+          if (error instanceof LeftQueue) throw notLent('gone')
           throw error instanceof QueueFull ? notLent('overloaded') : error
         }),
     close: () => {

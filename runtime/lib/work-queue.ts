@@ -3,32 +3,59 @@ export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }
 
+/** Whoever wanted the work left while it waited. */
+export class LeftQueue extends Error {
+  override readonly name = 'LeftQueue'
+}
+
+/** Who wants a piece of work, and may leave while it waits. */
+export interface Waiter {
+  /** Called when that happens. */
+  onGone: (() => void) | null
+}
+
 export interface WorkQueue {
-  /** Runs the work when its turn comes and rejects as it does; rejects at once with QueueFull when too many wait. */
-  readonly run: <T>(work: () => Promise<T>) => Promise<T>
+  /**
+   * Runs the work when its turn comes and rejects as it does; rejects at once with QueueFull when too many wait, and with LeftQueue
+   * when the waiter leaves before the turn.
+   */
+  readonly run: <T>(work: () => Promise<T>, waiter?: Waiter) => Promise<T>
 }
 
 /** Makes a queue that runs `workers` pieces of work at a time, in the order of their coming; at most `waiting` wait. */
 export function createWorkQueue(limits: { readonly workers: number; readonly waiting: number }): WorkQueue {
-  const turns: (() => void)[] = []
+  const turns = new Set<() => void>()
   let running = 0
-  const turn = async (): Promise<void> => {
+  const turn = async (waiter: Waiter | undefined): Promise<void> => {
     if (running < limits.workers) {
       running += 1
       return
     }
-    if (turns.length >= limits.waiting) throw new QueueFull('Too many wait already.')
+    if (turns.size >= limits.waiting) throw new QueueFull('Too many wait already.')
     // A piece of work that ends passes its place on, so `running` stays.
-    await new Promise<void>((resolve) => turns.push(resolve))
+    const wait = new Promise<void>((resolve, reject) => {
+      turns.add(resolve)
+      if (waiter === undefined) return
+      waiter.onGone = () => {
+        turns.delete(resolve)
+        reject(new LeftQueue('The waiter left.'))
+      }
+    })
+    await wait.finally(() => {
+      if (waiter !== undefined) waiter.onGone = null
+    })
   }
   const leave = (): void => {
-    const next = turns.shift()
+    const [next] = turns
     if (next === undefined) running -= 1
-    else next()
+    else {
+      turns.delete(next)
+      next()
+    }
   }
   return {
-    run: async (work) => {
-      await turn()
+    run: async (work, waiter) => {
+      await turn(waiter)
       try {
         return await work()
       } finally {

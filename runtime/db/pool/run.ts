@@ -81,14 +81,14 @@ const endedStates: ReadonlySet<string> = new Set(['57014', '57P01'])
  * The result of a request that was being ended: its rows, if they came first. Where the connection died for another
  * reason, it is unknown whether Postgres committed.
  */
-const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult): ExchangeResult => {
+export const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult): ExchangeResult => {
   if (result.kind === 'rows') return result
   const isOurs = endedStates.has(sqlstateOf(result.error) ?? '') || (result.broken && readOnly)
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
 
-/** Of a reading request whose connection is still being ended. */
-const unended = (cause: EndCause): ExchangeResult => ({
+/** Of a request that did not begin, or that reads and whose connection is still being ended. */
+export const unended = (cause: EndCause): ExchangeResult => ({
   kind: 'failed',
   error: notLent(cause),
   begun: 0,

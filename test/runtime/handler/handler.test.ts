@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
 import {
   createHandler,
@@ -137,6 +137,35 @@ describe('createHandler', () => {
     const before = opened
     for (const _time of [1, 2]) expect((await told(post(byHash(documents.mine, { n: 1 })), brief))[0]).toBe(200)
     expect(opened).toBeGreaterThanOrEqual(before + 2)
+  })
+
+  it('cancels in Postgres what a client asked that left, and lends the connection on', async () => {
+    const one = open(artifacts, { connections: 1 })
+    await told(post(byHash(documents.mine, { n: 1 })), one)
+    const before = opened
+    const isRunning = async (): Promise<boolean> => {
+      const naps = await db.query(
+        "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()",
+      )
+      return naps.rowCount === 1
+    }
+    const client = new AbortController()
+    const left = code(new Request(post({ query: documents.slow }), { signal: client.signal }), one)
+    await vi.waitUntil(isRunning, { timeout: 4_000 })
+    const waits = new AbortController()
+    const waiting = code(new Request(post({ query: documents.slow }), { signal: waits.signal }), one)
+    const next = told(post(byHash(documents.mine, { n: 1 })), one)
+    waits.abort()
+    client.abort()
+    expect([await left, await waiting]).toEqual([
+      [200, 'DEADLINE_EXCEEDED'],
+      [200, 'DEADLINE_EXCEEDED'],
+    ])
+    expect((await next)[0]).toBe(200)
+    expect([await isRunning(), opened]).toEqual([false, before])
+    const gone = new Request(post({ query: documents.slow }), { signal: AbortSignal.abort() })
+    expect(await code(gone, one)).toEqual([200, 'DEADLINE_EXCEEDED'])
+    one.close()
   })
 
   it('answers at once whom too many wait before', async () => {

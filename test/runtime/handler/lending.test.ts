@@ -36,3 +36,20 @@ it('ends what failed, what is not good any more, and what is not kept', async ()
   expect(await open(false).lend((one) => Promise.resolve(one))).toBe(4)
   expect(ended.splice(0)).toEqual([4])
 })
+
+it('lets go of who leaves while waiting, so that another one may wait', async () => {
+  const lending = open(true)
+  let giveBack = (): void => undefined
+  const held = lending.lend(() => new Promise<void>((resolve) => (giveBack = resolve)))
+  const waiter: { onGone: (() => void) | null } = { onGone: null }
+  const left = expect(lending.lend((one) => Promise.resolve(one), waiter)).rejects.toMatchObject({ kind: 'gone' })
+  await Promise.resolve()
+  waiter.onGone?.()
+  await left
+  expect(waiter.onGone).toBeNull()
+  const next = lending.lend((one) => Promise.resolve(one), waiter)
+  giveBack()
+  expect([typeof (await held), typeof (await next), waiter.onGone]).toEqual(['undefined', 'number', null])
+  lending.close()
+  ended.splice(0)
+})
