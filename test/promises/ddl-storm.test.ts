@@ -8,6 +8,46 @@ import { outages } from '../support/hosts/several.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import type { Answer } from '../support/service.ts'
 import type { Standing } from '../support/standing.ts'
+import {
+  askCompiled,
+  handleCompiled,
+  openArtifacts,
+  runCompiler,
+  serveCompiled,
+  type ArtifactsFolder,
+  type CompiledServer,
+} from '../support/storm/compiled.ts'
+import {
+  changes,
+  create,
+  initial,
+  names,
+  noises,
+  type Change,
+  type Commit,
+  type State,
+  type Table,
+} from '../support/storm/states.ts'
+import {
+  countAnswer,
+  either,
+  enough,
+  has,
+  inserting,
+  isChanged,
+  isEither,
+  isOver,
+  last,
+  now,
+  numberOf,
+  patience,
+  possibleSince,
+  reading,
+  rest,
+  type Asked,
+  type Row,
+  type Storm,
+} from '../support/storm/storm.ts'
 import { chosenMajors, chosenTopology, openChosen } from '../support/topologies.ts'
 
 /**
@@ -15,148 +55,13 @@ import { chosenMajors, chosenTopology, openChosen } from '../support/topologies.
  * answered by one committed state of the schema, and by none older than when it was sent.
  *
  * Every table has two columns whose names in the API change places: what stands under the field x is always "x", so whoever
- * reads or writes by an older plan is found out by the value. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
+ * reads or writes by an older plan is found out by the value. Servers of compiled documents are asked what was compiled at the
+ * beginning and meanwhile: they answer it as of the schema of the moment, or by the code that says why not. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
  * TEST_TOPOLOGY built services ask through that topology; what replicas answer may be as old as the owner allows. On Citus the
  * rows are spread over the shards of its workers.
  */
 const seed = Number(process.env['STORM_SEED'] ?? Date.now() % 1_000_000)
 const seconds = Number(process.env['STORM_MINUTES'] ?? 0.12) * 60
-
-/** What one committed state of a table is, as far as requests can tell. */
-interface State {
-  readonly exists: boolean
-  readonly granted: boolean
-  readonly swapped: boolean
-  readonly name: string
-  readonly extra: readonly number[]
-}
-
-/** A state holds from some moment between `asked` and `done` on. */
-interface Commit {
-  readonly asked: number
-  readonly done: number
-  readonly state: State
-}
-
-interface Table {
-  readonly id: number
-  commits: Commit[]
-}
-
-const initial = (id: number): State => ({ exists: true, granted: true, swapped: false, name: `t${id}`, extra: [] })
-
-const create = ({ name }: State): string => `
-  create table ${name} (id uuid primary key default gen_random_uuid(), a text, b text);
-  insert into ${name} (a, b) values ('x', 'y'), ('x', 'y');
-  comment on column ${name}.a is '@graphql({"name": "x"})'; comment on column ${name}.b is '@graphql({"name": "y"})';
-  grant select, insert on ${name} to anon;`
-
-interface Change {
-  readonly sql: string
-  readonly state: State
-}
-
-const names = ({ swapped }: State): readonly [string, string] => (swapped ? ['y', 'x'] : ['x', 'y'])
-
-const changes: readonly ((state: State, id: number, random: Random) => Change | null)[] = [
-  (state, id) => (state.exists ? null : { sql: create(initial(id)), state: initial(id) }),
-  (state, _id, random) =>
-    state.exists && random(3) === 0 ? { sql: `drop table ${state.name}`, state: { ...state, exists: false } } : null,
-  (state) => {
-    const next = { ...state, swapped: !state.swapped }
-    const [a, b] = names(next)
-    const sql = `comment on column ${state.name}.a is '@graphql({"name": "${a}"})';
-      comment on column ${state.name}.b is '@graphql({"name": "${b}"})'; update ${state.name} set a = '${a}', b = '${b}'`
-    return state.exists ? { sql: `lock table ${state.name}; ${sql}`, state: next } : null
-  },
-  (state, _id, random) => {
-    const n = random(4)
-    if (!state.exists || state.extra.includes(n)) return null
-    return {
-      sql: `alter table ${state.name} add column c_${n} int default ${n}`,
-      state: { ...state, extra: [...state.extra, n] },
-    }
-  },
-  (state) => {
-    const [n, ...rest] = state.extra
-    if (!state.exists || n === undefined) return null
-    return { sql: `alter table ${state.name} drop column c_${n}`, state: { ...state, extra: rest } }
-  },
-  (state, _id, random) => {
-    const [n, ...rest] = state.extra
-    const m = random(4)
-    if (!state.exists || n === undefined || state.extra.includes(m)) return null
-    const sql = `alter table ${state.name} rename column c_${n} to c_${m}; update ${state.name} set c_${m} = ${m};
-      alter table ${state.name} alter column c_${m} set default ${m}`
-    return { sql, state: { ...state, extra: [...rest, m] } }
-  },
-  (state, id, random) => {
-    const name = `t${id}${['', '_b', '_c'][random(3)] ?? ''}`
-    if (!state.exists || name === state.name) return null
-    return { sql: `alter table ${state.name} rename to ${name}`, state: { ...state, name } }
-  },
-  (state) =>
-    !state.exists
-      ? null
-      : state.granted
-        ? { sql: `revoke all on ${state.name} from anon`, state: { ...state, granted: false } }
-        : { sql: `grant select, insert on ${state.name} to anon`, state: { ...state, granted: true } },
-  (state, _id, random) =>
-    state.exists ? { sql: `comment on table ${state.name} is 'text ${random(9)}'`, state } : null,
-  (state) =>
-    state.exists
-      ? {
-          sql: `alter table ${state.name} enable row level security; alter table ${state.name} disable row level security`,
-          state,
-        }
-      : null,
-]
-
-const noises: readonly string[] = [
-  'create table noise (id int primary key)',
-  'drop table if exists noise',
-  'create temp table if not exists passing (id int)',
-  'drop table if exists pg_temp.passing',
-  'refresh materialized view kept',
-  'create type kind as enum ()',
-  'drop type if exists kind',
-  'grant storm_group to anon',
-  'revoke storm_group from anon',
-  'create schema if not exists other',
-  'drop schema if exists other',
-  'begin; create table undone (id int primary key); rollback',
-  'create or replace function twice(a int) returns int language sql as $$ select 2 * a $$',
-]
-
-interface Storm {
-  readonly until: number
-  /** How old the answer to a read may be, in milliseconds. */
-  readonly staleMs: number
-  /** Codes of failures that say nothing about the schema. */
-  readonly outages: ReadonlySet<string>
-  /** The longest pause between changes of a table, in milliseconds. */
-  readonly paceMs: number
-  readonly tables: readonly Table[]
-  /** Tables are spread over servers. */
-  readonly distributed: boolean
-  readonly commits: { count: number }
-  readonly answers: { count: number }
-  readonly problems: string[]
-  readonly outcomes: Map<string, number>
-}
-
-/** Fewer answers than this show little. */
-const enough = 20
-/** What a starved machine gets on top to come that far, in milliseconds. */
-const patience = 45_000
-
-/** Answers between two changes of one changer: where a machine is starved, each request would meet a change otherwise. */
-const answersBetween = 6
-
-const now = (): number => performance.now()
-const isOver = ({ until, outcomes }: Storm): boolean =>
-  now() > until + patience || (now() > until && (outcomes.get('ok') ?? 0) > enough)
-const last = ({ commits }: Table): State => commits.at(-1)?.state ?? initial(0)
 
 const distribute = (name: string): string => `select create_distributed_table('${name}', 'id')`
 
@@ -191,12 +96,6 @@ async function change(client: pg.Client, table: Table, storm: Storm, random: Ran
   return pending
 }
 
-async function rest(storm: Storm, ms: number): Promise<void> {
-  const wanted = storm.answers.count + answersBetween
-  await sleep(ms)
-  while (storm.answers.count < wanted && !isOver(storm)) await sleep(10)
-}
-
 async function runChanger(url: string, table: Table, storm: Storm, random: Random): Promise<void> {
   const client = new pg.Client(url)
   await client.connect()
@@ -227,54 +126,24 @@ async function runNoise(url: string, storm: Storm, random: Random): Promise<void
   }
 }
 
-/** What a state makes of a question; null: the question is wrong under it. */
-const answers = (state: State, name: string, fields: readonly string[]): boolean =>
-  state.exists &&
-  state.granted &&
-  state.name === name &&
-  fields.every((field) => !field.startsWith('c_') || state.extra.includes(Number(field.slice(2))))
-
-interface Asked {
-  readonly query: string
-  readonly reads: boolean
-  readonly name: string
-  readonly fields: readonly string[]
-  readonly rows: (data: Answer['data']) => readonly Readonly<Record<string, unknown>>[]
-}
-
 function ask(table: Table, random: Random): Asked {
   const state = last(table)
   const name = random(8) === 0 ? `t${table.id}_b` : state.name
-  const extra = [0, 1, 2, 3].filter((n) => (state.extra.includes(n) ? random(2) === 0 : random(12) === 0))
+  const extra = [0, 1, 2, 3].filter((n) => (n in state.extra ? random(2) === 0 : random(12) === 0))
   const fields = ['x', 'y', ...extra.map((n) => `c_${n}`)]
-  const list = fields.join(' ')
-  if (random(3) > 0) {
-    const query = `{ rows: ${name}Collection(first: 20) { edges { node { ${list} } } } }`
-    const rows: Asked['rows'] = (data) => data.rows.edges.map(({ node }: { node: object }) => node)
-    return { query, reads: true, name, fields, rows }
-  }
-  const values = fields
-    .map((field) => `${field}: ${field.startsWith('c_') ? field.slice(2) : JSON.stringify(field)}`)
-    .join(', ')
-  const query = `mutation { rows: insertInto${name}Collection(objects: [{ ${values} }]) { records { ${list} } } }`
-  return { query, reads: false, name, fields, rows: (data) => data.rows.records }
+  return random(3) > 0 ? reading(name, fields) : inserting(name, fields, (field) => field)
 }
 
-const isRight = (row: Readonly<Record<string, unknown>>): boolean =>
-  Object.entries(row).every(([field, value]) => value === (field.startsWith('c_') ? Number(field.slice(2)) : field))
+const isRight = (row: Row): boolean =>
+  Object.entries(row).every(([field, value]) => value === (numberOf(field) ?? (isEither(row) ? either : field)))
 
 function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: number, answer: Answer): string | null {
-  const possibleSince = (moment: number): readonly Commit[] => {
-    const past = table.commits.filter(({ done }) => done <= moment).length - 1
-    return table.commits.slice(Math.max(past, 0)).filter(({ asked: from }) => from <= now())
-  }
   const verdictsOf = (commits: readonly Commit[]): ReadonlySet<boolean> =>
-    new Set(commits.map(({ state }) => answers(state, asked.name, asked.fields)))
-  const possible = possibleSince(sent)
-  const code = answer.errors?.[0]?.extensions.code ?? 'ok'
-  storm.outcomes.set(code, (storm.outcomes.get(code) ?? 0) + 1)
+    new Set(commits.map(({ state }) => state.granted && has(state, asked)))
+  const possible = possibleSince(table, sent)
+  const code = countAnswer(storm, answer)
   if (code === 'ok') {
-    if (!verdictsOf(possibleSince(asked.reads ? sent - storm.staleMs : sent)).has(true))
+    if (!verdictsOf(possibleSince(table, asked.reads ? sent - storm.staleMs : sent)).has(true))
       return 'answered by a schema that was gone'
     return asked.rows(answer.data).every(isRight) ? null : 'a value of another column'
   }
@@ -282,8 +151,7 @@ function judge(storm: Storm, table: Table, asked: Asked, sent: number, before: n
   // What replicas refuse is asked at the primary first.
   if (code === 'GRAPHQL_VALIDATION_FAILED')
     return verdictsOf(possible).has(false) ? null : 'refused what the schema has'
-  if (code === 'SCHEMA_CHANGED')
-    return storm.commits.count > before || possible.length > 1 ? null : 'a change that nobody made'
+  if (code === 'SCHEMA_CHANGED') return isChanged(storm, before, possible.length) ? null : 'a change that nobody made'
   return 'an error that says nothing about the schema'
 }
 
@@ -294,7 +162,6 @@ async function runClient(service: Serving, storm: Storm, random: Random): Promis
     const asked = ask(table, random)
     const [sent, before] = [now(), storm.commits.count]
     const answer = await service.graphql(asked.query)
-    storm.answers.count += 1
     const problem = judge(storm, table, asked, sent, before, answer)
     if (problem !== null) {
       storm.problems.push(
@@ -303,6 +170,8 @@ async function runClient(service: Serving, storm: Storm, random: Random): Promis
     }
   }
 }
+
+const patient = { timeout: 10_000 }
 
 /** One of the processes that serve the same database. */
 interface Serving {
@@ -324,9 +193,20 @@ const serve = async (db: Standing): Promise<Serving> => {
 
 const topology = chosenTopology()
 
+const runCompiled = (servers: readonly CompiledServer[], folder: ArtifactsFolder, storm: Storm) => [
+  runCompiler(folder, storm, createRandom(seed + 12)),
+  ...servers.flatMap((server, of) =>
+    [0, 1].map((client) => askCompiled(server, folder, storm, createRandom(seed + 50 + of * 10 + client))),
+  ),
+]
+
 describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (major) => {
+  const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
   let db: Standing
   let services: readonly Serving[]
+  /** Null: the services ask through a topology. */
+  let folder: ArtifactsFolder | null = null
+  let compiled: readonly CompiledServer[] = []
   beforeAll(async () => {
     const sql = `${[0, 1, 2].map((id) => create(initial(id))).join('')}
       create role storm_group; create materialized view kept as select 1 as one;`
@@ -336,17 +216,33 @@ describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (maj
       for (const id of [0, 1, 2]) await db.query(distribute(initial(id).name))
     }
     services = topology === null ? [follow(db), follow(db)] : await Promise.all([serve(db), serve(db)])
+    if (topology !== null) return
+    folder = await openArtifacts(db.url, tables)
+    await folder.compile()
+    compiled = [serveCompiled(db.url, folder), handleCompiled(db.url, folder)]
   }, 120_000)
   afterAll(async () => {
-    for (const service of services ?? []) await service.stop()
+    for (const service of [...(services ?? []), ...compiled]) await service.stop()
+    await folder?.remove()
     await db?.drop()
   })
+
+  /** What is compiled after the storm is what a server of compiled documents answers by, and as the others answer. */
+  async function pickUp(folder: ArtifactsFolder): Promise<void> {
+    const before = folder.written.length
+    await folder.compile()
+    const newest = folder.written.slice(before).at(-1)
+    for (const { asked } of newest?.documents.values() ?? []) {
+      if (!asked.reads) continue
+      const answer = await services[0]?.graphql(asked.query)
+      await expect.poll(() => compiled[0]?.ask(asked.query, true), patient).toEqual({ answer, artifacts: newest?.id })
+    }
+  }
 
   const title = `never answers by another schema than that of the moment (STORM_SEED=${seed})`
   test(title, { timeout: seconds * 1_000 + patience + 60_000 }, async () => {
     const through = topology === null ? '' : ` through ${topology.name}`
     console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${db.major}${through}`)
-    const tables = [0, 1, 2].map((id): Table => ({ id, commits: [{ asked: 0, done: 0, state: initial(id) }] }))
     const storm: Storm = {
       until: now() + seconds * 1_000,
       staleMs: db.staleMs,
@@ -367,6 +263,7 @@ describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (maj
       ...services.flatMap((service, of) =>
         [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
       ),
+      ...(folder === null ? [] : runCompiled(compiled, folder, storm)),
     ])
     await calm?.()
     const told = await Promise.all(services.map((service) => service.told()))
@@ -376,9 +273,12 @@ describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (maj
       const state = last(table)
       const [a, b] = names(state)
       if (!state.exists) continue
-      const { rows } = await db.query(`select a, b from ${state.name} where a <> '${a}' or b <> '${b}'`)
+      const { rows } = await db.query(
+        `select a, b from ${state.name} where (a, b) not in (('${a}', '${b}'), ('${either}', '${either}'))`,
+      )
       expect(rows, 'written by a plan of another revision').toEqual([])
     }
     expect(storm.outcomes.get('ok') ?? 0).toBeGreaterThan(enough)
+    if (folder !== null) await pickUp(folder)
   })
 })
