@@ -1,3 +1,5 @@
+import type { Definitions } from '../../../runtime/db/check/definitions.ts'
+import { definitionsIn } from '../../../runtime/db/check/fits.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { createCompiler } from '../../compile.ts'
@@ -69,11 +71,12 @@ export const compileCommand: Command = {
     const listFile = textOption(given, 'list-sql')
     if (check === true && listFile !== null) throw misuse('--check writes nothing; --list-sql writes a file')
     terminal.stage('Compiling the database')
-    const { compiled, taken } = await compileOnce(neededSettingsOf(terminal), request, terminal)
+    const once = await compileOnce(neededSettingsOf(terminal), request, terminal)
+    const { compiled, taken } = once
     if (stage !== null) return printStage(stage, compiled, terminal)
     if (hasErrors(compiled)) return exitCodes.failed
     const folder = typeof out === 'string' ? out : defaultFolder
-    const artifacts = await artifactsOf(compiled, taken, terminal, check === true ? null : folder)
+    const artifacts = await artifactsOf(once, terminal, check === true ? null : folder)
     if (check === true) return checkFolder(folder, artifacts, terminal)
     if (listFile !== null && taken !== null)
       await writeOut(listFile, listSql(compiled.revision.manifest, taken), '--list-sql')
@@ -91,6 +94,7 @@ function stageOf(given: string | true | undefined): Stage | null {
 /** The database, and the documents that are compiled with it; null: there are none. */
 interface CompiledOnce {
   readonly compiled: Compiled
+  readonly definitions: Definitions
   readonly taken: TakenDocuments | null
 }
 
@@ -98,11 +102,13 @@ function compileOnce(settings: Settings, request: DocumentsRequest | null, termi
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
   return withSession({ url }, async (query) => {
     await demandSchemas(query, settings.schemas)
+    // What changes meanwhile makes documents outdated, and not wrong.
+    const definitions = request === null ? new Map() : await definitionsIn(query, settings.schemas)
     const compiler = createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers })
     const compiled = await compiler.compile()
     printCompiled(compiled, terminal)
-    if (request === null || hasErrors(compiled)) return { compiled, taken: null }
-    return { compiled, taken: await takeDocuments(query, compiled.revision.manifest, request) }
+    if (request === null || hasErrors(compiled)) return { compiled, definitions, taken: null }
+    return { compiled, definitions, taken: await takeDocuments(query, compiled.revision.manifest, request) }
   })
 }
 
@@ -124,8 +130,7 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
  * CommandFailure for documents that cannot be asked.
  */
 async function artifactsOf(
-  compiled: Compiled,
-  taken: TakenDocuments | null,
+  { compiled, definitions, taken }: CompiledOnce,
   terminal: Terminal,
   before: string | null,
 ): Promise<Artifacts> {
@@ -134,7 +139,10 @@ async function artifactsOf(
   const { revision } = compiled
   const version = await packageVersion()
   const earlier = before === null ? nothingEarlier : earlierIn(before, revision.id, version)
-  return { ...artifacts, files: { ...artifacts.files, ...filesOf(revision, taken, terminal, { version, earlier }) } }
+  return {
+    ...artifacts,
+    files: { ...artifacts.files, ...filesOf(revision, taken, terminal, { version, earlier, definitions }) },
+  }
 }
 
 async function checkFolder(folder: string, artifacts: Artifacts, terminal: Terminal): Promise<number> {

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
+import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import {
   documentFile,
   documentsFormat,
   documentsIndex,
+  startsOf,
   type CompiledOperation,
   type CompiledShape,
   type CompiledText,
@@ -51,14 +53,17 @@ export interface ExampledDocument extends GivenDocument {
   readonly mark?: string
 }
 
-/** What is known of a compile before. */
+/** What is known beside the revision. */
 export interface Build {
   /** Of the compiler. */
   readonly version: string
+  /** Of a compile before. */
   readonly earlier: FindEarlier
+  /** Of the served schemas, no newer than the revision. */
+  readonly definitions: Definitions
 }
 
-const fromNothing: Build = { version: '', earlier: nothingEarlier }
+const fromNothing: Build = { version: '', earlier: nothingEarlier, definitions: new Map() }
 
 /** Why a role cannot ask a document, in the words of the server. */
 export interface DocumentFault {
@@ -88,7 +93,7 @@ export function compileDocuments(
   engine: Engine,
   roles: readonly string[],
   documents: readonly ExampledDocument[],
-  { version, earlier }: Build = fromNothing,
+  { version, earlier, definitions }: Build = fromNothing,
 ): CompiledDocuments {
   const files: Record<string, string> = {}
   const faults: DocumentFault[] = []
@@ -100,12 +105,17 @@ export function compileDocuments(
   }
   const needs = recordingNeeds(engine)
   const needed = new Map<string, DocumentNeeds>()
+  const watched = new Map<string, string>()
+  const need = (address: string, named: DocumentNeeds, subscribes: boolean): void => {
+    needed.set(address, named)
+    if (subscribes) watched.set(address, definitionOf(startsOf(named), definitions))
+  }
   const prepared = createDocuments(needs.engine, allowlistCacheLimits)
   const compile = (role: string, document: ExampledDocument): Compiled => {
     const found = earlier(role, document)
     if (found !== undefined) {
       files[documentFile(found.address)] = found.content
-      needed.set(found.address, found.needs)
+      need(found.address, found.needs, found.subscribes)
       return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
     }
     const types: InputType[] = []
@@ -114,7 +124,11 @@ export function compileDocuments(
     const named = needs.of(operations)
     if (errors.length > 0) return { errors, types, addressed: [] }
     const address = put({ format: documentsFormat, document: document.text, operations })
-    needed.set(address, named)
+    need(
+      address,
+      named,
+      operations.some(({ kind }) => kind === 'subscription'),
+    )
     return { errors, types, addressed: [[sha256Hex(document.text), address]] }
   }
   const firstOf = alikeRoles(engine.manifest, roles)
@@ -142,10 +156,14 @@ export function compileDocuments(
     manifest: servedFacts(engine),
     types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
     roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
-    needs: Object.fromEntries([...needed].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    needs: byAddress(needed),
+    watched: byAddress(watched),
   }
   return { files: { ...files, [documentsIndex]: printed({ ...index, seal: sealOf(index, version) }) }, faults }
 }
+
+const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
+  Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 const marksOf = (documents: readonly ExampledDocument[]): DocumentsIndex['examples'] =>
   Object.fromEntries(

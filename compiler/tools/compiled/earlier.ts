@@ -14,6 +14,7 @@ interface EarlierDocument {
   /** Its file. */
   readonly content: string
   readonly needs: DocumentNeeds
+  readonly subscribes: boolean
   /** Of its variables. */
   readonly types: readonly InputType[]
 }
@@ -52,7 +53,9 @@ export function earlierIn(out: string, revision: string, version: string): FindE
     if (mark === undefined || mark !== index.examples[hash] || typeOf === null) return undefined
     if (address === undefined || needs === undefined) return undefined
     const content = read(address, hash)
-    return content === null ? undefined : { address, content: content.text, needs, types: content.types.map(typeOf) }
+    if (content === null) return undefined
+    const { text: file, types, subscribes } = content
+    return { address, content: file, needs, subscribes, types: types.map(typeOf) }
   }
 }
 
@@ -60,12 +63,14 @@ interface Content {
   readonly text: string
   /** The names of what its variables are. */
   readonly types: readonly string[]
+  readonly subscribes: boolean
 }
 
 function contentOf(folder: string, address: string, hash: string): Content {
   const text = readDocumentFile(folder, address)
   const { operations } = decodeDocument(text, hash)
-  return { text, types: operations.flatMap(({ variables }) => variables.map(({ type }) => type)) }
+  const types = operations.flatMap(({ variables }) => variables.map(({ type }) => type))
+  return { text, types, subscribes: operations.some(({ kind }) => kind === 'subscription') }
 }
 
 /** By role its types by their names; null: it has none that can be read. */

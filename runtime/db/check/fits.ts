@@ -1,4 +1,5 @@
 import type { Query } from '../connect/session.ts'
+import { byName, definitionsSql, type Definition, type Definitions, type Start } from './definitions.ts'
 import { versionExpression } from './version.ts'
 
 /** Whether a database has what statements name that were written for it before. */
@@ -16,6 +17,7 @@ export interface Sight {
   readonly version: string | null
   readonly columns: readonly LostColumn[]
   readonly functions: readonly NamedFunction[]
+  readonly definitions: Definitions
 }
 
 /** Event triggers count changes of the schema (compiler/prepare). */
@@ -62,25 +64,51 @@ export async function versionOf(query: Query): Promise<string | null> {
   return rows[0]?.followed === true ? rows[0].version : null
 }
 
+const definitions = definitionsSql('$3')
+
 /** One statement, so that all of it is of one version. */
-const text = `select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions`
+const text = `with recursive ${definitions.lists}
+select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions, ${definitions.expression} as definitions`
 
 interface Row {
   readonly version: string
   readonly followed: boolean
   readonly columns: Sight['columns'] | null
   readonly functions: Sight['functions'] | null
+  readonly definitions: readonly Definition[]
+}
+
+export interface Sought {
+  readonly relations: NamedRelations
+  readonly functions: readonly NamedFunction[]
+  /** Where reading starts whose definitions are asked for. */
+  readonly starts: readonly Start[]
 }
 
 /** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
-export async function lookFor(
-  query: Query,
-  relations: NamedRelations,
-  functions: readonly NamedFunction[],
-): Promise<Sight> {
-  const { rows } = await query<Row>(text, [JSON.stringify(relations), JSON.stringify(functions)])
+export async function lookFor(query: Query, { relations, functions, starts }: Sought): Promise<Sight> {
+  const { rows } = await query<Row>(
+    text,
+    [relations, functions, starts].map((sought) => JSON.stringify(sought)),
+  )
   const [row] = rows
   if (row === undefined) throw new Error('a select without FROM answers one row')
-  const { version, followed: isFollowed, columns, functions: lost } = row
-  return { version: isFollowed ? version : null, columns: columns ?? [], functions: lost ?? [] }
+  const { version, followed: isFollowed, columns, functions: lost, definitions: found } = row
+  return {
+    version: isFollowed ? version : null,
+    columns: columns ?? [],
+    functions: lost ?? [],
+    definitions: byName(found),
+  }
+}
+
+/** What decides what reading relations and functions of these schemas reads. Rejects with DatabaseFailure. */
+export async function definitionsIn(query: Query, schemas: readonly string[]): Promise<Definitions> {
+  const { lists, expression } = definitionsSql('$1')
+  const starts = JSON.stringify(schemas.map((schema) => [schema, null]))
+  const { rows } = await query<Pick<Row, 'definitions'>>(
+    `with recursive ${lists} select ${expression} as definitions`,
+    [starts],
+  )
+  return byName(rows[0]?.definitions ?? [])
 }

@@ -1,5 +1,6 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { DocumentAddresses } from '../../contract/revision.ts'
+import type { Start } from '../../db/check/definitions.ts'
 import type { NamedFunction, NamedRelations } from '../../db/check/fits.ts'
 import type { ErrorEntry } from '../protocol/failures.ts'
 import type { SizeHole } from '../../sql/tree.ts'
@@ -9,7 +10,7 @@ import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 4
+export const documentsFormat = 5
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -29,6 +30,8 @@ export interface DocumentsIndex extends DocumentAddresses {
   readonly manifest: ServedFacts
   /** By address. They stand here, and not in the documents, since a server compares them with its database before it reads any. */
   readonly needs: Readonly<Record<string, DocumentNeeds>>
+  /** By the address of a document that subscribes, by what it was decided what it watches (db/check/definitions.ts). */
+  readonly watched: Readonly<Record<string, string>>
   /** By it a compiler knows an index that it wrote itself. */
   readonly seal: string
 }
@@ -49,6 +52,12 @@ export interface DocumentNeeds {
   readonly relations: NamedRelations
   readonly functions: readonly NamedFunction[]
 }
+
+/** Where reading a document starts. */
+export const startsOf = ({ relations, functions }: DocumentNeeds): readonly Start[] => [
+  ...Object.entries(relations).flatMap(([schema, named]) => Object.keys(named).map((name): Start => [schema, name])),
+  ...functions,
+]
 
 export interface CompiledOperation {
   readonly name: string | null

@@ -1,12 +1,20 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { lookFor, versionOf, type NamedColumns, type NamedFunction, type Sight } from '../../db/check/fits.ts'
+import { definitionOf } from '../../db/check/definitions.ts'
+import {
+  lookFor,
+  versionOf,
+  type NamedColumns,
+  type NamedFunction,
+  type Sight,
+  type Sought,
+} from '../../db/check/fits.ts'
 import type { Query } from '../../db/connect/session.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { messageOf } from '../../lib/message-of.ts'
 import { Hopeless } from '../../lib/retry.ts'
 import type { Log } from '../../log/events.ts'
 import { saysTheSame } from './documents.ts'
-import type { DocumentNeeds, DocumentsIndex } from './format.ts'
+import { startsOf, type DocumentNeeds, type DocumentsIndex } from './format.ts'
 import type { DocumentsPlace, FoundDocuments } from './found.ts'
 
 /**
@@ -42,10 +50,8 @@ export function createCompiledSource({ documents: place, query, log }: CompiledS
     // Requests check the version too: whoever asks without a reason need not have everything compared.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
       return last
-    const { needs } = documents.index
-    const all = together(needs)
-    const sight = await lookFor(query, all.relations, all.functions).catch(refuseUnprepared)
-    const outdated = outdatedOf(needs, sight)
+    const sight = await lookFor(query, soughtBy(documents.index)).catch(refuseUnprepared)
+    const outdated = outdatedOf(documents.index, sight)
     if (last === null) refuseForeign(documents, outdated)
     const made = revisionOf(documents, sight.version, [...outdated.keys()], failure)
     if (last !== null && saysTheSame(last, made)) return last
@@ -84,6 +90,11 @@ function refuseUnprepared(error: unknown): never {
   throw error
 }
 
+const soughtBy = ({ needs, watched }: DocumentsIndex): Sought => ({
+  ...together(needs),
+  starts: startsOf(together(Object.fromEntries(Object.entries(needs).filter(([address]) => address in watched)))),
+})
+
 /** What the documents need, each once. */
 function together(needs: DocumentsIndex['needs']): DocumentNeeds {
   const schemas = new Map<string, Map<string, NamedColumns>>()
@@ -103,15 +114,21 @@ function together(needs: DocumentsIndex['needs']): DocumentNeeds {
 const keyOf = (names: readonly (string | null)[]): string => JSON.stringify(names)
 
 /** By address, the documents that need something that is not there, and the first of what they miss. */
-function outdatedOf(needs: DocumentsIndex['needs'], { columns, functions }: Sight): ReadonlyMap<string, string> {
-  if (columns.length + functions.length === 0) return new Map()
-  const lost = new Set([...columns, ...functions].map(keyOf))
+function outdatedOf({ needs, watched }: DocumentsIndex, sight: Sight): ReadonlyMap<string, string> {
+  const lost = new Set([...sight.columns, ...sight.functions].map(keyOf))
   return new Map(
     Object.entries(needs).flatMap(([address, needed]) => {
-      const missed = missedOf(needed, lost)
+      const missed =
+        (lost.size === 0 ? undefined : missedOf(needed, lost)) ?? changedOf(needed, watched[address], sight)
       return missed === undefined ? [] : [[address, missed] as const]
     }),
   )
+}
+
+/** @param watched undefined: it does not subscribe */
+function changedOf(needed: DocumentNeeds, watched: string | undefined, { definitions }: Sight): string | undefined {
+  if (watched === undefined || definitionOf(startsOf(needed), definitions) === watched) return undefined
+  return 'the definitions that decide what a subscription watches, as they were'
 }
 
 function missedOf({ relations, functions }: DocumentNeeds, lost: ReadonlySet<string>): string | undefined {

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
+import { installLive } from '../../../compiler/prepare/install-live.ts'
 import { serveCommand } from '../../../compiler/tools/cli/serve.ts'
 import { createClient } from '../../../runtime/client/client.ts'
+import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
@@ -228,6 +230,69 @@ describe('a server of compiled documents', () => {
     )
   })
 
+  describe('knows by what it was decided what a subscription reads', () => {
+    const text = 'subscription Boards { boardsCollection { edges { node { id } } } }\n'
+    const run = { query: text, live: true }
+    let folder: string
+    beforeAll(async () => {
+      await db.query(`
+        create table boards (id int primary key, owner text);
+        create table private_members (account text primary key);
+        create table strangers (account text primary key);
+        comment on table boards is '@graphql({"live": {"enabled": true}})';
+        comment on table private_members is '@graphql({"live": {"enabled": true}})';
+        create function is_member(account text) returns boolean stable language plpgsql security definer as
+          $$ begin return exists (select from private_members m where m.account = $1); end $$;
+        alter table boards enable row level security;
+        create policy reading on boards for select using (is_member(owner));
+        grant select on boards to anon`)
+      const tables = ['boards', 'private_members'].map((name) => ({ schema: 'public', name }))
+      expect(await withSession({ url: db.adminUrl }, (query) => installLive(query, tables))).toEqual([])
+      await writeFile(join(sources, 'boards.graphql'), text)
+      folder = await compiled(undefined, 'boards')
+    })
+
+    it.each([
+      [
+        'a policy that reads another table',
+        'alter policy reading on boards using (owner in (select account from strangers))',
+        'alter policy reading on boards using (is_member(owner))',
+      ],
+      [
+        'a policy that depends on the clock',
+        `alter policy reading on boards using (now() > '2020-01-01')`,
+        'alter policy reading on boards using (is_member(owner))',
+      ],
+      [
+        'row-level security',
+        'alter table boards disable row level security',
+        'alter table boards enable row level security',
+      ],
+      [
+        'the body of a function that a policy calls',
+        `create or replace function is_member(account text) returns boolean stable language sql security definer as
+          $$ select exists (select from strangers s where s.account = $1) $$`,
+        `create or replace function is_member(account text) returns boolean stable language plpgsql security definer as
+          $$ begin return exists (select from private_members m where m.account = $1); end $$`,
+      ],
+      [
+        'a policy of a table that such a function reads',
+        'alter table private_members enable row level security',
+        'alter table private_members disable row level security',
+      ],
+    ])('so that a change of %s makes it outdated', async (_what, change, back) => {
+      const service = onlyCompiled(folder)
+      expect(await codeOf(service, run)).toBeUndefined()
+      await db.query('alter table boards add column note text; alter table strangers add column note text')
+      expect(await codeOf(service, run)).toBeUndefined()
+      await db.query('alter table boards drop column note; alter table strangers drop column note')
+      await db.query(change)
+      expect(await codeOf(service, run)).toBe('DOCUMENT_OUTDATED')
+      await db.query(back)
+      expect(await codeOf(service, run)).toBeUndefined()
+    })
+  })
+
   it('keeps what it has while newer artifacts cannot be read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
     await cp(out, folder, { recursive: true })
@@ -269,7 +334,7 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 4', '"format": 3'), /has format 3, this version reads format 4/],
+      ['of another format', edited('"format": 5', '"format": 4'), /has format 4, this version reads format 5/],
       [
         'without documents',
         (_place: string, index: string) => rm(index),
