@@ -62,7 +62,7 @@ await withCleanup(async (later) => {
   const rows: Row[] = []
   const resident: number[] = []
   const note = async (changed: number): Promise<void> => {
-    resident.push(await residentMb(server.pid))
+    resident.push(residentMb(server.pid))
     rows.push({ requests: asked, 'schema changes': changed, 'resident MB': figure(resident.at(-1) ?? Number.NaN) })
   }
   await note(0)

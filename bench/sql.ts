@@ -54,13 +54,13 @@ const mostWarmUps = Math.min(50, 4 * runs)
 
 const slice = async (run: Run, database: number, into: Series): Promise<void> => {
   const times: number[] = []
-  const before = await cpuTime(database)
+  const before = cpuTime(database)
   const end = performance.now() + longestMs
   for (let started = performance.now(); times.length < runs && started < end; started = performance.now()) {
     await run()
     times.push((performance.now() - started) * 1_000)
   }
-  into.cpu.push(((await cpuTime(database)) - before) / times.length)
+  into.cpu.push((cpuTime(database) - before) / times.length)
   into.time.push(quantile(times, 0.5))
 }
 

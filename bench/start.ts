@@ -28,9 +28,9 @@ const runs = options.number('runs', 3)
 const workers = options.number('workers', 0)
 
 /** The largest of the processes that serve for another one; null: it serves by itself. */
-const largestWorker = async (pid: number): Promise<number | null> => {
-  const serving = (await descendantsOf(pid)).filter(({ command }) => !command.includes('parser-process'))
-  const held = await Promise.all(serving.map((worker) => residentMb(worker.pid)))
+const largestWorker = (pid: number): number | null => {
+  const serving = descendantsOf(pid).filter(({ command }) => !command.includes('parser-process'))
+  const held = serving.map((worker) => residentMb(worker.pid))
   return held.length === 0 ? null : Math.max(...held)
 }
 
@@ -52,8 +52,8 @@ const start = async (db: TestDatabase, access: Access, args: readonly string[]):
   const started = performance.now()
   const { server } = await startProduct(db, access, { args })
   const ms = performance.now() - started
-  const [cpu, resident] = [await cpuTime(server.pid), await residentMb(server.pid)]
-  const workerMb = await largestWorker(server.pid)
+  const [cpu, resident] = [cpuTime(server.pid), residentMb(server.pid)]
+  const workerMb = largestWorker(server.pid)
   await server.stop()
   return { ms, cpuMs: cpu / 1_000, residentMb: resident, workerMb }
 }

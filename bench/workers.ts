@@ -121,6 +121,6 @@ await withCleanup(async (later) => {
   const measured: Measured[] = []
   for (const name of names) measured.push(...(await measureSides(sides, operationNamed(name), postgres.pid)))
   printTable(`Workers, medians of ${effort.rounds} rounds and where they lie`, rowsOf(measured, [alone, together]))
-  console.info(`The primary holds ${figure(await residentMb(many.server.pid))} MB.`)
+  console.info(`The primary holds ${figure(residentMb(many.server.pid))} MB.`)
   await writeRecord({ bench: 'workers', figures: serveFigures(measured) }, options.text('json'))
 })

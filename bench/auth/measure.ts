@@ -47,10 +47,10 @@ async function warm({ server, next, good }: Side, connections: number, requests:
 
 async function slice(side: Side, connections: number, { ms, postgres }: Plan): Promise<Slice> {
   const { server, next, good } = side
-  const mainBefore = await mainThreadTime(server.pid)
+  const mainBefore = mainThreadTime(server.pid)
   const work = () => saturate({ port: server.port, connections, ms, next, ...(good !== undefined && { good }) })
   const { value, cpu } = await withCpu({ server: server.pid, postgres }, work)
-  const main = (await mainThreadTime(server.pid)) - mainBefore
+  const main = mainThreadTime(server.pid) - mainBefore
   if (value.failed > 0) throw new Error(`${value.failed} of ${value.answered} requests to ${side.name} failed`)
   const each = (microseconds: number): number => microseconds / 1_000 / value.answered
   return {

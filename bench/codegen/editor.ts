@@ -173,13 +173,13 @@ export const edit = async (folder: string, service: Service, use: EditorUse, edi
       if (!names.includes(offered)) throw new Error(`${service} offers ${names.slice(0, 9).join(', ')}, not ${offered}`)
     }
     await complete()
-    const loadMs = (await cpuTime(session.pid)) / 1_000
+    const loadMs = cpuTime(session.pid) / 1_000
     const completions: number[] = []
     for (let round = 0; round < edits; round++) {
-      const from = await cpuTime(session.pid)
+      const from = cpuTime(session.pid)
       session.edit()
       await complete()
-      completions.push(((await cpuTime(session.pid)) - from) / 1_000)
+      completions.push((cpuTime(session.pid) - from) / 1_000)
     }
     return { loadMs, completionMs: median(completions) }
   } finally {

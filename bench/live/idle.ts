@@ -28,7 +28,7 @@ export const measureIdle = async (stage: Stage, count: number, seconds: number):
     }
   }
   await pause(settleMs)
-  const without = { ...(await rest()), mb: await residentMb(stage.pids.service) }
+  const without = { ...(await rest()), mb: residentMb(stage.pids.service) }
   const streams = await openStreams(count, async (number) => {
     const request = await stage.request(
       1 + (number % boards),
@@ -38,7 +38,7 @@ export const measureIdle = async (stage: Stage, count: number, seconds: number):
     return openStream(stage.port, request, () => undefined)
   })
   await pause(settleMs)
-  const withThem = { ...(await rest()), mb: await residentMb(stage.pids.service) }
+  const withThem = { ...(await rest()), mb: residentMb(stage.pids.service) }
   streams.close()
   const rowOf = (name: string, { runs, transactions, cpu, mb }: typeof without): Row => ({
     streams: name,

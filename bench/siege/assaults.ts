@@ -23,9 +23,9 @@ const patienceMs = 60_000
 
 export async function measureAssault(stage: Stage, attack: Attack, effort: Effort): Promise<MeasuredAssault> {
   const alone = await stage.alone(effort.aloneMs)
-  const before = await cpuTime(stage.town.server.pid)
+  const before = cpuTime(stage.town.server.pid)
   const under = await stage.assault([attack], effort.attackMs, patienceMs)
-  const cpu = ((await cpuTime(stage.town.server.pid)) - before) / 1e6
+  const cpu = (cpuTime(stage.town.server.pid) - before) / 1e6
   return { name: attack.name, alone, under, cpu }
 }
 

@@ -50,11 +50,11 @@ async function waits(probe: HttpConnection, work: Promise<unknown>): Promise<num
 async function once({ server }: Town, bytes: Buffer): Promise<Cost & { readonly code: string }> {
   const [probe, asker] = [await openConnection(server.port), await openConnection(server.port, '127.0.3.1')]
   try {
-    const [cpu, main] = [await cpuTime(server.pid), await mainThreadTime(server.pid)]
+    const [cpu, main] = [cpuTime(server.pid), mainThreadTime(server.pid)]
     const answered = asker.send(bytes).then(codeOf, () => 'no answer')
     const held = await waits(probe, answered)
     const code = await answered
-    const used = { cpu: (await cpuTime(server.pid)) - cpu, main: (await mainThreadTime(server.pid)) - main }
+    const used = { cpu: cpuTime(server.pid) - cpu, main: mainThreadTime(server.pid) - main }
     return { code, cpu: used.cpu / 1_000, main: used.main / 1_000, held }
   } finally {
     probe.close()
