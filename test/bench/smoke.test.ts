@@ -17,7 +17,9 @@ const effort = [
   '--rounds',
   '1',
   '--seconds',
-  '0.1',
+  '0.02',
+  '--connections',
+  '2',
   '--warm-up',
   '0',
   '--rate',
@@ -105,10 +107,12 @@ const visit = async (name: string): Promise<void> => {
   }
 }
 
-const missing = topologies.flatMap((topology) => topology.missing() ?? [])
+/** Those for which the command does something of its own; promises/live-topologies.test.ts opens each of them. */
+const visited = topologies.filter(({ name }) => ['promotion', 'citus', 'hosts'].includes(name))
+const missing = visited.flatMap((topology) => topology.missing() ?? [])
 if (missing.length > 0) console.warn(`\n${missing.join('\n')}\n`)
 
-test.each(topologies.filter((topology) => topology.missing() === null))(
+test.each(visited.filter((topology) => topology.missing() === null))(
   'the topology $name starts by one command, answers and stops',
   { timeout: 120_000 },
   ({ name }) => visit(name),
