@@ -41,13 +41,16 @@ export async function operationStages(
   const engine = createEngine(revision)
   const compiled = compileCase(db, database, engine, documents, isRead)
   const files: (readonly [string, string])[] = []
+  const reset = (): Promise<unknown> => db.query(`${truncateAll};\n${data}`)
   try {
+    await reset()
     for (const document of documents) {
-      const reset = (): Promise<unknown> => db.query(`${truncateAll};\n${data}`)
-      await reset()
+      // Queries leave the rows as they are.
+      const undo = writes(document) ? reset : () => Promise.resolve()
       const asked = await ask(database, revision, document)
-      await reset()
-      await demandSameCompiled(compiled, document, asked.response, reset)
+      await undo()
+      await demandSameCompiled(compiled, document, asked.response, undo)
+      await undo()
       const stages = stagesOf(engine, document, asked)
       const path = `operations/${document.name}`
       files.push(...Object.entries(stages).map(([stage, text]) => [`${path}.${stage}`, text] as const))
@@ -58,6 +61,8 @@ export async function operationStages(
   }
   return Object.fromEntries(files)
 }
+
+const writes = ({ text }: GoldenDocument): boolean => /^mutation\b/m.test(text)
 
 const truncateAll = `do $$
   declare tables text := (
@@ -141,14 +146,14 @@ async function demandSameCompiled(
   { ask, reader }: CompiledCase,
   document: GoldenDocument,
   { outcome, body }: GraphqlResponse,
-  reset: () => Promise<unknown>,
+  undo: () => Promise<unknown>,
 ): Promise<void> {
   const compiled = await ask(document)
   if (compiled === null) return
   const expected = body.toString()
   if (compiled !== expected) throw new Error(`${document.name} is answered otherwise where it is compiled: ${compiled}`)
   if (reader === null) return
-  if (/^mutation\b/m.test(document.text)) await reset()
+  await undo()
   const read = await reader.ask(document)
   // What the database refuses has the words of a server.
   const isSame = 'body' in read ? read.body === expected : outcome !== 'ok'
