@@ -19,6 +19,7 @@ const sql = `
     tenant_id bigint not null, id bigint not null, project_id bigint not null, title text not null, due timestamptz,
     primary key (tenant_id, id)
   );
+  create table photo (tenant_id bigint not null, task_id bigint not null, url text not null, primary key (tenant_id, task_id));
   create table note (id int primary key, body text);
   create table shift (tenant_id bigint primary key, begins time check (date_part('dow', begins) > 0));
   create function oddity() returns float8 stable language sql as $$ select date_part('dow', time '10:00') $$;
@@ -26,12 +27,15 @@ const sql = `
   select create_distributed_table('project', 'tenant_id');
   select create_distributed_table('shift', 'tenant_id', colocate_with => 'project');
   select create_distributed_table('task', 'tenant_id', colocate_with => 'project');
+  select create_distributed_table('photo', 'tenant_id', colocate_with => 'project');
   alter table task add foreign key (tenant_id, project_id) references project (tenant_id, id);
+  alter table photo add foreign key (tenant_id, task_id) references task (tenant_id, id);
   insert into country values ('ch', 'Switzerland'), ('fr', 'France');
   insert into project select t, p, 'project ' || p || ' of ' || t, case p when 2 then 'ch' else 'fr' end
     from generate_series(1, 6) t, generate_series(1, 3) p;
   insert into task select t, i, i % 3 + 1, 'task ' || i || ' of ' || t, '2026-01-01 12:00Z'
     from generate_series(1, 6) t, generate_series(1, 9) i;
+  insert into photo select t, i, 'photo ' || i || ' of ' || t from generate_series(1, 6) t, generate_series(1, 3) i;
   insert into note values (1, 'here');
   alter table project enable row level security;
   alter table task enable row level security;
@@ -39,12 +43,15 @@ const sql = `
   create policy own on task using (tenant_id = ${tenant});
   comment on schema public is '@graphql({"inflect_names": false, "explain": {"enabled": true},
     "schemaReport": {"enabled": true}})';
-  comment on table task is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}})';
+  comment on table task is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true},
+    "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}, "links": {"country": ["project", "country"]},
+    "polymorphism": {"unions": {"shown": ["photo", "country"]}, "interfaces": ["Item"]}})';
+  comment on table country is '@graphql({"links": {"tasks": ["projectCollection", "taskCollection"]}})';
   comment on table project is '@graphql({"totalCount": {"enabled": true}, "relationFilters": {"enabled": true},
-    "orderByRelated": {"enabled": true}, "upsert": {"enabled": true}})';
+    "orderByRelated": {"enabled": true}, "upsert": {"enabled": true}, "links": {"photos": ["taskCollection", "photo"]}})';
   grant usage on schema public to anon, authenticated, service_role;
   grant select on country, note to anon;
-  grant select, insert, update, delete on country, project, task, note, shift to authenticated, service_role;
+  grant select, insert, update, delete on country, project, task, photo, note, shift to authenticated, service_role;
 `
 
 /** What Citus says in a plan, wherever it stands. */
@@ -293,6 +300,45 @@ describe.skipIf(major === null)('a database of Citus', () => {
     await service.db.query(`alter policy own on task using (tenant_id = ${tenant})`)
   })
 
+  /** What tenant 4 has along links and unions (spec/graphql.md 17.8, 17.9); task 4 has no photo. */
+  const shown = 'shown { __typename ... on photo { url } ... on country { name } }'
+  const shownOfFour = [
+    { country: { name: 'Switzerland' }, shown: { __typename: 'photo', url: 'photo 1 of 4' } },
+    { country: { name: 'Switzerland' }, shown: { __typename: 'country', name: 'Switzerland' } },
+  ]
+
+  it.each([
+    ['policies name', '', { claims: { tenant: 4 } }],
+    ['documents name', 'tenant_id: { eq: "4" }', { role: 'service_role' }],
+  ])('follows links and unions in the tenant that %s', async (_, named, options) => {
+    const reading = `{
+      all: taskCollection(filter: { ${named} id: { in: ["1", "4"] } }) { edges { node { ... on Item { id } country { name } ${shown} } } }
+      filtered: taskCollection(filter: { ${named} country: { code: { eq: "fr" } } }, first: 1,
+        orderBy: [{ country: { name: DescNullsLast } }, { id: DescNullsLast }]) { totalCount edges { node { title } } }
+      projectCollection(filter: { ${named} id: { eq: "2" } }) { edges { node { photos { edges { node { url } } } } } }
+      countryCollection { edges { node { tasks(filter: { ${named} id: { lt: "3" } }) { totalCount edges { node { title } } } } } }
+    }`
+    const found = (title: string, totalCount: number) => ({ totalCount, edges: [{ node: { title } }] })
+    const data = await dataOf(reading, options)
+    expect(data.all.edges.map(({ node }: any) => node)).toEqual([
+      { id: '1', ...shownOfFour[0] },
+      { id: '4', ...shownOfFour[1] },
+    ])
+    expect(data.filtered).toEqual(found('task 9 of 4', 6))
+    expect(data.projectCollection.edges).toEqual([{ node: { photos: { edges: [{ node: { url: 'photo 1 of 4' } }] } } }])
+    expect(data.countryCollection.edges.map(({ node }: any) => node.tasks)).toEqual([
+      found('task 1 of 4', 1),
+      found('task 2 of 4', 1),
+    ])
+    expect(await tasks(reading, options)).toEqual([1])
+    const { updatetaskCollection } = await dataOf(
+      `mutation { updatetaskCollection(set: { due: null }, filter: { ${named} id: { in: ["1", "4"] } }, atMost: 2) {
+        records { country { name } ${shown} } } }`,
+      options,
+    )
+    expect(updatetaskCollection.records).toEqual(expect.arrayContaining(shownOfFour))
+  })
+
   describe('a role that no policy holds for', () => {
     const asService = { role: 'service_role' }
     const tasksOf = `taskCollection(first: 1, orderBy: [{ id: AscNullsLast }]) { totalCount edges { node {
@@ -405,19 +451,24 @@ describe.skipIf(major === null)('a database of Citus', () => {
     })
   })
 
-  it('refuses in plain words what crosses shards', async () => {
-    const { errors } = await ask(
-      '{ projectCollection { edges { node { taskCollection { edges { node { id } } } } } } }',
-      {
-        role: 'service_role',
-      },
-    )
+  it.each([
+    '{ projectCollection { edges { node { taskCollection { edges { node { id } } } } } } }',
+    '{ taskCollection { edges { node { country { name } } } } }',
+    '{ countryCollection { edges { node { tasks { edges { node { id } } } } } } }',
+    `{ taskCollection { edges { node { ${shown} } } } }`,
+  ])('refuses in plain words what crosses shards: %s', async (query) => {
+    const { errors } = await ask(query, { role: 'service_role' })
     expect(errors).toEqual([
       {
         message: expect.stringMatching(/^The request relates rows that lie on different servers/),
         extensions: { code: 'DATABASE_SHARDS_CROSSED', sqlstate: '0A000' },
       },
     ])
+  })
+
+  it('filters the rows of all tenants by a link', async () => {
+    const query = '{ taskCollection(filter: { country: { code: { eq: "ch" } }, id: { lt: "3" } }) { totalCount } }'
+    expect((await dataOf(query, { role: 'service_role' })).taskCollection.totalCount).toBe(6)
   })
 
   it.each([

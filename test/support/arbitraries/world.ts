@@ -119,14 +119,14 @@ function withUnions(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map(joined) }
 }
 
-interface LeadingField {
+export interface LeadingField {
   readonly field: string
   readonly to: TableSketch
   readonly many: boolean
 }
 
-/** Fields of a table that lead along keys. */
-const fieldsOn = (world: World, from: TableSketch): readonly LeadingField[] => [
+/** Fields of a table that lead along keys: those of its own, then those of all tables that lead to it. */
+export const fieldsOn = (world: World, from: TableSketch): readonly LeadingField[] => [
   ...from.foreignKeys.map((key) => {
     const to = tableNamed(world, key.target)
     return { field: forwardName(world, { child: from, key, target: to }), to, many: false }

@@ -1,7 +1,15 @@
 import { splitSql } from '../../../compiler/tools/diff/split-sql.ts'
-import type { Grants, TableSketch, Value, World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import {
+  tableNamed,
+  type Grants,
+  type LinkSketch,
+  type TableSketch,
+  type Value,
+  type World,
+} from '../../../compiler/tools/verify/interpreter/world.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
+import { fieldsOn, type LeadingField } from '../arbitraries/world.ts'
 import { clusterOf } from '../clusters.ts'
 import type { Major, TestDatabase } from '../database.ts'
 import { createDistributed } from '../distributed.ts'
@@ -21,21 +29,52 @@ const tenants: readonly string[] = ['a', 'b', '']
 /** Every second world has one. */
 const isReference = ({ tables }: World, table: TableSketch): boolean => table === tables[0] && tables.length % 2 === 0
 
-/** Of functions Citus runs on shards only what reads no table. */
-const readsNothing = ({ body: { kind } }: World['functions'][number]): boolean =>
-  kind === 'sum' || kind === 'echo' || kind === 'void'
+/** Of functions Citus runs on shards only what reads no table, and it hands names on without their quotes. */
+const isRunOnShards = ({ name, body: { kind } }: World['functions'][number]): boolean =>
+  (kind === 'sum' || kind === 'echo' || kind === 'void') && /^[a-z_][a-z_\d]*$/.test(name)
 
 function distributedWorld(world: World): World {
-  return {
+  const distributed: World = {
     // None of its tables can be watched (spec/graphql.md 16.1).
     ...withoutLive(world),
     // No table has it there.
     additions: { ...world.additions, nestedWrites: false },
-    functions: world.functions.filter(readsNothing),
+    functions: world.functions.filter(isRunOnShards),
     tables: world.tables.map((table) =>
       isReference(world, table) ? referenceTable(world, table) : distributedTable(world, table),
     ),
   }
+  return { ...distributed, tables: distributed.tables.map((table) => alongTenants(world, distributed, table)) }
+}
+
+/** The table with links and unions that name relations as they are called where keys have the tenant. */
+function alongTenants(before: World, after: World, table: TableSketch): TableSketch {
+  const { links, unions } = table
+  return {
+    ...table,
+    ...(links && { links: links.map((link) => ({ ...link, path: pathAlong(before, after, table.name, link.path) })) }),
+    ...(unions && {
+      unions: unions.map((union) => ({
+        ...union,
+        of: union.of.map((name) => fieldAlong(before, after, table.name, name)?.field ?? name),
+      })),
+    }),
+  }
+}
+
+/** Where a step leads nowhere, so does the path: the rest of it stays as it is. */
+function pathAlong(before: World, after: World, from: string, path: LinkSketch['path']): LinkSketch['path'] {
+  const [step, ...others] = path
+  const found = step === undefined ? undefined : fieldAlong(before, after, from, step.field)
+  return step === undefined || found === undefined
+    ? path
+    : [{ ...step, field: found.field }, ...pathAlong(before, after, found.to.name, others)]
+}
+
+/** The field of the same key in the other world. */
+function fieldAlong(before: World, after: World, table: string, field: string): LeadingField | undefined {
+  const place = fieldsOn(before, tableNamed(before, table)).findIndex((one) => one.field === field)
+  return place === -1 ? undefined : fieldsOn(after, tableNamed(after, table))[place]
 }
 
 const withoutIdentities = ({ columns }: TableSketch): TableSketch['columns'] =>
@@ -95,7 +134,7 @@ const tenantGrants = (table: TableSketch, { select, insert, update, ...others }:
   return {
     ...others,
     select: select === 'all' || select.length === 0 ? select : [...select, tenant],
-    insert: inserted === 'all' ? inserted : [...inserted, tenant],
+    insert: inserted === 'all' || inserted.length === 0 ? inserted : [...inserted, tenant],
     update: update === 'all' ? table.columns.map(({ name }) => name) : update,
   }
 }
