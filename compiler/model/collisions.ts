@@ -1,6 +1,13 @@
 import { changeFields, lookupsOf } from '../../runtime/contract/lookups.ts'
 import { createNames, type Names } from '../../runtime/contract/type-names.ts'
-import type { Diagnostic, EntityFacts, EnumFacts, Manifest, RelationFacts } from '../../runtime/contract/manifest.ts'
+import type {
+  Diagnostic,
+  EntityFacts,
+  EnumFacts,
+  FunctionFacts,
+  Manifest,
+  RelationFacts,
+} from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
@@ -164,41 +171,61 @@ const wishText = (entity: EntityFacts): string =>
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
 
+/** What may want fields of the roots. */
+type Claimant = Wish | FunctionFacts
+
+const isFunction = (claimant: Claimant): claimant is FunctionFacts => 'execute' in claimant
+const isWish = (claimant: Claimant): claimant is Wish => !isFunction(claimant)
+
 function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNames): Steps<readonly Diagnostic[]> {
   const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities))
-  const onQuery = memo.one(lostOnQuery, wishes, manifest.functions)
+  const all = memo.one(claimants, wishes, manifest.functions)
   yield
-  return lostFieldDiagnostics([...onQuery, ...memo.one(lostOnMutation, wishes, manifest.functions)], nameOf)
+  const onQuery = memo.one(lostOnQuery, memo.sharing(fieldsOfQuery, all))
+  yield
+  return lostFieldDiagnostics([...onQuery, ...memo.one(lostOnMutation, memo.sharing(fieldsOfMutation, all))], nameOf)
 }
+
+const claimants = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Claimant[] => [
+  ...wishes,
+  ...functions,
+]
+
+const fieldsOf = (claims: readonly Claim[]): readonly string[] => claims.map(({ field }) => field)
+
+const fieldsOfQuery = (claimant: Claimant): readonly string[] => fieldsOf(queryClaims([claimant]))
+const fieldsOfMutation = (claimant: Claimant): readonly string[] => fieldsOf(mutationClaims([claimant]))
+
+const lostOnQuery = (all: readonly Claimant[]): readonly Lost[] => losersOf('Query', queryClaims(all))
+const lostOnMutation = (all: readonly Claimant[]): readonly Lost[] => losersOf('Mutation', mutationClaims(all))
 
 /*
  * On a root, relations come before functions, these before look-ups and changes by unique keys, and earlier ones before
  * later ones.
  */
 
-const lostOnQuery = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] =>
-  losersOf('Query', [...wishes.flatMap(queryClaims), ...callClaims(functions, false), ...wishes.flatMap(lookupClaims)])
+function queryClaims(all: readonly Claimant[]): readonly Claim[] {
+  const [wishes, functions] = [all.filter(isWish), all.filter(isFunction)]
+  return [...wishes.flatMap(collectionClaims), ...callClaims(functions, false), ...wishes.flatMap(lookupClaims)]
+}
 
-const lostOnMutation = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Lost[] =>
-  losersOf('Mutation', [
-    ...wishes.flatMap(mutationClaims),
-    ...callClaims(functions, true),
-    ...wishes.flatMap(changeClaims),
-  ])
+function mutationClaims(all: readonly Claimant[]): readonly Claim[] {
+  const [wishes, functions] = [all.filter(isWish), all.filter(isFunction)]
+  return [...wishes.flatMap(writeClaims), ...callClaims(functions, true), ...wishes.flatMap(changeClaims)]
+}
 
 const callClaims = (functions: Manifest['functions'], volatile: boolean): readonly Claim[] =>
   functions
     .filter((fn) => fn.volatile === volatile)
     .map(({ field, id }) => ({ field, object: (nameOf: FunctionNames) => nameOf(null, id) }))
 
-const queryClaims = (wish: Wish): readonly Claim[] =>
+const collectionClaims = (wish: Wish): readonly Claim[] =>
   wish.root && wish.keyed ? claimAll(wish, ['collection', 'byKey']) : []
 
 const lookupClaims = ({ root, keyed, lookups, label }: Wish): readonly Claim[] =>
   root && keyed ? lookups.map((field) => ({ field, object: () => label })) : []
 
-const mutationClaims = (wish: Wish): readonly Claim[] =>
-  wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : []
+const writeClaims = (wish: Wish): readonly Claim[] => (wish.keyed ? claimAll(wish, ['insert', 'update', 'delete']) : [])
 
 const changeClaims = ({ changes, label }: Wish): readonly Claim[] =>
   changes.map((field) => ({ field, object: () => label }))

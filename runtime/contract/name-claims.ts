@@ -18,7 +18,7 @@ export interface Naming {
 export function namingText(entity: EntityFacts): string {
   const naming: Omit<Naming, 'roots'> = {
     name: entity.name,
-    keyed: entity.key.length > 0,
+    keyed: isKeyed(entity),
     additions: nameAdditions.filter((addition) => entity[addition] === true),
   }
   return JSON.stringify(naming)
@@ -28,9 +28,6 @@ export function readNaming(text: string): Naming {
   const naming = JSON.parse(text) as Omit<Naming, 'roots'>
   return { ...naming, roots: rootsOfName(naming.name) }
 }
-
-export const placesWithoutName = (namings: readonly Naming[], { places }: Claims): readonly number[] =>
-  namings.flatMap(({ name }, place) => (places.get(name) === place ? [] : [place]))
 
 /** Whether a name can be a relation's at all, and whether some other relation's name decides about it. */
 export type Standing = 'alone' | 'contested' | 'impossible'
@@ -66,80 +63,91 @@ export function standingOf(naming: Naming, { rooted }: NameTables, reserved: Rea
   return isContested ? 'contested' : 'alone'
 }
 
+const none: readonly string[] = []
+
+/** The same list for all that have none, which most have. */
+export const additionsOf = ({ additions }: Naming): readonly string[] => (additions.length === 0 ? none : additions)
+
 /** The additions that some relation has. */
-export function additionsIn(namings: readonly Naming[]): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const { additions } of namings) for (const addition of additions) found.add(addition)
-  return found
-}
+export const additionsIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> =>
+  new Set([...new Set(lists)].flat())
 
 /** Which relations have the types that their base names promise. */
-export interface Claims {
-  /** By base name: the place in the manifest's list. */
-  readonly places: ReadonlyMap<string, number>
-  /** By place: whether the relation is one of them and has a key. */
-  readonly keyed: readonly boolean[]
+export interface Claims extends Owners {
   readonly used: readonly NamePart[]
-  /** Whether enums have filters for arrays of them. */
-  readonly listFilters: boolean
 }
+
+/** Relations by the base names that they have. */
+type Owners = Lookup<EntityFacts>
 
 /** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
 export function findPart(
-  { places, used }: Pick<Claims, 'places' | 'used'>,
+  claims: Claims,
   name: string,
-): { readonly place: number; readonly part: NamePart } | undefined {
-  const own = places.get(name)
-  if (own !== undefined) return { place: own, part: 'row' }
+): { readonly entity: EntityFacts; readonly part: NamePart } | undefined {
+  const own = claims.get(name)
+  if (own !== undefined) return { entity: own, part: 'row' }
   if (!anyPart.test(name)) return undefined
-  for (const part of used) {
+  for (const part of claims.used) {
     if (!name.endsWith(parts[part])) continue
-    const place = places.get(name.slice(0, name.length - parts[part].length))
-    if (place !== undefined) return { place, part }
+    const entity = claims.get(name.slice(0, name.length - parts[part].length))
+    if (entity !== undefined) return { entity, part }
   }
   return undefined
 }
 
 /**
- * Who has the names. Most names are like no other one, so only the contested ones are gone through in their order.
- *
+ * The relations of a standing that count.
  * @param readable of each relation, whether it counts
  */
-export function claimNames(
-  namings: readonly Naming[],
+export const standingSo = (
+  wanted: Standing,
+  entities: readonly EntityFacts[],
   standings: readonly Standing[],
-  present: ReadonlySet<string>,
   readable: readonly boolean[],
-): Claims {
-  const places = new Map<string, number>()
-  const used = partsWith(present)
-  const infixes = infixesOf(used)
+): readonly EntityFacts[] => entities.filter((_, place) => standings[place] === wanted && readable[place] === true)
+
+/** The relations without those that follow in the same order. */
+export function withoutThese(entities: readonly EntityFacts[], those: readonly EntityFacts[]): readonly EntityFacts[] {
+  let next = 0
+  return entities.filter((entity) => {
+    const isNext = entity === those[next]
+    if (isNext) next += 1
+    return !isNext
+  })
+}
+
+/**
+ * Which of the contested names are had, by the first that wants them; those with a key come first.
+ *
+ * @param alone the relations whose names no other one decides about
+ */
+export function claimContested(
+  contested: readonly EntityFacts[],
+  alone: Owners,
+  present: ReadonlySet<string>,
+): ReadonlyMap<string, EntityFacts> {
+  const found = new Map<string, EntityFacts>()
+  const claims: Claims = { used: partsWith(present), get: (name) => found.get(name) ?? alone.get(name) }
+  const infixes = infixesOf(claims.used)
   /** Names one of whose parts would be the name of a claimed relation. */
   const blocked = new Set<string>()
+  const isClaimed = (name: string): boolean => claims.get(name) !== undefined
   /** Whether a part of one would be a part of the other: the filter of PostRelation is the relation filter of Post. */
   const sharesPart = (base: string): boolean =>
     infixes.some(
       (infix) =>
-        places.has(base + infix) || (base.endsWith(infix) && places.has(base.slice(0, base.length - infix.length))),
+        isClaimed(base + infix) || (base.endsWith(infix) && isClaimed(base.slice(0, base.length - infix.length))),
     )
   const isFree = (base: string): boolean =>
-    !blocked.has(base) && findPart({ places, used }, base) === undefined && !sharesPart(base)
-  const keyed = namings.map(() => false)
-  const claim = (place: number, { name, keyed: isKeyed }: Naming): void => {
-    places.set(name, place)
-    keyed[place] = isKeyed
-  }
-  const contested: [place: number, naming: Naming][] = []
-  for (const [place, naming] of namings.entries()) {
-    if (readable[place] !== true) continue
-    if (standings[place] === 'alone') claim(place, naming)
-    else if (standings[place] === 'contested') contested.push([place, naming])
-  }
+    !blocked.has(base) && findPart(claims, base) === undefined && !sharesPart(base)
   for (const withKey of [true, false])
-    for (const [place, naming] of contested) {
-      if (naming.keyed !== withKey || !isFree(naming.name)) continue
-      claim(place, naming)
-      for (const base of basesOf(naming.name, used)) blocked.add(base)
+    for (const entity of contested) {
+      if (isKeyed(entity) !== withKey || !isFree(entity.name)) continue
+      found.set(entity.name, entity)
+      for (const base of basesOf(entity.name, claims.used)) blocked.add(base)
     }
-  return { places, keyed, used, listFilters: present.has('enumArrays') }
+  return found
 }
+
+export const isKeyed = ({ key }: EntityFacts): boolean => key.length > 0

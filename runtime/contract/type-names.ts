@@ -7,16 +7,20 @@ import { filterForms, type FormName } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
 import {
   additionsIn,
-  claimNames,
+  additionsOf,
+  claimContested,
   findPart,
+  isKeyed,
   isSpellable,
   namingText,
-  placesWithoutName,
   readNaming,
   rootsOf,
   standingOf,
+  standingSo,
+  withoutThese,
+  type Claims,
 } from './name-claims.ts'
-import { basesOf, partList, type NamePart } from './name-parts.ts'
+import { basesOf, partList, partsWith, type NamePart } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
 
 /**
@@ -129,11 +133,24 @@ export function* namesForAll(manifest: Manifest, memo: Memo) {
   const tables = tablesOf({ rooted: memo.groups(rootsOf, namings) })
   yield
   const standings = yield* memo.each(standingOf, namings, tables, reserved.bases)
-  return { reserved, namings, standings, additions: memo.one(additionsIn, namings) }
+  return { reserved, standings, additions: memo.one(additionsIn, yield* memo.map(additionsOf, namings)) }
 }
+
+const baseName = ({ name }: EntityFacts): string => name
 
 const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
   entities.filter((_, place) => keyed[place])
+
+/** Those that have the names that they want, in their order. */
+const ownersAmong = (
+  entities: readonly EntityFacts[],
+  alone: readonly EntityFacts[],
+  contested: ReadonlyMap<string, EntityFacts>,
+): readonly EntityFacts[] => {
+  if (contested.size === 0) return alone
+  const owners = new Set([...alone, ...contested.values()])
+  return entities.filter((entity) => owners.has(entity))
+}
 
 /**
  * @param readable of each relation of the manifest, whether it counts
@@ -144,10 +161,18 @@ export function createNames(
   readable: readonly boolean[],
   { shared, own }: RoleMemory = withoutMemories,
 ): Names {
+  const { entities } = manifest
   const others = new Map<string, ValuePart>()
-  const { reserved, namings, standings, additions } = atOnce(namesForAll(manifest, shared))
-  const claims = own.one(claimNames, namings, standings, additions, readable)
-  const entityAt = (place: number): EntityFacts | undefined => manifest.entities[place]
+  const { reserved, standings, additions } = atOnce(namesForAll(manifest, shared))
+  // Most names are like no other one, so only the contested ones are gone through in their order.
+  const alone = standingSo('alone', entities, standings, readable)
+  const aloneByName = own.table(baseName, alone)
+  const contested = claimContested(standingSo('contested', entities, standings, readable), aloneByName, additions)
+  const claims: Claims = {
+    used: partsWith(additions),
+    get: (name) => contested.get(name) ?? aloneByName.get(name),
+  }
+  const owners = ownersAmong(entities, alone, contested)
 
   const isFreeOfOthers = (name: string): boolean =>
     isSpellable(name) && !reserved.names.has(name) && !others.has(name) && findPart(claims, name) === undefined
@@ -155,12 +180,12 @@ export function createNames(
     if (!types.every(([name]) => isFreeOfOthers(name))) return
     for (const [name, type] of types) others.set(name, type)
   }
-  const { listFilters } = claims
+  const listFilters = additions.has('enumArrays')
   for (const item of manifest.enums) {
     if (item.values.length > 0) claimOthers(enumTypes(item, listFilters))
   }
   for (const item of manifest.composites ?? []) if (item.fields.length > 0) claimOthers(compositeTypes(item))
-  const owns = (entity: EntityFacts): boolean => entityAt(claims.places.get(entity.name) ?? -1) === entity
+  const owns = (entity: EntityFacts): boolean => claims.get(entity.name) === entity
   for (const entity of manifest.unions === true ? manifest.entities.filter(owns) : [])
     for (const union of entity.unions ?? []) claimOthers([[union.type, { kind: 'union', entity, union }]])
   for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
@@ -182,12 +207,11 @@ export function createNames(
     },
     ownsInterface: (name) => others.get(name)?.kind === 'interface',
     listFilters,
-    exposed: own.one(keyedOf, manifest.entities, claims.keyed),
-    nameless: () => own.one(placesWithoutName, namings, claims).flatMap((place) => entityAt(place) ?? []),
+    exposed: keyedOf(owners, atOnce(own.map(isKeyed, owners))),
+    nameless: () => withoutThese(entities, owners),
     find: (name) => {
       const found = findPart(claims, name)
-      const entity = found && entityAt(found.place)
-      return entity === undefined ? others.get(name) : { kind: 'entity', entity, part: found?.part ?? 'row' }
+      return found === undefined ? others.get(name) : { kind: 'entity', ...found }
     },
   }
 }

@@ -1,6 +1,7 @@
 import { createListMemory, groupsOf, itemsByKey } from './lists.ts'
 import { areCurrent, readsFor, recorded, withoutTables, type Dependencies, type Inputs } from './reads.ts'
 import { sameJson } from './share.ts'
+import { createSharing, itemsSharing } from './sharing.ts'
 import { createPace, inTurns, mapInSteps, type Steps } from './steps.ts'
 import type { Table } from './table.ts'
 
@@ -68,6 +69,11 @@ export interface Memo {
     keysOf: (item: Item) => readonly string[],
     items: readonly Item[],
   ) => Table<readonly Item[]>
+  /** The items that share a key with another one, or have one twice, in their order. */
+  readonly sharing: <Item extends object>(
+    keysOf: (item: Item) => readonly string[],
+    items: readonly Item[],
+  ) => readonly Item[]
 }
 
 interface Kept extends Dependencies {
@@ -133,6 +139,7 @@ export function createMemo(): Memo {
     },
     table: (keyOf, items) => lists.table(keyOf, items),
     groups: (keysOf, items) => lists.groups(keysOf, items),
+    sharing: createSharing(lists.groups),
   }
   return memo
 }
@@ -152,4 +159,5 @@ export const withoutMemory: Memo = {
   },
   table: itemsByKey,
   groups: groupsOf,
+  sharing: itemsSharing,
 }

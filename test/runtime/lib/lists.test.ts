@@ -150,6 +150,21 @@ describe('a memory of lists', () => {
     )
   })
 
+  it('finds the items that share a key', () => {
+    const shares = (one: Item, other: Item): boolean =>
+      one !== other && one.likes.some((name) => other.likes.includes(name))
+    fc.assert(
+      fc.property(anyLists, (lists) => {
+        const memo = createMemo()
+        for (const list of lists) {
+          const found = list.filter((item) => list.some((other) => shares(item, other)))
+          for (const one of [memo, withoutMemory]) expect(one.sharing(likedBy, list)).toEqual(found)
+          expect(memo.sharing(likedBy, [...list])).toBe(memo.sharing(likedBy, list))
+        }
+      }),
+    )
+  })
+
   it('goes on after a failure as if it had not been', () => {
     const memo = createMemo()
     let broken = true
