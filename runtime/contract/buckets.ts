@@ -1,21 +1,47 @@
+import type { NamePart } from './name-parts.ts'
 import type { ScalarName } from './scalar-names.ts'
 
-/** What values of a field come into one group (spec/graphql.md 17.2): equal ones, or those of one stretch of time. */
-export type BucketName = 'VALUE' | TimeUnit
+/**
+ * What values of a field come into one group (spec/graphql.md 17.2): equal ones, those of one stretch of time, or those of
+ * a time that recurs.
+ */
+export type BucketName = 'VALUE' | TimeUnit | RecurringTime
 
 export type TimeUnit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR'
+
+/** Times that recur: the member of a group that tells their number, and the types of what is told and sorted by. */
+export const recurringTimes = {
+  DAY_OF_WEEK: {
+    member: 'dayOfWeek',
+    order: 'dayOfWeekOrder',
+    help: 'The day of the week, from 1 for Monday to 7 for Sunday.',
+  },
+  HOUR_OF_DAY: { member: 'hourOfDay', order: 'hourOfDayOrder', help: 'The hour of the day, from 0 to 23.' },
+} as const satisfies Readonly<Record<string, { member: NamePart; order: NamePart; help: string }>>
+
+export type RecurringTime = keyof typeof recurringTimes
+
+/** The members of a group that tell the numbers. */
+export type RecurringMember = (typeof recurringTimes)[RecurringTime]['member']
+
+export const recurringNames = Object.keys(recurringTimes) as readonly RecurringTime[]
 
 interface BucketTable {
   /** The enum that names the buckets. */
   readonly type: string
   readonly units: readonly TimeUnit[]
+  readonly recurring: readonly RecurringTime[]
 }
 
-const plain: BucketTable = { type: 'GroupByValue', units: [] }
+const plain: BucketTable = { type: 'GroupByValue', units: [], recurring: [] }
 
 const byScalar: Readonly<Partial<Record<ScalarName, BucketTable>>> = {
-  Date: { type: 'GroupByDate', units: ['WEEK', 'MONTH', 'QUARTER', 'YEAR'] },
-  Datetime: { type: 'GroupByDatetime', units: ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] },
+  Date: { type: 'GroupByDate', units: ['WEEK', 'MONTH', 'QUARTER', 'YEAR'], recurring: ['DAY_OF_WEEK'] },
+  Datetime: {
+    type: 'GroupByDatetime',
+    units: ['MINUTE', 'HOUR', 'DAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'],
+    recurring: ['DAY_OF_WEEK', 'HOUR_OF_DAY'],
+  },
 }
 
 export const bucketTables: readonly BucketTable[] = [plain, ...Object.values(byScalar)]

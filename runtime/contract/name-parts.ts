@@ -53,6 +53,10 @@ export const parts = {
   groupWidths: 'GroupWidths',
   groupOrder: 'GroupOrder',
   groupKeyOrder: 'GroupKeyOrder',
+  dayOfWeek: 'GroupDayOfWeek',
+  dayOfWeekOrder: 'GroupDayOfWeekOrder',
+  hourOfDay: 'GroupHourOfDay',
+  hourOfDayOrder: 'GroupHourOfDayOrder',
   sumOrder: 'SumOrder',
   avgOrder: 'AvgOrder',
   minOrder: 'MinOrder',
@@ -69,6 +73,10 @@ export const parts = {
   flagOrder: 'FlagOrder',
   havingFlag: 'HavingFlag',
   percentiles: 'PercentileResult',
+  percentileOrder: 'PercentileOrder',
+  percentileColumnOrder: 'PercentileColumnOrder',
+  havingPercentile: 'HavingPercentile',
+  havingPercentileColumn: 'HavingPercentileColumn',
   listed: 'ValuesResult',
 } as const
 
@@ -113,6 +121,10 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   groupWidths: 'groups',
   groupOrder: 'groups',
   groupKeyOrder: 'groups',
+  dayOfWeek: 'groups',
+  dayOfWeekOrder: 'groups',
+  hourOfDay: 'groups',
+  hourOfDayOrder: 'groups',
   sumOrder: 'groups',
   avgOrder: 'groups',
   minOrder: 'groups',
@@ -129,6 +141,10 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   flagOrder: 'groups',
   havingFlag: 'groups',
   percentiles: 'groups',
+  percentileOrder: 'groups',
+  percentileColumnOrder: 'groups',
+  havingPercentile: 'groups',
+  havingPercentileColumn: 'groups',
   listed: 'groups',
 }
 

@@ -1,4 +1,5 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
+import type { RecurringMember } from '../contract/buckets.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RowKey } from '../contract/lookups.ts'
 import type { Related } from './related.ts'
@@ -45,6 +46,7 @@ export type WrapperMember =
   | 'startCursor'
   | 'endCursor'
   | 'key'
+  | RecurringMember
   | 'count'
   | 'sum'
   | 'avg'

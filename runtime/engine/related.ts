@@ -75,6 +75,21 @@ export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): Re
     ),
   )
 
+/** Whether rows can be grouped by such a column, here or where relations lead; these may lead in circles. */
+export function reachesKey(
+  visible: RoleVisibility,
+  entity: EntityFacts,
+  isSuch: (column: ColumnFacts) => boolean,
+  seen: Set<EntityFacts> = new Set(),
+): boolean {
+  if (seen.has(entity)) return false
+  seen.add(entity)
+  return (
+    [...groupColumns(visible, entity).values()].some(isSuch) ||
+    [...groupRelations(visible, entity).values()].some(({ target }) => reachesKey(visible, target, isSuch, seen))
+  )
+}
+
 /** Columns that have a figure (spec/graphql.md 6, 17.2). */
 export const figureColumns = (
   visible: RoleVisibility,

@@ -1,6 +1,6 @@
 import { GraphQLInputObjectType, type GraphQLInputType, type GraphQLScalarType } from 'graphql'
-import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { groupColumns, groupRelations, isMeasured } from '../related.ts'
+import type { ColumnFacts } from '../../contract/manifest.ts'
+import { groupColumns, groupRelations, isMeasured, reachesKey } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
@@ -10,7 +10,7 @@ import { typeName, type MakePart } from './types.ts'
 export const makeGroupWidths =
   (visible: RoleVisibility): MakePart =>
   (entity, types) =>
-    hasWidths(visible, entity, new Set())
+    reachesKey(visible, entity, isMeasured)
       ? new GraphQLInputObjectType({
           name: typeName(entity, 'groupWidths'),
           description: `How far groups of rows of ${entity.name} reach by numbers.`,
@@ -32,13 +32,3 @@ export const makeGroupWidths =
 /** Groups of whole numbers begin at whole numbers. */
 const widthOf = ({ type }: ColumnFacts): GraphQLScalarType =>
   type?.kind === 'scalar' && (type.name === 'Int' || type.name === 'BigInt') ? scalars.BigInt : scalars.BigFloat
-
-/** Whether there are numbers, here or where relations lead; these may lead in circles. */
-function hasWidths(visible: RoleVisibility, entity: EntityFacts, seen: Set<EntityFacts>): boolean {
-  if (seen.has(entity)) return false
-  seen.add(entity)
-  return (
-    [...groupColumns(visible, entity).values()].some(isMeasured) ||
-    [...groupRelations(visible, entity).values()].some(({ target }) => hasWidths(visible, target, seen))
-  )
-}

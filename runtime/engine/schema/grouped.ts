@@ -1,9 +1,11 @@
 import { GraphQLList, GraphQLObjectType, type GraphQLOutputType } from 'graphql'
+import { recurringNames, recurringTimes } from '../../contract/buckets.ts'
 import { groupFigureNames } from '../../contract/figures.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { listedColumns, measuredColumns } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { figureFields, ofColumns } from './collections.ts'
+import { percentileAt } from './groups.ts'
 import { scalars } from './scalars.ts'
 import {
   field,
@@ -24,6 +26,7 @@ export const makeGrouped: MakePart = (entity, types) =>
     fields: () => ({
       ...wrapperFields({
         key: [nonNull(types.part(entity, 'groupKey') as GraphQLOutputType), 'What the rows have in common.'],
+        ...recurringFields(entity, types),
         count: [nonNull(scalars.Int), 'How many rows there are.'],
         ...figureFields(entity, types, groupFigureNames),
       }),
@@ -33,15 +36,20 @@ export const makeGrouped: MakePart = (entity, types) =>
     }),
   })
 
+const recurringFields = (entity: EntityFacts, types: SchemaTypes): Parameters<typeof wrapperFields>[0] =>
+  Object.fromEntries(
+    recurringNames.flatMap((time) => {
+      const { member, help } = recurringTimes[time]
+      const type = types.part(entity, member) as GraphQLOutputType | undefined
+      return type === undefined ? [] : [[member, [nonNull(type), help]] as const]
+    }),
+  )
+
 function percentileField(entity: EntityFacts, types: SchemaTypes): Fields {
   const type = types.part(entity, 'percentiles') as GraphQLObjectType | undefined
   if (type === undefined) return {}
-  const at = {
-    type: nonNull(scalars.Float),
-    description: 'Which part of the values lies below: 0.5 is the median, 0 the smallest value, 1 the largest.',
-  }
   const meaning = { kind: 'member', member: 'percentile' } as const
-  return { percentile: field(type, meaning, 'A value between the values, nulls left out.', { at }) }
+  return { percentile: field(type, meaning, 'A value between the values, nulls left out.', { at: percentileAt }) }
 }
 
 function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {

@@ -22,16 +22,16 @@ import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './co
 import { compositeMakers } from './composites.ts'
 import { formTypesOf } from './form-filters.ts'
 import {
-  bucketEnums,
   flagHelp,
   makeFigureHaving,
   makeFigureOrder,
-  makeGroupBy,
-  makeGroupKey,
-  makeGroupKeyOrder,
   makeGroupOrder,
   makeHaving,
+  makePercentileHaving,
+  makePercentileInput,
+  makePercentileOrder,
 } from './groups.ts'
+import { bucketEnums, makeGroupBy, makeGroupKey, makeGroupKeyOrder } from './group-keys.ts'
 import { makeGroupWidths } from './group-widths.ts'
 import { makeGrouped, makeListed, makePercentiles } from './grouped.ts'
 import { filterIs, geoTypes, listFilters, orderByDirection, scalarFilters } from './filters.ts'
@@ -139,10 +139,14 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   updateField: makeUpdateField(visible),
   groupBy: makeGroupBy(visible),
   grouped: makeGrouped,
-  groupKey: makeGroupKey(visible),
+  groupKey: makeGroupKey(visible, null),
   groupOrder: makeGroupOrder,
   groupWidths: makeGroupWidths(visible),
-  groupKeyOrder: makeGroupKeyOrder(visible),
+  groupKeyOrder: makeGroupKeyOrder(visible, null),
+  dayOfWeek: makeGroupKey(visible, 'DAY_OF_WEEK'),
+  dayOfWeekOrder: makeGroupKeyOrder(visible, 'DAY_OF_WEEK'),
+  hourOfDay: makeGroupKey(visible, 'HOUR_OF_DAY'),
+  hourOfDayOrder: makeGroupKeyOrder(visible, 'HOUR_OF_DAY'),
   sumOrder: makeFigureOrder(visible, 'sum'),
   avgOrder: makeFigureOrder(visible, 'avg'),
   minOrder: makeFigureOrder(visible, 'min'),
@@ -156,6 +160,10 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
   countDistinctOrder: makeFigureOrder(visible, 'countDistinct'),
   havingCountDistinct: makeFigureHaving(visible, 'countDistinct'),
   percentiles: makePercentiles(visible),
+  percentileOrder: makePercentileInput('percentileOrder'),
+  percentileColumnOrder: makePercentileOrder(visible),
+  havingPercentile: makePercentileInput('havingPercentile'),
+  havingPercentileColumn: makePercentileHaving(visible),
   listed: makeListed(visible),
   flags: makeFigureResult(visible, 'every', flagHelp),
   flagOrder: makeFigureOrder(visible, 'every', flagHelp),

@@ -1,4 +1,4 @@
-import { bucketsOf, type BucketName } from '../../contract/buckets.ts'
+import { bucketsOf, recurringTimes, type BucketName, type RecurringMember } from '../../contract/buckets.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'
@@ -10,22 +10,33 @@ import type { Encoding, Value } from './values.ts'
 
 /** What rows are grouped by (spec/graphql.md 17.2). */
 
-export const groupKeyId = (path: readonly string[]): string => ['key', ...path].join('.')
+/** The members of a group that say what its rows have in common. */
+export type KeyMember = 'key' | RecurringMember
 
-export const notAKey = (path: readonly string[]): Error => badArgument(`Rows are not grouped by "${path.join('.')}"`)
+export const groupKeyId = (member: KeyMember, path: readonly string[]): string => [member, ...path].join('.')
+
+const shownKey = (member: KeyMember, path: readonly string[]): string =>
+  member === 'key' ? path.join('.') : groupKeyId(member, path)
+
+export const notAKey = (member: KeyMember, path: readonly string[]): Error =>
+  badArgument(`Rows are not grouped by "${shownKey(member, path)}"`)
 
 type Args = (name: string) => Input
 
 /** By id. Null stands for what is not asked, as it does for directions (spec/graphql.md 5.4). */
 export function planKeys(planner: Planner, entity: EntityFacts, args: Args): ReadonlyMap<string, GroupKey> {
   const keys = new Map<string, GroupKey>()
-  const widths = new Map(widthsIn(args('widths'), []).map(({ path, width }) => [groupKeyId(path), { path, width }]))
+  const widths = new Map(
+    widthsIn(args('widths'), []).map(({ path, width }) => [groupKeyId('key', path), { path, width }]),
+  )
   const zone = valueIn(args('timeZone'), { kind: 'scalar', maxLength: null })
   const add = (path: readonly string[], column: ColumnFacts, of: OrderKey, bucket: BucketName): void => {
-    const id = groupKeyId(path)
-    if (keys.has(id)) throw badArgument(`Rows can be grouped by "${path.join('.')}" once`)
+    const step = stepOf(column, bucket, zone)
+    const member = step.recurring === undefined ? 'key' : recurringTimes[step.recurring].member
+    const id = groupKeyId(member, path)
+    if (keys.has(id)) throw badArgument(`Rows can be grouped by "${shownKey(member, path)}" once`)
     const width = widths.get(id)?.width
-    keys.set(id, { kind: 'key', of, ...stepOf(column, bucket, zone), ...(width !== undefined && { width }) })
+    keys.set(id, { kind: 'key', of, ...step, ...(width !== undefined && { width }) })
   }
   const walk = (here: EntityFacts, given: Input, path: readonly string[], from: (key: OrderKey) => OrderKey): void => {
     if (given.kind !== 'object') return
@@ -46,13 +57,23 @@ export function planKeys(planner: Planner, entity: EntityFacts, args: Args): Rea
   }
   const by = args('by')
   for (const item of by.kind === 'list' ? by.items : []) walk(entity, item, [], (key) => key)
-  for (const [id, { path }] of widths) if (!keys.has(id)) throw notAKey(path)
+  for (const [id, { path }] of widths) if (!keys.has(id)) throw notAKey('key', path)
   return keys
 }
 
-function stepOf({ type }: ColumnFacts, bucket: BucketName, zone: Value | undefined): Pick<GroupKey, 'unit' | 'zone'> {
-  const isTime = type?.kind === 'scalar' && bucketsOf(type.name).units.length > 0
-  return bucket === 'VALUE' || !isTime ? {} : { unit: bucket, ...(zone !== undefined && { zone }) }
+function stepOf(
+  { type }: ColumnFacts,
+  bucket: BucketName,
+  zone: Value | undefined,
+): Pick<GroupKey, 'unit' | 'recurring' | 'zone'> {
+  const { units, recurring } = bucketsOf(type?.kind === 'scalar' ? type.name : null)
+  const [unit, time] = [units.find((one) => one === bucket), recurring.find((one) => one === bucket)]
+  if (unit === undefined && time === undefined) return {}
+  return {
+    ...(unit !== undefined && { unit }),
+    ...(time !== undefined && { recurring: time }),
+    ...(zone !== undefined && { zone }),
+  }
 }
 
 const valueIn = (input: Input, encoding: Encoding): Value | undefined =>

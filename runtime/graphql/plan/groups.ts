@@ -1,16 +1,27 @@
+import { recurringTimes } from '../../contract/buckets.ts'
 import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { figureColumns, listedColumns, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { combined, planValue } from './conditions.ts'
-import { groupKeyId, notAKey, planKeys } from './group-keys.ts'
+import { planKeys, type KeyMember } from './group-keys.ts'
+import {
+  asFigure,
+  countId,
+  demandKey,
+  figureId,
+  figuresIn,
+  partIn,
+  percentileId,
+  percentilesIn,
+  type GroupPlan,
+} from './group-values.ts'
 import { slotOf, type Input } from './input.ts'
 import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
-import type { Value } from './values.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
@@ -18,7 +29,7 @@ export function planGroups(planner: Planner, entity: EntityFacts, selected: Sele
   const keys = planKeys(planner, entity, args)
   if (keys.size === 0) throw badArgument('At least one field must be provided to by')
   const values = new Map<string, GroupValue>([...keys].map(([id, key]) => [id, { id, ...key }]))
-  const planned: Planned = {
+  const planned: GroupPlan = {
     planner,
     entity,
     isKey: (id) => keys.has(id),
@@ -34,70 +45,40 @@ export function planGroups(planner: Planner, entity: EntityFacts, selected: Sele
   return { values: [...values.values()], having, order, page, members }
 }
 
-/** What the parts of groups are planned with. */
-interface Planned {
-  readonly planner: Planner
-  readonly entity: EntityFacts
-  /** Whether rows are grouped by what has this id. */
-  readonly isKey: (id: string) => boolean
-  /** Has the value found out, once however often it is asked for, and gives its id. */
-  readonly named: (value: GroupValue) => string
-}
-
 const ascending = (id: string): OrderTerm => ({ column: id, descending: false, nullsFirst: false })
 
-const asFigure = (name: string): GroupFigure | undefined => groupFigureNames.find((figure) => figure === name)
-
-const figureId = ({ named }: Planned, name: GroupFigure, field: string, { column }: ColumnFacts): string =>
-  named({ id: `${name}.${field}`, kind: 'figure', function: name, column })
-
-const countId = ({ named }: Planned): string => named({ id: 'count', kind: 'count' })
-
-/** The figures of a function that an input names, with what it says of each. */
-function figuresIn<T>(
-  { planner, entity }: Planned,
-  name: GroupFigure,
-  input: Input,
-  say: (field: string, column: ColumnFacts, value: Input) => readonly T[],
-): readonly T[] {
-  if (input.kind !== 'object') return []
-  const columns = byField(figureColumns(planner.visible, entity, name))
-  return input.fields.flatMap(([field, value]) => {
-    const column = columns.get(field)
-    return column === undefined ? [] : say(field, column, value)
-  })
-}
-
-function planOrder(planned: Planned, input: Input): readonly OrderTerm[] {
+function planOrder(planned: GroupPlan, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
   return objects.flatMap((object) =>
     object.kind === 'object' ? object.fields.flatMap(([name, value]) => planTerms(planned, name, value)) : [],
   )
 }
 
-function planTerms(planned: Planned, name: string, input: Input): readonly OrderTerm[] {
+function planTerms(planned: GroupPlan, name: string, input: Input): readonly OrderTerm[] {
   if (name === 'count') return input.kind === 'leaf' ? planTerm(countId(planned), input) : []
+  if (name === 'percentile')
+    return percentilesIn<OrderTerm>(planned, input, (idOf, direction) =>
+      direction.kind === 'leaf' ? planTerm(idOf(), direction) : [],
+    )
   const figure = asFigure(name)
-  if (figure === undefined) return planKeyTerms(planned, [], input)
+  if (figure === undefined) return planKeyTerms(planned, name as KeyMember, [], input)
   return figuresIn<OrderTerm>(planned, figure, input, (field, column, direction) =>
     direction.kind === 'leaf' ? planTerm(figureId(planned, figure, field, column), direction) : [],
   )
 }
 
-function planKeyTerms(planned: Planned, path: readonly string[], input: Input): readonly OrderTerm[] {
+function planKeyTerms(
+  planned: GroupPlan,
+  member: KeyMember,
+  path: readonly string[],
+  input: Input,
+): readonly OrderTerm[] {
   if (input.kind === 'object')
-    return input.fields.flatMap(([name, value]) => planKeyTerms(planned, [...path, name], value))
-  return input.kind === 'leaf' ? planTerm(demandKey(planned, path), input) : []
+    return input.fields.flatMap(([name, value]) => planKeyTerms(planned, member, [...path, name], value))
+  return input.kind === 'leaf' ? planTerm(demandKey(planned, member, path), input) : []
 }
 
-/** @throws Refusal where rows are not grouped by it */
-function demandKey({ isKey }: Planned, path: readonly string[]): string {
-  const id = groupKeyId(path)
-  if (!isKey(id)) throw notAKey(path)
-  return id
-}
-
-function planHaving(planned: Planned, input: Input): Filter | null {
+function planHaving(planned: GroupPlan, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   return combined(
     'all',
@@ -105,7 +86,7 @@ function planHaving(planned: Planned, input: Input): Filter | null {
   )
 }
 
-function planCondition(planned: Planned, name: string, input: Input): Filter | null {
+function planCondition(planned: GroupPlan, name: string, input: Input): Filter | null {
   switch (name) {
     case 'and':
     case 'or': {
@@ -120,33 +101,36 @@ function planCondition(planned: Planned, name: string, input: Input): Filter | n
       return of === null ? null : { kind: 'not', of }
     }
     case 'count':
-      return isAsked(input) ? planValue(compared(countId(planned), null), input) : null
+      return combined(
+        'all',
+        planCompared(() => countId(planned), null, input),
+      )
+    case 'percentile':
+      return combined(
+        'all',
+        percentilesIn<Filter>(planned, input, (idOf, value) => planCompared(idOf, null, value)),
+      )
     default: {
       const figure = asFigure(name)
       if (figure === undefined) return null
       const conditions = figuresIn<Filter>(planned, figure, input, (field, column, value) => {
         const isOfColumn = figure === 'min' || figure === 'max'
-        const condition = isAsked(value)
-          ? planValue(compared(figureId(planned, figure, field, column), isOfColumn ? column.maxLength : null), value)
-          : null
-        return condition === null ? [] : [condition]
+        return planCompared(() => figureId(planned, figure, field, column), isOfColumn ? column.maxLength : null, value)
       })
       return combined('all', conditions)
     }
   }
 }
 
-const isAsked = (input: Input): boolean => input.kind === 'object' && input.fields.length > 0
+/** What is said of a value of a group, if anything. */
+function planCompared(idOf: () => string, maxLength: number | null, input: Input): readonly Filter[] {
+  if (input.kind !== 'object' || input.fields.length === 0) return []
+  const subject = { column: idOf() }
+  const condition = planValue({ subject, form: undefined, list: false, geo: false, maxLength }, input)
+  return condition === null ? [] : [condition]
+}
 
-const compared = (id: string, maxLength: number | null): Parameters<typeof planValue>[0] => ({
-  subject: { column: id },
-  form: undefined,
-  list: false,
-  geo: false,
-  maxLength,
-})
-
-function planGroup(planned: Planned, groups: SelectedField): readonly GroupMember[] {
+function planGroup(planned: GroupPlan, groups: SelectedField): readonly GroupMember[] {
   const { planner } = planned
   const figures =
     (name: GroupFigure) =>
@@ -155,8 +139,16 @@ function planGroup(planned: Planned, groups: SelectedField): readonly GroupMembe
       key: selected.key,
       members: planFigures(planned, name, selected),
     })
+  const keys =
+    (member: KeyMember) =>
+    (selected: SelectedField): GroupMember => ({
+      kind: 'object',
+      key: selected.key,
+      members: planKeyMembers(planned, member, [], selected),
+    })
   return planMembers<GroupMember>(planner, groups, {
-    key: (selected) => ({ kind: 'object', key: selected.key, members: planKeyMembers(planned, [], selected) }),
+    key: keys('key'),
+    ...Object.fromEntries(Object.values(recurringTimes).map(({ member }) => [member, keys(member)])),
     count: ({ key }) => ({ kind: 'value', key, value: countId(planned) }),
     cursor: ({ key }) => ({ kind: 'cursor', key }),
     percentile: (selected) => ({ kind: 'object', key: selected.key, members: planPercentiles(planned, selected) }),
@@ -166,7 +158,7 @@ function planGroup(planned: Planned, groups: SelectedField): readonly GroupMembe
 }
 
 const membersOf = (
-  { planner }: Planned,
+  { planner }: GroupPlan,
   selected: SelectedField,
   plan: (inner: SelectedField) => GroupMember,
 ): readonly GroupMember[] =>
@@ -174,51 +166,51 @@ const membersOf = (
     .fieldsOf(planner.objectType(selected), selected.nodes)
     .map((inner): GroupMember | Typename => (inner.kind === 'typename' ? inner : plan(inner)))
 
-function planFigures(planned: Planned, name: GroupFigure, selected: SelectedField): readonly GroupMember[] {
-  const columns = byField(figureColumns(planned.planner.visible, planned.entity, name))
-  return membersOf(planned, selected, ({ key, field }) => {
-    const column = columns.get(field.name)
-    if (column === undefined) throw new Error(`${selected.field.name} has no ${field.name}`)
-    return { kind: 'value', key, value: figureId(planned, name, field.name, column) }
-  })
+const planFigures = (planned: GroupPlan, name: GroupFigure, selected: SelectedField): readonly GroupMember[] =>
+  planEach(
+    planned,
+    selected,
+    (visible, entity) => figureColumns(visible, entity, name),
+    (field, column) => figureId(planned, name, field, column),
+  )
+
+function planPercentiles(planned: GroupPlan, selected: SelectedField): readonly GroupMember[] {
+  const at = partIn(planned.planner.args(selected)('at'))
+  return planEach(planned, selected, measuredColumns, (field, column) => percentileId(planned, at, field, column))
 }
 
-function planPercentiles(planned: Planned, selected: SelectedField): readonly GroupMember[] {
-  const at = { slot: slotOf(planned.planner.args(selected)('at')), encoding: { kind: 'part' } } as const
-  return planEach(planned, selected, measuredColumns, (column) => ({ kind: 'percentile', at, column }))
-}
-
-function planListed(planned: Planned, selected: SelectedField): readonly GroupMember[] {
+function planListed(planned: GroupPlan, selected: SelectedField): readonly GroupMember[] {
   const atMost = { slot: slotOf(planned.planner.args(selected)('atMost')), encoding: { kind: 'most' } } as const
-  return planEach(planned, selected, listedColumns, (column) => ({ kind: 'values', atMost, column }))
+  return planEach(planned, selected, listedColumns, (field, { column }) =>
+    planned.named({ id: `values.${JSON.stringify(atMost.slot)}.${field}`, kind: 'values', atMost, column }),
+  )
 }
 
-/** Each mention has an argument of its own. */
+/** Members that name columns. */
 function planEach(
-  planned: Planned,
+  planned: GroupPlan,
   selected: SelectedField,
   columnsOf: typeof measuredColumns,
-  valueOf: (column: string) => Computed,
+  idOf: (field: string, column: ColumnFacts) => string,
 ): readonly GroupMember[] {
   const columns = byField(columnsOf(planned.planner.visible, planned.entity))
   return membersOf(planned, selected, ({ key, field }) => {
     const column = columns.get(field.name)
     if (column === undefined) throw new Error(`${selected.field.name} has no ${field.name}`)
-    const value = valueOf(column.column)
-    return { kind: 'value', key, value: planned.named({ id: `${value.kind}.${selected.key}.${field.name}`, ...value }) }
+    return { kind: 'value', key, value: idOf(field.name, column) }
   })
 }
 
-type Computed = { readonly column: string } & (
-  | { readonly kind: 'percentile'; readonly at: Value }
-  | { readonly kind: 'values'; readonly atMost: Value }
-)
-
-function planKeyMembers(planned: Planned, path: readonly string[], selected: SelectedField): readonly GroupMember[] {
+function planKeyMembers(
+  planned: GroupPlan,
+  member: KeyMember,
+  path: readonly string[],
+  selected: SelectedField,
+): readonly GroupMember[] {
   return membersOf(planned, selected, (inner) => {
     const there = [...path, inner.field.name]
     return inner.nodes.some(({ selectionSet }) => selectionSet !== undefined)
-      ? { kind: 'object', key: inner.key, members: planKeyMembers(planned, there, inner) }
-      : { kind: 'value', key: inner.key, value: demandKey(planned, there) }
+      ? { kind: 'object', key: inner.key, members: planKeyMembers(planned, member, there, inner) }
+      : { kind: 'value', key: inner.key, value: demandKey(planned, member, there) }
   })
 }

@@ -1,7 +1,7 @@
 import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { LiveRelation } from '../../contract/live.ts'
 import type { GroupFigure } from '../../contract/figures.ts'
-import type { TimeUnit } from '../../contract/buckets.ts'
+import type { RecurringTime, TimeUnit } from '../../contract/buckets.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'
@@ -179,9 +179,11 @@ export interface GroupKey {
   readonly of: OrderKey
   /** Absent: values that are equal. */
   readonly unit?: TimeUnit
+  /** The number of a time that recurs is what they have in common. */
+  readonly recurring?: RecurringTime
   /** How far numbers reach that are one group; absent: those that are equal. */
   readonly width?: Value
-  /** In which the unit begins; absent: that of the session. */
+  /** In which the unit begins or the time recurs; absent: that of the session. */
   readonly zone?: Value
 }
 

@@ -5,6 +5,7 @@ import { literal } from '../../sql/literal.ts'
 import { applied, select, sql, trusted, type Pair, type Sql } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GroupKey, GroupMember, Groups, GroupValue, OrderKey } from '../plan/types.ts'
+import { stretchOf, recurringOf } from './buckets.ts'
 import { cursorText, longestCount } from './cursor.ts'
 import { compileFilter } from './filter.ts'
 import type { Matching } from './matching.ts'
@@ -152,7 +153,9 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
   const { entity, column } = endOf(scope.entity, key.of)
   const builder = columnOf(writer.engine.entity(entity.id), column)
   const element = scope.ordered(key.of)
-  const value = bucketOf(builder, key, element.value)
+  if (key.recurring !== undefined)
+    return orNull(number(sql`${recurringOf(builder, key.recurring, key.zone, element.value)}::int8`, '::int8'))
+  const value = stretchOf(builder, key, element.value)
   // Multiples of a width may have more digits than the column takes.
   const isFiner = key.width !== undefined && builder.operand('').startsWith('::numeric')
   return {
@@ -166,34 +169,6 @@ const endOf = (entity: EntityFacts, key: OrderKey): { readonly entity: EntityFac
   if (typeof key === 'string') return { entity, column: key }
   if (key.kind !== 'one') throw new Error('rows are grouped by columns')
   return endOf(key.entity, key.of)
-}
-
-/** When the unit of time begins in which a value lies: of a date, a date. */
-function bucketOf(builder: ColumnBuilder, { unit, zone, width }: GroupKey, value: Sql): Sql {
-  const { operand } = builder
-  if (width !== undefined) return beginOf(operand(''), value, valueParameter(width))
-  if (unit === undefined) return value
-  const cast = operand('')
-  const name = literal(unit.toLowerCase())
-  if (cast === '::date') return sql`date_trunc(${name}, ${value}::timestamp)::date`
-  const isInstant = cast.endsWith(' with time zone')
-  return isInstant && zone !== undefined
-    ? sql`date_trunc(${name}, ${value}, ${valueParameter(zone)}::text)`
-    : sql`date_trunc(${name}, ${value})`
-}
-
-/**
- * Where the stretch of numbers begins in which a value lies. A remainder is exact, and has the sign of what is divided: it
- * is brought above zero first.
- */
-function beginOf(cast: string, value: Sql, width: Sql): Sql {
-  const isFloat = cast === '::real' || cast === '::double precision'
-  const isWhole = /^::(?:smallint|integer|bigint)$/.test(cast)
-  const type = trusted(isFloat ? '::float8' : isWhole ? '::int8' : '::numeric')
-  const [x, w] = [sql`${value}${type}`, sql`${width}${type}`]
-  if (isFloat) return sql`(floor(${x} / ${w}) * ${w})${trusted(cast)}`
-  const begin = sql`(${x} - mod(mod(${x}, ${w}) + ${w}, ${w}))`
-  return isWhole ? sql`${begin}${trusted(cast)}` : begin
 }
 
 /** Groups as if their values were columns of a row. */

@@ -1,9 +1,8 @@
-import { parts } from '../../contract/name-parts.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { namedInput, type InputType } from './types.ts'
 
 /** Ends of the names of types in whose values the order of members counts. */
-const inOrder = [parts.orderBy, parts.groupBy, parts.groupOrder, parts.groupKeyOrder]
+const inOrder = ['OrderBy', 'GroupBy', 'Order']
 
 /**
  * Coercion sorts an object's members by their type; in an order they count in the order given (spec/graphql.md 5.4). Values of

@@ -2,9 +2,10 @@ import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 
 import { introspect, namesOf } from '../api-schema.ts'
 import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.ts'
 import type { Api, ApiTable } from '../../../compiler/tools/verify/interpreter/api-types.ts'
-import { apiOf } from '../../../compiler/tools/verify/interpreter/api.ts'
+import { apiOf, apiTableOf } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { nestedFields } from '../../../compiler/tools/verify/interpreter/nested-api.ts'
 import { changedFields, type ChangedField } from '../../../compiler/tools/verify/interpreter/related-api.ts'
+import { recurringMember, recurringOf } from '../../../compiler/tools/verify/interpreter/times.ts'
 import { hasAddition, type Role, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 import type { Stage } from './stage.ts'
@@ -42,7 +43,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult|ValuesResult)$/.test(
+  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult|PercentileOrder|PercentileColumnOrder|HavingPercentile|HavingPercentileColumn|ValuesResult|GroupDayOfWeek|GroupDayOfWeekOrder|GroupHourOfDay|GroupHourOfDayOrder)$/.test(
     type,
   )
 
@@ -65,17 +66,22 @@ const watchable = ({ query, tables }: Api): readonly string[] =>
   [...query.keys()].filter((name) => name !== 'node' || tables.length > 0)
 
 /** What rows can be grouped by, and what is told of groups. */
-function groupShape(table: ApiTable): readonly (readonly [string, readonly string[]])[] {
+function groupShape(api: Api, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const keys = [...table.orders.keys(), ...table.groupRelations.keys()]
   const measured = [...(table.figures.get('sum')?.keys() ?? [])]
   const listed = [...(table.figures.get('countDistinct')?.keys() ?? [])]
   const counted: readonly (readonly [string, readonly string[]])[] = [
     ['CountDistinctResult', listed],
     ['PercentileResult', measured],
+    ['PercentileColumnOrder', measured],
+    ['HavingPercentileColumn', measured],
+    ...['PercentileOrder', 'HavingPercentile'].map((part) => [part, measured.length > 0 ? ['at', 'of'] : []] as const),
     ['ValuesResult', listed],
     ['FlagResult', [...(table.figures.get('every')?.keys() ?? [])]],
   ]
   const figures = [...table.figures].flatMap(([name, columns]) => (columns.size > 0 ? [name] : []))
+  const percentile = measured.length > 0 ? ['percentile'] : []
+  const times = recurringShape(api, table)
   return [
     [`${table.type}GroupBy`, keys],
     [`${table.type}GroupKey`, keys],
@@ -83,16 +89,39 @@ function groupShape(table: ApiTable): readonly (readonly [string, readonly strin
     [
       `${table.type}Grouped`,
       [
-        ...['key', 'count', 'cursor', ...figures],
-        ...(measured.length > 0 ? ['percentile'] : []),
+        ...['key', 'count', 'cursor', ...figures, ...percentile],
+        ...times.map(({ member }) => member),
         ...(listed.length > 0 ? ['values'] : []),
       ],
     ],
-    [`${table.type}GroupOrder`, ['key', 'count', ...figures]],
+    [`${table.type}GroupOrder`, ['key', 'count', ...figures, ...percentile, ...times.map(({ member }) => member)]],
+    ...times.flatMap(({ part, fields }) => [
+      [`${table.type}${part}`, fields] as const,
+      [`${table.type}${part}Order`, fields] as const,
+    ]),
     ...counted.filter(([, names]) => names.length > 0).map(([part, names]) => [`${table.type}${part}`, names] as const),
-    [`${table.type}Having`, ['count', ...figures, 'and', 'or', 'not']],
+    [`${table.type}Having`, ['count', ...figures, ...percentile, 'and', 'or', 'not']],
   ]
 }
+
+/** Times that recur, with the fields that have them here or lead to such. */
+const recurringShape = (
+  api: Api,
+  table: ApiTable,
+): readonly { readonly member: string; readonly part: string; readonly fields: readonly string[] }[] =>
+  ['DAY_OF_WEEK', 'HOUR_OF_DAY'].flatMap((time) => {
+    const reaches = (from: ApiTable, seen: readonly ApiTable[]): boolean =>
+      !seen.includes(from) &&
+      ([...from.orders.values()].some(({ type }) => recurringOf(type).includes(time)) ||
+        [...from.groupRelations.values()].some(({ target }) => reaches(apiTableOf(api, target), [...seen, from])))
+    const member = recurringMember(time) ?? ''
+    const fields = [
+      ...[...table.orders].filter(([, { type }]) => recurringOf(type).includes(time)),
+      ...[...table.groupRelations].filter(([, { target }]) => reaches(apiTableOf(api, target), [])),
+    ].map(([name]) => name)
+    const part = `Group${member.charAt(0).toUpperCase()}${member.slice(1)}`
+    return fields.length === 0 ? [] : [{ member, part, fields }]
+  })
 
 /** What may become of the rows of a relation. */
 const changeShape = ({ target, type, members }: ChangedField): readonly [string, readonly string[]] => [
@@ -134,7 +163,7 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
     [`${table.type}Edge`, ['cursor', 'node', ...table.between.keys()]],
     [`${table.type}Filter`, [...table.filters.keys(), ...table.filterRelations.keys(), ...comparing, ...logic]],
     ...inputs,
-    ...(isGrouped ? groupShape(table) : []),
+    ...(isGrouped ? groupShape(api, table) : []),
     ...[...(isGrouped ? table.figures : table.aggregates)]
       .filter(([name]) => isFigure(name))
       .filter(([, columns]) => columns.size > 0)

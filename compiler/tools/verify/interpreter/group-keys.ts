@@ -6,19 +6,21 @@ import { asList, type Way } from './page.ts'
 import { fittedInteger } from './operators.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
-import { bucket } from './times.ts'
+import { bucket, recurringMember, recurringNumber } from './times.ts'
 import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
 
 type Members = Readonly<Record<string, Json>>
 
 /** What rows are grouped by. */
 export interface GroupKey {
-  /** The names of fields that lead to it, such as `author.country`. */
+  /** The names of fields that lead to it, such as `author.country`; of a time that recurs behind its member. */
   readonly id: string
   readonly type: ColumnType
   readonly place: { readonly table: ApiTable; readonly column: ColumnSketch }
   readonly valueOf: (row: Row) => Value
 }
+
+const recurringType: ColumnType = { base: 'int8', list: false, enum: null }
 
 export function readKeys(
   around: Surroundings,
@@ -77,6 +79,12 @@ function keysIn(
     if (asked === null) return []
     const id = `${path}${name}`
     const column = table.orders.get(name)
+    const member = column === undefined ? undefined : recurringMember(String(asked))
+    if (column !== undefined && member !== undefined) {
+      const valueOf = (row: Row): Value =>
+        recurringNumber(column.type, String(asked), zone, way(row)?.get(column.name) ?? null)
+      return [{ id: `${member}.${id}`, type: recurringType, place: { table, column }, valueOf }]
+    }
     if (column !== undefined) {
       const valueOf = (row: Row): Value => bucket(column.type, String(asked), zone, way(row)?.get(column.name) ?? null)
       return [{ id, type: column.type, place: { table, column }, valueOf }]

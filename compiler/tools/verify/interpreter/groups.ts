@@ -1,4 +1,4 @@
-import { exactFigure, groupFigure, leastValues, percentile, type GroupFigure } from './aggregate.ts'
+import { groupFigure, leastValues, percentile, type GroupFigure } from './aggregate.ts'
 import { demandKey, readKeys, type GroupKey } from './group-keys.ts'
 import { object } from './objects.ts'
 import type { ApiTable } from './api-types.ts'
@@ -11,51 +11,22 @@ import { Refused } from './refusal.ts'
 import { argument } from './selection.ts'
 import type { Row, Store } from './store.ts'
 import { compareValues, toAnswer } from './types.ts'
-import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
+import {
+  columnOf,
+  countOf,
+  figureOf,
+  isFigure,
+  percentilesIn,
+  readAt,
+  type Figure,
+  type RowsOf,
+} from './group-figures.ts'
+import { recurringMembers } from './times.ts'
+import type { Json } from './world.ts'
 
 /** Groups of rows (spec/graphql.md 17.2). A group is a row whose values are those of its key, by their paths. */
 
 type Members = Readonly<Record<string, Json>>
-
-const countType: ColumnType = { base: 'int8', list: false, enum: null }
-const numberType: ColumnType = { base: 'numeric', list: false, enum: null }
-const isFigure = (table: ApiTable, name: string): name is GroupFigure => table.figures.has(name as GroupFigure)
-
-/** The rows of each group. */
-type RowsOf = (group: Row) => readonly Row[]
-
-/** What is known of a group besides its key. */
-interface Figure {
-  readonly id: string
-  readonly type: ColumnType
-  readonly place: GroupKey['place'] | null
-  readonly valueOf: (group: Row) => Value
-}
-
-const countOf = (rowsOf: RowsOf): Figure => ({
-  id: 'count',
-  type: countType,
-  place: null,
-  valueOf: (group) => String(rowsOf(group).length),
-})
-
-function figureOf({ world }: Surroundings, table: ApiTable, name: GroupFigure, field: string, rowsOf: RowsOf): Figure {
-  const column = columnOf(table, name, field)
-  const isNumber = name === 'sum' || name === 'avg'
-  const isOfColumn = !isNumber && name !== 'countDistinct'
-  return {
-    id: `${name}.${field}`,
-    type: isOfColumn ? column.type : isNumber ? numberType : countType,
-    place: isOfColumn ? { table, column } : null,
-    valueOf: (group) => exactFigure(world, name, column, rowsOf(group)),
-  }
-}
-
-function columnOf(table: ApiTable, name: GroupFigure, field: string): ColumnSketch {
-  const column = table.figures.get(name)?.get(field)
-  if (column === undefined) throw new Error(`${table.type} has no ${name} of ${field}`)
-  return column
-}
 
 /** What was asked for, then all keys (spec/graphql.md 17.2). */
 export function readGroupOrder(
@@ -78,6 +49,9 @@ export function readGroupOrder(
     Object.entries(item as Members).flatMap(([name, given]): readonly Term[] => {
       if (given === null) return []
       if (name === 'key') return keyTerms(given, '')
+      if (recurringMembers.includes(name)) return keyTerms(given, `${name}.`)
+      if (name === 'percentile')
+        return percentilesIn(table, given, rowsOf).map(([value, direction]) => term(value, direction))
       if (name === 'count') return [term(countOf(rowsOf), given)]
       return Object.entries(given as Members).flatMap(([field, direction]) =>
         direction === null ? [] : [term(figureOf(around, table, name as GroupFigure, field, rowsOf), direction)],
@@ -95,6 +69,8 @@ function readHaving(around: Surroundings, table: ApiTable, input: Json | undefin
     readAll(Object.entries(input as Members), ([name, given]): Condition | null => {
       if (given === null) return null
       if (name === 'count') return condition(countOf(rowsOf), given)
+      if (name === 'percentile')
+        return every(readAll(percentilesIn(table, given, rowsOf), ([value, asked]) => condition(value, asked)))
       if (name === 'not') return negation(readHaving(around, table, given, rowsOf))
       if (isFigure(table, name))
         return every(
@@ -140,7 +116,9 @@ export function groupsField(
   const chosen = [...groups.keys()].filter((group) => having === null || having(group) === true)
   return takePage(world, table, order, page, chosen).rows.map((group) =>
     object(context, `${table.type}Grouped`, nodes, (name, inner) => {
-      if (name === 'key') return keyObject(context, table, keys, '', group, inner)
+      if (name === 'key') return keyObject(context, table, keys, 'GroupKey', '', group, inner)
+      if (recurringMembers.includes(name))
+        return keyObject(context, table, keys, recurringPart(name), `${name}.`, group, inner)
       if (name === 'count') return rowsOf(group).length
       if (name === 'cursor') return cursorOf(order, group)
       if (name === 'percentile') {
@@ -165,12 +143,6 @@ export function groupsField(
   )
 }
 
-function readAt(input: Json | undefined): number {
-  const at = Number(input)
-  if (!(at >= 0 && at <= 1)) throw new Refused('`at` must be from 0 to 1')
-  return at
-}
-
 function readAtMost(input: Json | undefined): number {
   const atMost = Number(input)
   if (atMost < 0) throw new Refused('`atMost` must be an unsigned integer')
@@ -183,23 +155,27 @@ const resultOf = (name: GroupFigure): string => {
   return `${name.charAt(0).toUpperCase()}${name.slice(1)}AggregateResult`
 }
 
+const recurringPart = (member: string): string => `Group${member.charAt(0).toUpperCase()}${member.slice(1)}`
+
 function keyObject(
   context: Context,
   table: ApiTable,
   keys: readonly GroupKey[],
+  part: string,
   path: string,
   group: Row | null,
   nodes: Nodes,
 ): Json {
-  return object(context, `${table.type}GroupKey`, nodes, (name, inner) => {
+  return object(context, `${table.type}${part}`, nodes, (name, inner) => {
     const id = `${path}${name}`
     if (table.orders.has(name)) {
       const { type } = demandKey(keys, id)
-      return toAnswer(context.world, type, group?.get(id) ?? null, false)
+      const value = group?.get(id) ?? null
+      return part === 'GroupKey' ? toAnswer(context.world, type, value, false) : value === null ? null : Number(value)
     }
     const relation = table.groupRelations.get(name)
     if (relation === undefined) throw new Error(`${table.type} cannot be grouped by ${name}`)
-    return keyObject(context, apiTableOf(context.api, relation.target), keys, `${id}.`, group, inner)
+    return keyObject(context, apiTableOf(context.api, relation.target), keys, part, `${id}.`, group, inner)
   })
 }
 
@@ -219,8 +195,10 @@ export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes):
           : name === 'values'
             ? readAtMost(argument(context.scope, inner[0], 'atMost'))
             : name === 'key'
-              ? keyObject(context, table, keys(), '', null, inner)
-              : null,
+              ? keyObject(context, table, keys(), 'GroupKey', '', null, inner)
+              : recurringMembers.includes(name)
+                ? keyObject(context, table, keys(), recurringPart(name), `${name}.`, null, inner)
+                : null,
       ),
   ]
 }

@@ -32,15 +32,45 @@ const begin: Readonly<Record<string, (at: Date) => number>> = {
 
 const dayOf = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())
 
-/** When the unit begins in which a value lies; the session's zone is UTC. */
-export function bucket({ base }: ColumnType, unit: string, zone: string, value: Value): Value {
+/** When the unit begins in which a value lies. */
+export function bucket(type: ColumnType, unit: string, zone: string, value: Value): Value {
   const beginning = begin[unit]
   if (value === null || beginning === undefined) return value
-  const isInstant = base === 'timestamptz'
-  const shift = isInstant ? (zones[zone] ?? 0) * minute : 0
+  const { at, shift } = localTime(type, zone, value)
+  const begun = new Date(beginning(at) - shift).toISOString()
+  if (type.base === 'date') return begun.slice(0, 10)
+  return begun.replace('.000Z', type.base === 'timestamptz' ? '+00:00' : '')
+}
+
+/** What clocks show there, as if it were UTC, and by how much that is later; the session's zone is UTC. */
+function localTime({ base }: ColumnType, zone: string, value: Value): { readonly at: Date; readonly shift: number } {
+  const shift = base === 'timestamptz' ? (zones[zone] ?? 0) * minute : 0
   const text = String(value).replace(/\.\d+/, '')
-  const at = Date.parse(base === 'timestamp' ? `${text}Z` : text)
-  const begun = new Date(beginning(new Date(at + shift)) - shift).toISOString()
-  if (base === 'date') return begun.slice(0, 10)
-  return begun.replace('.000Z', isInstant ? '+00:00' : '')
+  return { at: new Date(Date.parse(base === 'timestamp' ? `${text}Z` : text) + shift), shift }
+}
+
+/** Times that recur: the member of a group that has their number, and the number. */
+const recurring: Readonly<Record<string, { readonly member: string; readonly numberOf: (at: Date) => number }>> = {
+  DAY_OF_WEEK: { member: 'dayOfWeek', numberOf: (at) => ((at.getUTCDay() + 6) % 7) + 1 },
+  HOUR_OF_DAY: { member: 'hourOfDay', numberOf: (at) => at.getUTCHours() },
+}
+
+export const recurringMembers = Object.values(recurring).map(({ member }) => member)
+
+/** Undefined: the bucket is no time that recurs. */
+export const recurringMember = (bucketName: string): string | undefined => recurring[bucketName]?.member
+
+/** Which times that recur there are for a type. */
+export const recurringOf = ({ base, list }: ColumnType): readonly string[] =>
+  list
+    ? []
+    : base === 'date'
+      ? ['DAY_OF_WEEK']
+      : base === 'timestamp' || base === 'timestamptz'
+        ? ['DAY_OF_WEEK', 'HOUR_OF_DAY']
+        : []
+
+export function recurringNumber(type: ColumnType, time: string, zone: string, value: Value): Value {
+  const known = recurring[time]
+  return value === null || known === undefined ? null : String(known.numberOf(localTime(type, zone, value).at))
 }

@@ -150,6 +150,74 @@ describe('groups', () => {
     expect((await at(1.5)).errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
   })
 
+  it('are chosen and sorted by percentiles, and go on behind such a cursor', async () => {
+    const query = `query Q($at: Float!, $having: saleHaving, $after: Cursor) { c: saleCollection(filter: { id: { lte: 400 } }) {
+      groups(by: [{ place_id: VALUE }], having: $having, orderBy: [{ percentile: { at: $at, of: { weight: DescNullsFirst, price: AscNullsLast } } }], after: $after) {
+        key { place_id } percentile(at: $at) { price } cursor } } }`
+    const page = async (variables: object): Promise<readonly any[]> =>
+      dataOf(await service.graphql(query, { variables: { at: 0.5, ...variables } })).c.groups
+    const all = await page({})
+    expect(all.map(({ key }) => key.place_id)).toEqual([null, 3, 2, 1])
+    for (const [index, { cursor }] of all.entries()) expect(await page({ after: cursor })).toEqual(all.slice(index + 1))
+    const least = (weight: object): object => ({ having: { percentile: { at: 0, of: { weight } } } })
+    expect((await page(least({ gt: 0.4, lt: 1.1 }))).map(({ key }) => key.place_id)).toEqual([3, 2])
+    expect(await page({ having: { percentile: { at: 0, of: { weight: {} } } } })).toEqual(all)
+    expect(await page({ having: { percentile: { at: 0, of: null } } })).toEqual(all)
+    const refused = await service.graphql(query, {
+      variables: { at: 0.5, having: { percentile: { at: 2, of: { id: { gt: 1 } } } } },
+    })
+    expect(refused.errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
+  })
+
+  it('put recurring times together, beside each other and beside the time itself', async () => {
+    const first = '{ id: { lte: 48 } }'
+    const groups = async (args: string, select: string, filter = first): Promise<readonly any[]> =>
+      dataOf(await service.graphql(`{ c: saleCollection(filter: ${filter}) { groups(${args}) { ${select} } } }`)).c
+        .groups
+    const days = await groups('by: [{ at: DAY_OF_WEEK }], timeZone: "UTC"', 'dayOfWeek { at } count')
+    expect(days.map(({ dayOfWeek, count }) => [dayOfWeek.at, count])).toEqual([
+      [1, 24],
+      [2, 23],
+      [7, 1],
+    ])
+    const there = await groups('by: [{ at: DAY_OF_WEEK }], timeZone: "Europe/Oslo"', 'dayOfWeek { at } count')
+    expect(there.map(({ dayOfWeek, count }) => [dayOfWeek.at, count])).toEqual([
+      [1, 23],
+      [2, 24],
+      [3, 1],
+    ])
+    const hours = await groups(
+      'by: [{ at: DAY_OF_WEEK }, { at: HOUR_OF_DAY }, { at: YEAR }], orderBy: [{ hourOfDay: { at: DescNullsLast } }, { dayOfWeek: { at: DescNullsLast } }], first: 3, timeZone: "UTC"',
+      'key { at } dayOfWeek { at } hourOfDay { at } count cursor',
+    )
+    expect(hours.map(({ dayOfWeek, hourOfDay, count }) => [dayOfWeek.at, hourOfDay.at, count])).toEqual([
+      [7, 23, 1],
+      [1, 23, 1],
+      [2, 22, 1],
+    ])
+    expect(hours[0].key).toEqual({ at: '2024-01-01T00:00:00+00:00' })
+    expect(await groups('by: [{ day: DAY_OF_WEEK }, { place: { id: VALUE } }], first: 1', 'dayOfWeek { day }')).toEqual(
+      [{ dayOfWeek: { day: 1 } }],
+    )
+  })
+
+  it('refuse a recurring time that rows are not grouped by', async () => {
+    const refusal = async (args: string, select = 'count'): Promise<unknown> => {
+      const { errors } = await service.graphql(`{ saleCollection { groups(${args}) { ${select} } } }`)
+      return errors?.map(({ message }) => message)
+    }
+    expect(await refusal('by: [{ at: DAY_OF_WEEK }, { at: DAY_OF_WEEK }]')).toEqual([
+      'Rows can be grouped by "dayOfWeek.at" once',
+    ])
+    expect(await refusal('by: [{ at: DAY_OF_WEEK }]', 'key { at }')).toEqual(['Rows are not grouped by "at"'])
+    expect(await refusal('by: [{ at: DAY_OF_WEEK }]', 'hourOfDay { at }')).toEqual([
+      'Rows are not grouped by "hourOfDay.at"',
+    ])
+    expect(await refusal('by: [{ at: DAY }], orderBy: [{ dayOfWeek: { at: AscNullsLast } }]')).toEqual([
+      'Rows are not grouped by "dayOfWeek.at"',
+    ])
+  })
+
   it('list as many of the least values as a variable says, and as a page has', async () => {
     const query =
       'query Q($most: Int!) { c: saleCollection(filter: { id: { lte: 4 } }) { groups(by: [{ day: YEAR }]) { values(atMost: $most) { id } } } }'

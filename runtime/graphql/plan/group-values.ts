@@ -1,0 +1,71 @@
+import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
+import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
+import { figureColumns, measuredColumns } from '../../engine/related.ts'
+import { byField } from '../../engine/visible/columns.ts'
+import { groupKeyId, notAKey, type KeyMember } from './group-keys.ts'
+import { memberOf, slotOf, type Input } from './input.ts'
+import type { Planner } from './planner.ts'
+import type { GroupValue } from './types.ts'
+import type { Value } from './values.ts'
+
+/** Values of groups by their ids (spec/graphql.md 17.2): what is asked, compared and sorted by is found out once. */
+
+/** What the parts of groups are planned with. */
+export interface GroupPlan {
+  readonly planner: Planner
+  readonly entity: EntityFacts
+  /** Whether rows are grouped by what has this id. */
+  readonly isKey: (id: string) => boolean
+  /** Has the value found out, once however often it is asked for, and gives its id. */
+  readonly named: (value: GroupValue) => string
+}
+
+export const asFigure = (name: string): GroupFigure | undefined => groupFigureNames.find((figure) => figure === name)
+
+export const figureId = ({ named }: GroupPlan, name: GroupFigure, field: string, { column }: ColumnFacts): string =>
+  named({ id: `${name}.${field}`, kind: 'figure', function: name, column })
+
+export const countId = ({ named }: GroupPlan): string => named({ id: 'count', kind: 'count' })
+
+/** The figures of a function that an input names, with what it says of each. */
+export function figuresIn<T>(
+  { planner, entity }: GroupPlan,
+  name: GroupFigure,
+  input: Input,
+  say: (field: string, column: ColumnFacts, value: Input) => readonly T[],
+): readonly T[] {
+  if (input.kind !== 'object') return []
+  const columns = byField(figureColumns(planner.visible, entity, name))
+  return input.fields.flatMap(([field, value]) => {
+    const column = columns.get(field)
+    return column === undefined ? [] : say(field, column, value)
+  })
+}
+
+/** @throws Refusal where rows are not grouped by it */
+export function demandKey({ isKey }: GroupPlan, member: KeyMember, path: readonly string[]): string {
+  const id = groupKeyId(member, path)
+  if (!isKey(id)) throw notAKey(member, path)
+  return id
+}
+
+/** The percentiles that an input names, with what it says of each. */
+export function percentilesIn<T>(
+  planned: GroupPlan,
+  input: Input,
+  say: (idOf: () => string, value: Input) => readonly T[],
+): readonly T[] {
+  const of = memberOf(input, 'of')
+  if (of.kind !== 'object') return []
+  const columns = byField(measuredColumns(planned.planner.visible, planned.entity))
+  const at = partIn(memberOf(input, 'at'))
+  return of.fields.flatMap(([field, value]) => {
+    const column = columns.get(field)
+    return column === undefined ? [] : say(() => percentileId(planned, at, field, column), value)
+  })
+}
+
+export const partIn = (at: Input): Value => ({ slot: slotOf(at), encoding: { kind: 'part' } })
+
+export const percentileId = ({ named }: GroupPlan, at: Value, field: string, { column }: ColumnFacts): string =>
+  named({ id: `percentile.${JSON.stringify(at.slot)}.${field}`, kind: 'percentile', at, column })
