@@ -10,6 +10,7 @@ import type {
   CatalogForeignKey,
   CatalogFunction,
   CatalogGrant,
+  CatalogOrder,
   CatalogRelation,
   CatalogSchema,
   CatalogStray,
@@ -280,6 +281,7 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
   })),
   labels: row.labels,
   ...orderOf(row),
+  ...patternsOf(row),
   comment: row.comment,
   grants: grantsUnder(row.acl, index),
 })
@@ -288,14 +290,17 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
 function orderOf({ kind, element, orderSchemas, orderNames }: RowOf<'types'>): Pick<CatalogType, 'order'> {
   if (kind !== 'b' || element !== null) return {}
   if (orderSchemas === null || orderNames === null) return { order: null }
-  const order = orderNames.map((name, place) => ({
-    schema: found(orderSchemas[place], `schema of operator ${name}`),
-    name,
-  }))
+  const order = operatorsOf(orderSchemas, orderNames)
   return order.every(({ schema, name }, place) => schema === 'pg_catalog' && name === plainOrder[place])
     ? {}
     : { order }
 }
+
+const patternsOf = ({ patternSchemas, patternNames }: RowOf<'types'>): Pick<CatalogType, 'patterns'> =>
+  patternSchemas === null || patternNames === null ? {} : { patterns: operatorsOf(patternSchemas, patternNames) }
+
+const operatorsOf = (schemas: readonly string[], names: readonly string[]): CatalogOrder =>
+  names.map((name, place) => ({ schema: found(schemas[place], `schema of operator ${name}`), name }))
 
 const plainOrder = ['<', '<=', '=', '>=', '>']
 

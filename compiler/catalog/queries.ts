@@ -28,7 +28,7 @@ import {
   SEQUENCES,
   SEQUENCE_LIST,
 } from './queries/relations.ts'
-import { HOMES, MENTIONED, ORDERS, TYPES, TYPE_LIST, TYPE_SCHEMA_LIST, TYPE_TEXTS } from './queries/types.ts'
+import { HOMES, MENTIONED, ORDERS, PATTERNS, TYPES, TYPE_LIST, TYPE_SCHEMA_LIST, TYPE_TEXTS } from './queries/types.ts'
 import { ROWS, type ListName } from './rows.ts'
 
 /**
@@ -94,6 +94,7 @@ const statement = (
   MENTIONED[extent],
   TYPES,
   ORDERS,
+  PATTERNS,
   HOMES,
   ACLS,
 ].join(',\n')}

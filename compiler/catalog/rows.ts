@@ -114,6 +114,8 @@ export const ROWS = {
     labels: eachOf(text),
     orderSchemas: nullable(eachOf(text)),
     orderNames: nullable(eachOf(text)),
+    patternSchemas: nullable(eachOf(text)),
+    patternNames: nullable(eachOf(text)),
     comment: nullable(text),
     acl,
   },

@@ -217,11 +217,13 @@ export interface CatalogType {
    * `<` and so on of pg_catalog.
    */
   readonly order?: CatalogOrder | null
+  /** What matches its values with patterns: `~`, `~*`, `~~` and `~~*` that are made for the type; absent where none are. */
+  readonly patterns?: CatalogOrder
   readonly comment: string | null
   readonly grants: readonly CatalogGrant[]
 }
 
-/** The operators that stand for `<`, `<=`, `=`, `>=`, `>`. */
+/** Operators, such as those that stand for `<`, `<=`, `=`, `>=`, `>`. */
 export type CatalogOrder = readonly { readonly schema: string; readonly name: string }[]
 
 export interface CatalogFunction {

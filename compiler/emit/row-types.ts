@@ -71,7 +71,8 @@ const attributesMember = `  readonly attributes?: Readonly<Record<string, Attrib
 const spatialMember = `  readonly spatial?: Readonly<Record<string, Expression>>
 `
 
-const orderMember = `  readonly order?: Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>>
+const orderMember = `  readonly order?: Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>> &
+    Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', Expression>>>
 `
 
 const attributeTypes = (geo: boolean): string => `

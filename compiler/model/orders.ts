@@ -9,21 +9,22 @@ const symbols = ['<', '<=', '=', '>=', '>'] as const
 /**
  * How a column's values are compared in orders and positions in them (spec/graphql.md 0, decision 20): ORDER BY uses
  * the default btree class of the type, in whichever schema and under whichever name its operators are, while `<` is
- * looked up on the search path, which is that of the served schemas.
+ * looked up on the search path, which is that of the served schemas. So are `like` and its kind: not found there, a
+ * citext would be matched as a text.
  */
 export function orderSql(scope: ModelScope, oid: Oid): { readonly order?: OrderSql } {
   const type = scope.types.get(oid)
-  const order = (type?.kind === 'd' ? domainBase(scope, type) : type)?.order
+  const { order, patterns = [] } = (type?.kind === 'd' ? domainBase(scope, type) : type) ?? {}
   if (order == null || isFound(scope, order)) return {}
-  const named = symbols.map((symbol, place) => [symbol, operatorText(order, place)] as const)
-  return { order: Object.fromEntries(named) as OrderSql }
+  const named = symbols.map((symbol, place) => [symbol, operatorText(order[place])] as const)
+  const matching = patterns.map((operator) => [operator.name, operatorText(operator)] as const)
+  return { order: Object.fromEntries([...named, ...matching]) as OrderSql }
 }
 
 const isFound = (scope: ModelScope, order: CatalogOrder): boolean =>
   order.every(({ schema, name }, place) => name === symbols[place] && scope.schemas.get(schema) !== undefined)
 
-function operatorText(order: CatalogOrder, place: number): string {
-  const operator = order[place]
-  if (operator === undefined) throw new Error(`a btree operator class lacks strategy ${place + 1}`)
+function operatorText(operator: CatalogOrder[number] | undefined): string {
+  if (operator === undefined) throw new Error('a btree operator class lacks a strategy')
   return `operator(${ident(operator.schema)}.${operator.name})`
 }

@@ -43,7 +43,8 @@ export interface GeoSql {
 }
 
 /** The operators that stand for these, as SQL: `operator("ext".#<#)`. */
-export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>>
+export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>> &
+  Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', string>>>
 
 /** How a text becomes a value. */
 export interface CastSql {

@@ -36,7 +36,9 @@ export interface ColumnBuilder extends AttributeBuilder {
   readonly fromRecord: (value: Expression) => Expression
 }
 
-export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>>
+/** The latter are those of `like`, `ilike`, `regex` and `iregex`, where the type has its own. */
+export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>> &
+  Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', Expression>>>
 
 export type Spatial = Readonly<Record<string, Expression>>
 

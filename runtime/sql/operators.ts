@@ -10,33 +10,41 @@ interface Operator {
   /**
    * SQL condition from the column and the operand, both finished expressions.
    *
-   * @param own the type's own operator for a symbol, where it is not that on the search path
+   * @param own the type's own operator for a symbol, where that is not on the search path
    */
   readonly render: (column: string, operand: string, own: OwnOperator) => string
 }
 
 type Symbol = '<' | '<=' | '=' | '>=' | '>'
-type OwnOperator = (symbol: Symbol) => string
+type PatternSymbol = '~~' | '~~*' | '~' | '~*'
+/** The type's operator for a symbol; undefined: that on the search path. */
+type OwnOperator = (symbol: Symbol | PatternSymbol) => string | undefined
 
 /** @param order the operators of a type, where they are not those on the search path */
 export const ownOperators =
-  (order: Readonly<Record<Symbol, string>> | undefined): OwnOperator =>
+  (order: Readonly<Partial<Record<Symbol | PatternSymbol, string>>> | undefined): OwnOperator =>
   (symbol) =>
-    order?.[symbol] ?? symbol
+    order?.[symbol]
 
 const comparing =
   (symbol: Symbol) =>
   (column: string, operand: string, own: OwnOperator): string =>
-    `${column} ${own(symbol)} ${operand}`
+    `${column} ${own(symbol) ?? symbol} ${operand}`
 
 const infix =
   (symbol: string) =>
   (column: string, operand: string): string =>
     `${column} ${symbol} ${operand}`
 
+/** @param word as it is written where the type has no operator of its own */
+const matching =
+  (word: string, symbol: PatternSymbol) =>
+  (column: string, operand: string, own: OwnOperator): string =>
+    `${column} ${own(symbol) ?? word} ${operand}`
+
 /** No operator class has an operator for it. */
 const different = (column: string, operand: string, own: OwnOperator): string =>
-  own('=') === '=' ? `${column} <> ${operand}` : `not ${column} ${own('=')} ${operand}`
+  own('=') === undefined ? `${column} <> ${operand}` : `not ${column} ${own('=')} ${operand}`
 
 export const operators = {
   eq: { operand: 'value', help: 'Equal to this value.', render: comparing('=') },
@@ -48,21 +56,21 @@ export const operators = {
   in: {
     operand: 'values',
     help: 'Equal to one of these values.',
-    render: (column, list, own) => `${column} ${own('=')} any (${list})`,
+    render: (column, list, own) => `${column} ${own('=') ?? '='} any (${list})`,
   },
   is: { operand: 'presence', help: 'Null or not null.', render: (column, presence) => `${column} is ${presence}` },
-  like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: infix('like') },
+  like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: matching('like', '~~') },
   ilike: {
     operand: 'value',
     help: 'Matches this SQL LIKE pattern, upper and lower case alike.',
-    render: infix('ilike'),
+    render: matching('ilike', '~~*'),
   },
   startsWith: { operand: 'value', help: 'Begins with this text; it holds no wildcards.', render: infix('^@') },
-  regex: { operand: 'value', help: 'Matches this POSIX regular expression.', render: infix('~') },
+  regex: { operand: 'value', help: 'Matches this POSIX regular expression.', render: matching('~', '~') },
   iregex: {
     operand: 'value',
     help: 'Matches this POSIX regular expression, upper and lower case alike.',
-    render: infix('~*'),
+    render: matching('~*', '~*'),
   },
   contains: { operand: 'value', help: 'Contains every one of these elements.', render: infix('@>') },
   containedBy: { operand: 'value', help: 'Has no element other than these.', render: infix('<@') },

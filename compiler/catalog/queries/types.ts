@@ -78,6 +78,17 @@ export const ORDERS = `own_orders as materialized (
   order by t.oid, o.opcintype = t.oid desc, as_type.typispreferred desc, o.opcintype
 )`
 
+/** By type: the operators of LIKE and of regular expressions that an extension made for it, with their schemas (citext). */
+export const PATTERNS = `patterns as materialized (
+  select o.oprleft as oid, pg_catalog.array_agg(n.nspname::pg_catalog.text order by o.oprname) as schemas,
+    pg_catalog.array_agg(o.oprname::pg_catalog.text order by o.oprname) as names
+  from pg_catalog.pg_operator o
+  join pg_catalog.pg_namespace n on n.oid = o.oprnamespace and n.nspname <> 'pg_catalog'
+  where o.oprname = any (array['~~', '~~*', '~', '~*']::pg_catalog.name[]) and o.oprleft = o.oprright
+    and o.oprresult = 'pg_catalog.bool'::pg_catalog.regtype::pg_catalog.oid
+  group by o.oprleft having pg_catalog.count(distinct o.oprname) = '4' and pg_catalog.count(*) = '4'
+)`
+
 /** Where types lie that are read, but for what everybody may use in every database. */
 export const HOMES = `homes as materialized (
   select n.nspname, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
@@ -105,10 +116,12 @@ export const TYPE_LIST = `select t.oid, t.nspname as schema, t.typname as name, 
     case c.relkind when 'c' then array(select a.atttypmod from pg_catalog.pg_attribute a
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped order by a.attnum) end as "attributeModifiers",
     coalesce(labels.list, '[]') as labels, orders.schemas as "orderSchemas", orders.names as "orderNames",
+    patterns.schemas as "patternSchemas", patterns.names as "patternNames",
     d.description as comment,
     ${aclKey('t.acl')} as acl
   from types t
   left join orders on orders.oid = t.oid
+  left join patterns on patterns.oid = t.oid
   left join pg_catalog.pg_class c on c.oid = t.typrelid
   left join pg_catalog.pg_namespace cn on cn.oid = c.relnamespace
   left join (select enumtypid, pg_catalog.json_agg(enumlabel order by enumsortorder) as list
