@@ -1,4 +1,5 @@
 import type { Query } from '../connect/session.ts'
+import type { Grantee, RoleFacts } from '../../contract/manifest.ts'
 import { byName, definitionsSql, type Definition, type Definitions, type Start } from './definitions.ts'
 import { versionExpression } from './version.ts'
 
@@ -18,6 +19,8 @@ export interface Sight {
   readonly columns: readonly LostColumn[]
   readonly functions: readonly NamedFunction[]
   readonly definitions: Definitions
+  /** What the roles count as that are there, as far as the holders go. */
+  readonly roles: Readonly<Record<string, RoleFacts>>
 }
 
 /** Event triggers count changes of the schema (compiler/prepare). */
@@ -64,11 +67,19 @@ export async function versionOf(query: Query): Promise<string | null> {
   return rows[0]?.followed === true ? rows[0].version : null
 }
 
+/** As the check of every request compares it (memberships.ts). */
+const roleFacts = `(select pg_catalog.json_object_agg(r.rolname, pg_catalog.json_build_object('superuser', r.rolsuper, 'effective',
+    array(select h.name from pg_catalog.json_array_elements_text($5::json) h (name)
+      left join pg_catalog.pg_roles held on held.rolname = h.name
+      where h.name in ('public', r.rolname) or held.oid is not null and pg_catalog.pg_has_role(r.oid, held.oid, 'USAGE'))))
+  from pg_catalog.pg_roles r where r.rolname in (select pg_catalog.json_array_elements_text($4::json)))`
+
 const definitions = definitionsSql('$3')
 
 /** One statement, so that all of it is of one version. */
 const text = `with recursive ${definitions.lists}
-select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions, ${definitions.expression} as definitions`
+select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions, ${definitions.expression} as definitions,
+  ${roleFacts} as roles`
 
 interface Row {
   readonly version: string
@@ -76,6 +87,7 @@ interface Row {
   readonly columns: Sight['columns'] | null
   readonly functions: Sight['functions'] | null
   readonly definitions: readonly Definition[]
+  readonly roles: Sight['roles'] | null
 }
 
 export interface Sought {
@@ -83,22 +95,27 @@ export interface Sought {
   readonly functions: readonly NamedFunction[]
   /** Where reading starts whose definitions are asked for. */
   readonly starts: readonly Start[]
+  readonly roles: readonly string[]
+  /** Those that hold privileges on what is served. */
+  readonly holders: readonly Grantee[]
 }
 
 /** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
-export async function lookFor(query: Query, { relations, functions, starts }: Sought): Promise<Sight> {
+export async function lookFor(query: Query, sought: Sought): Promise<Sight> {
+  const { relations, functions, starts, roles: asking, holders } = sought
   const { rows } = await query<Row>(
     text,
-    [relations, functions, starts].map((sought) => JSON.stringify(sought)),
+    [relations, functions, starts, asking, holders].map((one) => JSON.stringify(one)),
   )
   const [row] = rows
   if (row === undefined) throw new Error('a select without FROM answers one row')
-  const { version, followed: isFollowed, columns, functions: lost, definitions: found } = row
+  const { version, followed: isFollowed, columns, functions: lost, definitions: found, roles } = row
   return {
     version: isFollowed ? version : null,
     columns: columns ?? [],
     functions: lost ?? [],
     definitions: byName(found),
+    roles: roles ?? {},
   }
 }
 

@@ -53,7 +53,7 @@ export function createCompiledSource({ documents: place, query, log }: CompiledS
     const sight = await lookFor(query, soughtBy(documents.index)).catch(refuseUnprepared)
     const outdated = outdatedOf(documents.index, sight)
     if (last === null) refuseForeign(documents, outdated)
-    const made = revisionOf(documents, sight.version, [...outdated.keys()], failure)
+    const made = revisionOf(documents, sight, [...outdated.keys()], failure)
     if (last !== null && saysTheSame(last, made)) return last
     const lost = last?.compiled?.outdated.join() ?? ''
     if (outdated.size > 0 && lost !== made.compiled?.outdated.join())
@@ -90,8 +90,10 @@ function refuseUnprepared(error: unknown): never {
   throw error
 }
 
-const soughtBy = ({ needs, watched }: DocumentsIndex): Sought => ({
+const soughtBy = ({ needs, watched, roles, manifest }: DocumentsIndex): Sought => ({
   ...together(needs),
+  roles: Object.keys(roles),
+  holders: manifest.holders,
   starts: startsOf(together(Object.fromEntries(Object.entries(needs).filter(([address]) => address in watched)))),
 })
 
@@ -155,14 +157,15 @@ function refuseForeign({ index }: FoundDocuments, outdated: ReadonlyMap<string, 
 
 function revisionOf(
   { id, folder, index, addresses }: FoundDocuments,
-  version: string | null,
+  { version, roles }: Sight,
   outdated: readonly string[],
   failure: string | undefined,
 ): Revision {
   return {
     id,
     version,
-    manifest: { ...nothingServed, ...index.manifest },
+    // Who is a member of whom is as it is here, and not where the documents were compiled.
+    manifest: { ...nothingServed, ...index.manifest, roles: { ...index.manifest.roles, ...roles } },
     entities: [],
     functions: '',
     compiled: { folder, addresses, outdated },

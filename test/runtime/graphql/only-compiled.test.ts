@@ -293,6 +293,31 @@ describe('a server of compiled documents', () => {
     })
   })
 
+  it('runs a request once where roles are members of others than where it was compiled', async () => {
+    const folder = await changed(async (_place, index) => {
+      const found = JSON.parse(await readFile(index, 'utf8')) as DocumentsIndex
+      const { manifest } = found
+      const holders = [...manifest.holders, 'service_role'].toSorted()
+      const roles = { ...manifest.roles, anon: { superuser: false, effective: ['anon', 'public', 'service_role'] } }
+      await writeFile(index, JSON.stringify({ ...found, manifest: { ...manifest, holders, roles } }))
+    })
+    let runs = 0
+    const service = createCompiledService(
+      {
+        database: {
+          run: (...exchange) => {
+            runs += 1
+            return database.run(...exchange)
+          },
+        },
+        source: createCompiledSource({ documents: documentsIn(folder), query: database.query, log: () => undefined }),
+      },
+      readDocumentFile,
+    )
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    expect(runs).toBe(1)
+  })
+
   it('keeps what it has while newer artifacts cannot be read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'catalograph-only-out-'))
     await cp(out, folder, { recursive: true })
