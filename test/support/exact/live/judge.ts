@@ -1,7 +1,7 @@
 import { interpret, type Outcome } from '../../../../compiler/tools/verify/interpreter/interpret.ts'
 import { judgeAnswer, type Answer } from '../../../../compiler/tools/verify/judge-answer.ts'
 import type { History, State } from './history.ts'
-import { isByConflict, type Connection, type Watcher } from './streams.ts'
+import { isWithoutOutage, type Connection, type Watcher } from './streams.ts'
 
 /** Holds what streams heard against what the database was (spec/graphql.md 16.2). */
 
@@ -55,7 +55,7 @@ export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolea
     if (!connection.resumes) before = null
     const overdue = wrongWithToken(connection)
     if (overdue !== null) return `${connection.transport}: ${overdue}`
-    if (connection.end?.kind === 'lost' && !isLossy && !isByConflict(connection.end))
+    if (connection.end?.kind === 'lost' && !isLossy && !isWithoutOutage(connection.end))
       return `${connection.transport}: it was lost: ${connection.end.why}`
     const found = judgeConnection(answers, connection, before)
     if (found !== null) return `${connection.transport}: ${found}`

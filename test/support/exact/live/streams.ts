@@ -182,8 +182,9 @@ const expiresSoon = (random: Random): number => (Math.floor(Date.now() / 1_000) 
 const conflict = 'DATABASE_CONFLICT'
 const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
 
-/** Whether the end needs no lost connection. */
-export const isByConflict = (end: End): boolean => end?.kind === 'lost' && end.why.startsWith(conflict)
+/** Whether the end needs no lost connection: a conflict, or owners' locks and other work held up what tells changes. */
+export const isWithoutOutage = (end: End): boolean =>
+  end?.kind === 'lost' && (end.why.startsWith(conflict) || end.why.includes('Changes are not told in time.'))
 
 export interface Watching {
   readonly history: History
