@@ -2,13 +2,10 @@ import pg from 'pg'
 import { openClient, serverOf } from '../runtime/db/connect/server.ts'
 import { optionsText, startupSettings } from '../runtime/db/connect/startup.ts'
 import { openDatabase } from '../runtime/db/pool/pool.ts'
-import { additionOperations, type AdditionOperation } from './blog/additions.ts'
-import { groupOperations } from './blog/groups.ts'
+import { addedOperations } from './blog/added.ts'
+import type { AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
 import { addValues, blogSize, createBlog } from './blog/data.ts'
-import { nestedOperations } from './blog/nested.ts'
-import { valueOperations } from './blog/values.ts'
-import { writeOperations } from './blog/writes.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
 import { createAsk } from './limit/pipeline.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -158,8 +155,7 @@ await withCleanup(async (later) => {
     const hand = handWritten[operation.name]
     if (hand !== undefined) await measure(operation, hand)
   }
-  const added = [...additionOperations, ...valueOperations, ...groupOperations, ...writeOperations, ...nestedOperations]
-  for (const operation of added.filter(isChosen)) await measure(operation, operation.hand)
+  for (const operation of addedOperations.filter(isChosen)) await measure(operation, operation.hand)
   printTable(`SQL against hand-written SQL, PostgreSQL ${major}, medians of ${rounds} rounds`, rows)
   await writeRecord({ bench: 'sql', figures, versions: { postgres: String(major) } }, options.text('json'))
 })

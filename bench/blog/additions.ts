@@ -1,9 +1,12 @@
+import type { CommentKeyName } from '../../compiler/comments/keys.ts'
 import type { Operation } from './operations.ts'
 import type { HandWritten } from './sql.ts'
 
 /** Operations with what a comment adds (related rows in filters and orders), which the peer has no words for. */
 export interface AdditionOperation extends Omit<Operation, 'name' | 'peer' | 'answers'> {
   readonly name: string
+  /** The keys of comments without which there is no such operation, or another one. */
+  readonly shows: readonly CommentKeyName[]
   /** True where it is a mutation. */
   readonly writes?: true
   /** The best SQL that we could write by hand. */
@@ -19,6 +22,7 @@ const text = (value: unknown): string => String(value)
 export const additionOperations: readonly AdditionOperation[] = [
   {
     name: 'filter-one',
+    shows: ['relationFilters'],
     document: `query FilterOne($email: String!) {
       postsCollection(first: 30, filter: {author: {email: {eq: $email}}}, orderBy: [{createdAt: DescNullsLast}]) {
         edges { node { id title } }
@@ -38,6 +42,7 @@ export const additionOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'filter-some',
+    shows: ['relationFilters'],
     document: `query FilterSome($after: Datetime!, $hidden: Boolean!) {
       postsCollection(first: 30, orderBy: [{createdAt: DescNullsLast}],
         filter: {createdAt: {lt: $after}, commentsCollection: {some: {hidden: {eq: $hidden}}}}) {
@@ -59,6 +64,7 @@ export const additionOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'order-one',
+    shows: ['orderByRelated'],
     document: `query OrderOne($status: PostStatus!) {
       postsCollection(first: 30, filter: {status: {eq: $status}}, orderBy: [{author: {email: DescNullsLast}}]) {
         edges { node { id title } }
@@ -78,6 +84,7 @@ export const additionOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'order-count',
+    shows: ['orderByRelated'],
     document: `query OrderCount($author: Int!) {
       postsCollection(first: 30, filter: {authorId: {eq: $author}}, orderBy: [{commentsCollection: {count: DescNullsLast}}]) {
         edges { node { id title } }
@@ -97,6 +104,7 @@ export const additionOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'order-count-of-all',
+    shows: ['orderByRelated'],
     document: `query OrderCountOfAll {
       postsCollection(first: 30, orderBy: [{commentsCollection: {count: DescNullsLast}}]) { edges { node { id title } } }
     }`,

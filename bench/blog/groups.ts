@@ -12,6 +12,7 @@ const figures = 'lateral (select g.newest as "createdAt") m'
 export const groupOperations: readonly AdditionOperation[] = [
   {
     name: 'groups-values',
+    shows: ['groups'],
     document: `query GroupsValues($before: Datetime!) {
       postsCollection(filter: {createdAt: {lt: $before}}) {
         groups(by: [{status: VALUE}]) { key { status } count max { createdAt } }
@@ -30,6 +31,7 @@ export const groupOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'groups-months',
+    shows: ['groups'],
     document: `query GroupsMonths($least: Int!) {
       postsCollection {
         groups(by: [{createdAt: MONTH}, {status: VALUE}], having: {count: {gt: $least}}, orderBy: [{count: DescNullsLast}], first: 10) {
@@ -52,6 +54,7 @@ export const groupOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'groups-related',
+    shows: ['groups'],
     document: `query GroupsRelated($after: Datetime!) {
       postsCollection(filter: {createdAt: {gt: $after}}) {
         groups(by: [{author: {name: VALUE}}], orderBy: [{count: DescNullsLast}], first: 30) { key { author { name } } count }
@@ -70,6 +73,7 @@ export const groupOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'groups-first',
+    shows: ['groups'],
     document: `query GroupsFirst {
       commentsCollection { groups(by: [{postId: VALUE}], first: 30) { key { postId } count } }
     }`,

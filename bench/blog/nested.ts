@@ -9,6 +9,7 @@ interface Placed {
 
 const orders = (count: number, items: number): AdditionOperation => ({
   name: `insert-nested-${count}`,
+  shows: ['nestedWrites'],
   writes: true,
   document: `mutation Orders($objects: [OrdersInsertInput!]!) {
     insertIntoOrdersCollection(objects: $objects) { affectedCount records { id place } }
@@ -47,6 +48,7 @@ const orders = (count: number, items: number): AdditionOperation => ({
 /** An order with one of its items changed and new ones; the item before its number belongs to it (writes.sql). */
 const related = (count: number): AdditionOperation => ({
   name: `update-related-${count}`,
+  shows: ['nestedWrites', 'updates'],
   writes: true,
   document: `mutation Order($id: BigInt!, $set: OrdersUpdateInput, $related: OrdersRelatedInput) {
     updateOrdersByPk(id: $id, set: $set, related: $related) { id place }

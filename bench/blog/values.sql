@@ -55,3 +55,10 @@ insert into papers select n, case when n > 100 then n % 100 + 1 end, 'Paper ' ||
 create index on papers (parent_id, id) where deleted_at is null;
 comment on table papers is '@graphql({"softDelete": "deleted_at"})';
 grant select on papers to authenticated;
+
+create table letters (id int primary key, title text not null, sent date not null, spam bool not null);
+insert into letters select n, 'Letter ' || n % 5000, '2024-01-01'::date + n * 7 % 1000, n % 5 = 0 from generate_series(1, 60000) n;
+create index on letters (sent desc, id) where not spam;
+create index on letters (title, sent desc, id) where not spam;
+comment on table letters is '@graphql({"defaultOrder": [{"sent": "DescNullsLast"}], "defaultFilter": {"spam": {"eq": false}}, "oneOf": {"enabled": true}})';
+grant select on letters to authenticated;

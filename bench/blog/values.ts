@@ -1,3 +1,4 @@
+import type { CommentKeyName } from '../../compiler/comments/keys.ts'
 import { pageOf, type AdditionOperation } from './additions.ts'
 
 /** Operations with filters on values (values.sql), which their indexes serve. */
@@ -5,6 +6,7 @@ import { pageOf, type AdditionOperation } from './additions.ts'
 const reading =
   (table: string) =>
   (
+    shown: CommentKeyName,
     name: string,
     variables: string,
     filter: string,
@@ -12,6 +14,7 @@ const reading =
     values: (number: number) => Readonly<Record<string, string | number>>,
   ): AdditionOperation => ({
     name,
+    shows: [shown],
     document: `query Rows(${variables}) {
     ${table}Collection(first: 30, filter: {${filter}}) { edges { node { id } } }
   }`,
@@ -31,6 +34,7 @@ const notes = reading('notes')
 export const valueOperations: readonly AdditionOperation[] = [
   {
     name: 'key-unique',
+    shows: ['uniqueKeys'],
     document: 'query KeyUnique($email: String!) { usersByEmail(email: $email) { id name } }',
     variables: (draw, { users }) => ({ email: `user${draw(users)}@example.com` }),
     hand: {
@@ -41,6 +45,7 @@ export const valueOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'many-to-many',
+    shows: ['manyToMany'],
     document: `query ManyToMany($label: Int!) {
     labelsByPk(id: $label) { name postCollection(first: 30) { edges { postLabels { note } node { id title } } } }
   }`,
@@ -58,6 +63,7 @@ export const valueOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'link-to-many',
+    shows: ['links'],
     document: `query LinkToMany($label: Int!) {
     labelsByPk(id: $label) { name writers(first: 30) { edges { node { id name } } } }
   }`,
@@ -75,6 +81,7 @@ export const valueOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'link-to-one',
+    shows: ['links'],
     document: `query LinkToOne($post: Int!) {
     commentsCollection(first: 30, filter: {postId: {eq: $post}}) { edges { node { id replied { name } } } }
   }`,
@@ -91,6 +98,7 @@ export const valueOperations: readonly AdditionOperation[] = [
   },
   {
     name: 'union',
+    shows: ['polymorphism'],
     document: `query Union($from: Int!) {
     pinsCollection(first: 30, filter: {id: {gte: $from}}) { edges { node { id target {
       __typename ... on Posts { id title } ... on Labels { name } } } } }
@@ -108,10 +116,18 @@ export const valueOperations: readonly AdditionOperation[] = [
       values: ({ from }) => [String(from)],
     },
   },
-  devices('filter-json-contains', '$part: JSON!', 'state: {contains: $part}', 'p.state @> $1::jsonb', (n) => ({
-    part: JSON.stringify({ tags: [`t${n}`] }),
-  })),
   devices(
+    'jsonFilters',
+    'filter-json-contains',
+    '$part: JSON!',
+    'state: {contains: $part}',
+    'p.state @> $1::jsonb',
+    (n) => ({
+      part: JSON.stringify({ tags: [`t${n}`] }),
+    }),
+  ),
+  devices(
+    'jsonFilters',
     'filter-json-path',
     '$city: String!',
     'state: {path: {at: ["site", "city"], text: {eq: $city}}}',
@@ -119,6 +135,7 @@ export const valueOperations: readonly AdditionOperation[] = [
     (n) => ({ city: `City ${n}` }),
   ),
   devices(
+    'jsonFilters',
     'filter-json-number',
     '$part: JSON!, $load: BigFloat!',
     'state: {contains: $part, path: {at: ["load"], number: {lt: $load}}}',
@@ -126,6 +143,7 @@ export const valueOperations: readonly AdditionOperation[] = [
     (n) => ({ part: JSON.stringify({ tags: [`t${n}`] }), load: '0.5' }),
   ),
   notes(
+    'search',
     'filter-search-text',
     '$query: String!',
     'title: {search: {query: $query, config: "simple"}}',
@@ -133,31 +151,68 @@ export const valueOperations: readonly AdditionOperation[] = [
     (n) => ({ query: `w${n}` }),
   ),
   notes(
+    'search',
     'filter-search-vector',
     '$query: String!',
     'body: {searchPlain: {query: $query, config: "simple"}}',
     `p.body @@ plainto_tsquery('simple', $1)`,
     (n) => ({ query: `w${n}` }),
   ),
-  notes('filter-range-value', '$value: Int!', 'during: {containsValue: $value}', 'p.during @> $1::int4', (n) => ({
-    value: n,
-  })),
-  notes('filter-range-overlaps', '$range: Opaque!', 'during: {overlaps: $range}', 'p.during && $1::int4range', (n) => ({
-    range: `[${n},${n + 5})`,
-  })),
-  notes('filter-network', '$network: Opaque!', 'address: {containedBy: $network}', 'p.address << $1::inet', (n) => ({
-    network: `10.0.${n % 256}.${n % 16}0/28`,
-  })),
-  notes('filter-text-case', '$title: String!', 'title: {ieq: $title}', 'lower(p.title) = lower($1)', (n) => ({
-    title: `NOTE W${n} OF V${n % 97}`,
-  })),
-  notes('filter-text-trigrams', '$title: String!', 'title: {similar: $title}', 'p.title % $1', (n) => ({
+  notes(
+    'rangeFilters',
+    'filter-range-value',
+    '$value: Int!',
+    'during: {containsValue: $value}',
+    'p.during @> $1::int4',
+    (n) => ({
+      value: n,
+    }),
+  ),
+  notes(
+    'rangeFilters',
+    'filter-range-overlaps',
+    '$range: Opaque!',
+    'during: {overlaps: $range}',
+    'p.during && $1::int4range',
+    (n) => ({
+      range: `[${n},${n + 5})`,
+    }),
+  ),
+  notes(
+    'networkFilters',
+    'filter-network',
+    '$network: Opaque!',
+    'address: {containedBy: $network}',
+    'p.address << $1::inet',
+    (n) => ({
+      network: `10.0.${n % 256}.${n % 16}0/28`,
+    }),
+  ),
+  notes(
+    'textFilters',
+    'filter-text-case',
+    '$title: String!',
+    'title: {ieq: $title}',
+    'lower(p.title) = lower($1)',
+    (n) => ({
+      title: `NOTE W${n} OF V${n % 97}`,
+    }),
+  ),
+  notes('textFilters', 'filter-text-trigrams', '$title: String!', 'title: {similar: $title}', 'p.title % $1', (n) => ({
     title: `note w${n} of v${n % 97}`,
   })),
-  notes('filter-ltree', '$path: Opaque!', 'path: {descendantOf: $path}', 'p.path <@ $1::ltree', (n) => ({
-    path: `p${n % 97}.q${n}`,
-  })),
   notes(
+    'ltreeFilters',
+    'filter-ltree',
+    '$path: Opaque!',
+    'path: {descendantOf: $path}',
+    'p.path <@ $1::ltree',
+    (n) => ({
+      path: `p${n % 97}.q${n}`,
+    }),
+  ),
+  notes(
+    'columnFilters',
     'filter-columns',
     '$after: Int!',
     'columns: {bound: {lt: id}}, id: {gt: $after}',
@@ -166,11 +221,19 @@ export const valueOperations: readonly AdditionOperation[] = [
       after: n,
     }),
   ),
-  notes('filter-array-element', '$lap: Int!', 'laps: {some: {eq: $lap}}', 'p.laps @> array[$1::int4]', (n) => ({
-    lap: n,
-  })),
+  notes(
+    'arrayFilters',
+    'filter-array-element',
+    '$lap: Int!',
+    'laps: {some: {eq: $lap}}',
+    'p.laps @> array[$1::int4]',
+    (n) => ({
+      lap: n,
+    }),
+  ),
   {
     name: 'soft-delete',
+    shows: ['softDelete'],
     document: `query SoftDelete($id: Int!) {
       papersCollection(first: 30, filter: {parentId: {eq: $id}}) { edges { node { id title parent { title } } } }
     }`,
@@ -183,6 +246,38 @@ export const valueOperations: readonly AdditionOperation[] = [
         `select p.id, p.title, p.parent_id from papers p where p.parent_id = $1::int and p.deleted_at is null order by p.id`,
       ).replace(' limit 30) p,', ' limit 30) p left join papers u on u.id = p.parent_id and u.deleted_at is null,'),
       values: ({ id }) => [String(id)],
+    },
+  },
+  {
+    name: 'default-page',
+    shows: ['defaultOrder', 'defaultFilter'],
+    document: 'query DefaultPage { lettersCollection(first: 30) { edges { node { id title } } } }',
+    variables: () => ({}),
+    hand: {
+      name: 'default-page',
+      text: pageOf(
+        'lettersCollection',
+        'p.id, p.title',
+        'select p.id, p.title from letters p where not p.spam order by p.sent desc, p.id',
+      ),
+      values: () => [],
+    },
+  },
+  {
+    name: 'order-one-of',
+    shows: ['oneOf'],
+    document: `query OrderOneOf($order: [LettersOrderBy!]) {
+      lettersCollection(first: 30, orderBy: $order) { edges { node { id title } } }
+    }`,
+    variables: () => ({ order: [{ title: 'AscNullsLast' }, { sent: 'DescNullsLast' }] }),
+    hand: {
+      name: 'order-one-of',
+      text: pageOf(
+        'lettersCollection',
+        'p.id, p.title',
+        'select p.id, p.title from letters p where not p.spam order by p.title, p.sent desc, p.id',
+      ),
+      values: () => [],
     },
   },
 ]

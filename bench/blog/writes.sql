@@ -15,3 +15,7 @@ insert into items (order_id, label) select n % 20000 + 1, 'Item ' || n from gene
 comment on table orders is '@graphql({"nestedWrites": {"enabled": true}, "updates": {"enabled": true}})';
 comment on table items is '@graphql({"updates": {"enabled": true}})';
 grant select, insert, update on orders, items to authenticated;
+
+create table notices (id bigint generated always as identity primary key, author_id int not null, body text not null);
+comment on table notices is '@graphql({"preset": {"authenticated": {"author_id": "public.me()"}}})';
+grant select, insert on notices to authenticated;

@@ -6,6 +6,7 @@ const rowsOf = 20_000
 
 const byKey = (name: string, change: string, set: string, fields: string, columns: string): AdditionOperation => ({
   name,
+  shows: ['updates'],
   writes: true,
   document: `mutation Change($id: Int!) { updateCountersByPk(id: $id, ${change}) { ${fields} } }`,
   variables: (draw) => ({ id: draw(rowsOf) }),
@@ -24,6 +25,7 @@ interface NewValues {
 
 const many = (count: number): AdditionOperation => ({
   name: `update-rows-${count}`,
+  shows: ['updates'],
   writes: true,
   document: `mutation Rows($rows: [CountersRowInput!]!) {
     updateCountersRows(rows: $rows, atMost: ${count}) { affectedCount records { id hits } }
@@ -56,6 +58,24 @@ const many = (count: number): AdditionOperation => ({
   },
 })
 
+const preset: AdditionOperation = {
+  name: 'insert-preset',
+  shows: ['preset'],
+  writes: true,
+  document: `mutation Notice($body: String!) {
+    insertIntoNoticesCollection(objects: [{body: $body}]) { affectedCount records { id authorId body } }
+  }`,
+  variables: (draw) => ({ body: `Notice ${draw(1e6)}` }),
+  hand: {
+    name: 'insert-preset',
+    text: `insert into notices (body, author_id) values ($1, public.me())
+      returning (select row_to_json(z) from (select (k.*)::record as "insertIntoNoticesCollection" from (
+        select 1 as "affectedCount", array[(i.*)::record] as records
+        from (select id::text, author_id as "authorId", body) i) k) z)`,
+    values: ({ body }) => [String(body)],
+  },
+}
+
 export const writeOperations: readonly AdditionOperation[] = [
   byKey('update-key', 'increment: {hits: 1}', 'hits = c.hits + 1', 'id hits', 'c.id, c.hits'),
   byKey(
@@ -66,4 +86,5 @@ export const writeOperations: readonly AdditionOperation[] = [
     `c.id, c.state #>> '{}' as state`,
   ),
   many(1000),
+  preset,
 ]

@@ -410,6 +410,8 @@ export const keys = [
 
 type KeyRow = (typeof keys)[number]
 
+export type CommentKeyName = KeyRow['key']
+
 type ValueOf<Row extends KeyRow> = Extract<ReturnType<Row['decode']>, { readonly ok: true }>['value']
 
 /** The settings of one kind of object, decoded; absent ones hold their defaults. */

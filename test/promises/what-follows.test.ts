@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addedOperations } from '../../bench/blog/added.ts'
 import { keys } from '../../compiler/comments/keys.ts'
 import { filteredScalars } from '../../compiler/tools/verify/interpreter/api.ts'
 import { spatialOperators as interpretedSpatial } from '../../compiler/tools/verify/interpreter/geometry.ts'
@@ -181,6 +182,31 @@ describe('a comment key', () => {
   test('is drawn for the reference interpreter, or said not to be', () => {
     const drawn = fc.sample(worlds, { seed: 1, numRuns: 200 }).map(schemaSql).join('\n')
     expect(sorted(new Set(names.filter((key) => !drawn.includes(`"${key}":`))))).toEqual(sorted(undrawn))
+  })
+
+  /** They change names, texts and what is allowed; those of the last line change statements and have no row. */
+  const unmeasured = [
+    ...['allowlist', 'deprecated', 'description', 'explain', 'extensions', 'foreign_keys', 'foreign_name'],
+    ...['inflect_names', 'introspection', 'limits', 'live', 'local_name', 'mappings', 'max_rows', 'name'],
+    ...['primary_key_columns', 'readOnly', 'root', 'schemaReport', 'validation', 'writeOnly'],
+    ...[
+      'aggregate',
+      'composites',
+      'distinctOn',
+      'domains',
+      'enumArrays',
+      'functionShapes',
+      'geo',
+      'totalCount',
+      'upsert',
+    ],
+  ]
+
+  test('is measured beside SQL that is written by hand, where it changes statements', () => {
+    const measured = new Set<string>(addedOperations.flatMap(({ shows }) => shows))
+    expect(sorted(new Set(names.filter((key) => !measured.has(key))))).toEqual(sorted(unmeasured))
+    const sql = ['schema', 'values', 'writes'].map((name) => readPage(`bench/blog/${name}.sql`)).join('\n')
+    expect([...measured].filter((key) => !sql.includes(`"${key}":`))).toEqual([])
   })
 
   /** They change no answer to the documents that it draws, which ask for neither composites nor functions and write nothing. */
