@@ -48,6 +48,7 @@ const longestMs = 500
 
 /** A short run need not be of figures that settled. */
 const mostWarmUps = Math.min(50, 4 * runs)
+const leastWarmUps = Math.min(8, mostWarmUps)
 
 const slice = async (run: Run, database: number, into: Series): Promise<void> => {
   const times: number[] = []
@@ -68,7 +69,7 @@ const compare = async (ours: Run, theirs: Run, database: number): Promise<readon
   ]
   // The first executions are planned one by one before Postgres settles on a generic plan (manual, PREPARE).
   const end = performance.now() + longestMs
-  for (let warmUp = 0; warmUp < 8 || (warmUp < mostWarmUps && performance.now() < end); warmUp += 1)
+  for (let warmUp = 0; warmUp < leastWarmUps || (warmUp < mostWarmUps && performance.now() < end); warmUp += 1)
     await ours().then(theirs)
   for (let round = 0; round < rounds; round += 1) {
     if (round % 2 === 0) await slice(ours, database, our)

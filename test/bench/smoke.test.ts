@@ -25,7 +25,7 @@ const effort = [
   '--rate',
   '100',
   '--runs',
-  '2',
+  '1',
 ]
 const long = [
   '--tables',
