@@ -23,6 +23,9 @@ export interface Series {
   readonly held: readonly number[]
   readonly serverCpu: readonly number[]
   readonly databaseCpu: readonly number[]
+  /** What the server takes to find out, behind the answer, what there is to say about the schema, and its longest stretch. */
+  readonly toldCpu: readonly number[]
+  readonly toldHeld: readonly number[]
 }
 
 export interface Followed {
@@ -105,6 +108,8 @@ async function measureChange(change: Change, { ask, tell }: Served, rounds: numb
     held: [] as number[],
     serverCpu: [] as number[],
     databaseCpu: [] as number[],
+    toldCpu: [] as number[],
+    toldHeld: [] as number[],
   }
   for (let round = -uncounted; round < rounds; round += 1) {
     const { value, cpu } = await withCpu({ postgres }, async () => {
@@ -115,8 +120,13 @@ async function measureChange(change: Change, { ask, tell }: Served, rounds: numb
       const { user, system } = process.cpuUsage(before)
       return { changed, warm, held: heldMs, server: user + system }
     })
-    await tell()
+    const told = await watchHold(async () => {
+      await tell()
+      return ''
+    })
     if (round < 0) continue
+    series.toldCpu.push(told.cpuMs)
+    series.toldHeld.push(told.heldMs)
     series.changed.push(value.changed)
     series.warm.push(value.warm)
     series.held.push(value.held)

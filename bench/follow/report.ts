@@ -6,7 +6,7 @@ import type { Followed } from './measure.ts'
 /** A row for each size and kind of change; the ratios are of a first request to the warm one after it. */
 export const followRows = (all: readonly Followed[]): readonly Row[] =>
   all.flatMap(({ tables, fullMs, fullHeldMs, series }) =>
-    Object.entries(series).map(([change, { changed, warm, held, serverCpu, databaseCpu }]) => ({
+    Object.entries(series).map(([change, { changed, warm, held, serverCpu, databaseCpu, toldCpu, toldHeld }]) => ({
       change,
       tables,
       'full ms': figure(fullMs),
@@ -20,6 +20,8 @@ export const followRows = (all: readonly Followed[]): readonly Row[] =>
       'loop held ms, median / most': `${figure(median(held))} / ${figure(Math.max(...held))}`,
       'least CPU ms server / db': `${figure(Math.min(...serverCpu))} / ${figure(Math.min(...databaseCpu))}`,
       'CPU ms server / db': `${figure(median(serverCpu))} / ${figure(median(databaseCpu))}`,
+      'told CPU ms, least / median': `${figure(Math.min(...toldCpu))} / ${figure(median(toldCpu))}`,
+      'told, loop held ms, most': figure(Math.max(...toldHeld)),
     })),
   )
 
