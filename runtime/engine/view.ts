@@ -30,6 +30,11 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
   readonly hasExtension: (name: ExtensionName) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
+  /** Whether the relation is among the exposed ones. */
+  readonly exposes: (entity: EntityFacts) => boolean
+  /** Whether rows of one of these can be watched, or written. */
+  readonly watchesRows: () => boolean
+  readonly writesRows: () => boolean
 }
 
 interface VisibleRelations {
@@ -45,6 +50,22 @@ interface VisibleRelations {
 /** Whether values of the type are places, which only spatial operators compare. */
 export const isGeo = (type: ValueType | null): boolean =>
   type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
+
+export const isWatched = ({ live }: EntityFacts | FunctionFacts): boolean => live !== undefined && 'reads' in live
+
+/** With what follows from the relations that are exposed. */
+export const withExposed = (
+  visible: Omit<RoleVisibility, 'exposes' | 'watchesRows' | 'writesRows'>,
+): RoleVisibility => ({
+  ...visible,
+  exposes: (entity) => visible.exposed.includes(entity),
+  watchesRows: () => visible.exposed.some(isWatched),
+  writesRows: () =>
+    visible.exposed.some(
+      (entity) =>
+        visible.deletes(entity) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
+    ),
+})
 
 const idOf = ({ id }: EntityFacts): ObjectId => id
 
@@ -113,7 +134,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     way === undefined ||
     (choosesBy(target, way.where) && way.through.every(({ entity, where }) => choosesBy(entity, where)))
 
-  return {
+  return withExposed({
     manifest,
     role,
     names,
@@ -129,5 +150,5 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),
     // A computed field is handed the whole row, so the whole row must be readable.
     seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),
-  }
+  })
 }

@@ -2,8 +2,9 @@ import type { GraphQLObjectType } from 'graphql'
 import { basesOfChange, type KeyLookup } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
 import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
+import { groupBy } from '../../lib/group-by.ts'
 import { once } from '../../lib/once.ts'
-import type { RoleVisibility } from '../view.ts'
+import { isWatched, type RoleVisibility } from '../view.ts'
 import { hasType } from '../visible/columns.ts'
 import { collectionArguments } from './collections.ts'
 import { besideKey, deletedInput } from './deleted.ts'
@@ -27,7 +28,7 @@ export const makeQuery = (visible: RoleVisibility, types: SchemaTypes): GraphQLO
 
 /** Undefined when the role can watch nothing. */
 export function makeSubscription(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
-  const hasRows = visible.exposed.some(isWatched)
+  const hasRows = visible.watchesRows()
   if (!hasRows && !visible.manifest.functions.some((fn) => isRead(fn) && isWatched(fn) && visible.seesFunction(fn)))
     return undefined
   const description = 'What can be watched: each answer that is another one than the last is sent.'
@@ -36,7 +37,15 @@ export function makeSubscription(visible: RoleVisibility, types: SchemaTypes): G
 
 type Readable = EntityFacts | FunctionFacts
 
-const isWatched = ({ live }: Readable): boolean => live !== undefined && 'reads' in live
+/** Exposed relations that have one of these names, by precedence: no two share a name, but two may share a field: "Post" and "post". */
+function exposedAs(visible: RoleVisibility, names: readonly string[]): readonly EntityFacts[] {
+  const found = [...new Set(names)].flatMap((name) => {
+    const type = visible.names.find(name)
+    return type?.kind === 'entity' && type.part === 'row' && visible.exposes(type.entity) ? [type.entity] : []
+  })
+  const { entities } = visible.manifest
+  return found.length < 2 ? found : found.toSorted((one, other) => entities.indexOf(one) - entities.indexOf(other))
+}
 
 const isRead = ({ volatile }: FunctionFacts): boolean => !volatile
 
@@ -47,24 +56,14 @@ function readMakers(
   isWanted: (readable: Readable) => boolean,
   hasNode: boolean,
 ): FieldMakers {
-  const { exposed } = visible
-  const placeOf = (name: string): number => {
-    const found = visible.names.find(name)
-    const isRoot = found?.kind === 'entity' && found.part === 'row' && found.entity.root && isWanted(found.entity)
-    return isRoot ? exposed.indexOf(found.entity) : -1
-  }
-  // No two exposed relations share a name, but two may share a field: "Post" and "post".
   const called = (names: readonly string[]): readonly EntityFacts[] =>
-    [...new Set(names)]
-      .map(placeOf)
-      .sort((a, b) => a - b)
-      .flatMap((place) => exposed[place] ?? [])
+    exposedAs(visible, names).filter((entity) => entity.root && isWanted(entity))
   const named = (kind: 'collection' | 'byKey', field: string): readonly EntityFacts[] => {
     const base = baseOfField(kind, field)
     return base === undefined || base !== lowerFirst(base) ? [] : called([base, upperFirst(base)])
   }
   const lookups = lookupsFor(visible, called, isRead)
-  const calls = callMakers(visible, types, (fn) => isRead(fn) && isWanted(fn))
+  const calls = callsOf(visible, types, (fn) => isRead(fn) && isWanted(fn))
   return {
     find: (name) => {
       if (name === 'node' && hasNode) return () => nodeField(visible, types)
@@ -74,7 +73,7 @@ function readMakers(
         const key = keyColumns(visible, entity)
         if (key !== null) return () => byKeyField(entity, key, types)
       }
-      const call = calls.get(name)
+      const call = calls.find(name)
       if (call !== undefined) return call
       const found = lookups.find(name)
       return found && (() => lookupField(found.entity, found.lookup, types))
@@ -82,8 +81,10 @@ function readMakers(
     names: () =>
       sorted([
         ...(hasNode ? ['node'] : []),
-        ...exposed.filter((entity) => entity.root && isWanted(entity)).flatMap((entity) => readNames(visible, entity)),
-        ...calls.keys(),
+        ...visible.exposed
+          .filter((entity) => entity.root && isWanted(entity))
+          .flatMap((entity) => readNames(visible, entity)),
+        ...calls.names(),
         ...lookups.names().filter((name) => lookups.find(name) !== undefined),
       ]),
   }
@@ -102,12 +103,8 @@ const nodeField = ({ manifest }: RoleVisibility, types: SchemaTypes): SchemaFiel
 
 /** Undefined when the role can change nothing: such a type would have no field. */
 export function makeMutation(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
-  const writes = visible.exposed.some(
-    (entity) =>
-      visible.deletes(entity) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
-  )
-  const calls = visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn))
-  if (!writes && !calls) return undefined
+  if (!visible.writesRows() && !visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn)))
+    return undefined
   const description = 'Everything that can be changed. The fields of one request run in order, in one transaction.'
   return new LazyObjectType('Mutation', description, () => mutationMakers(visible, types))
 }
@@ -115,35 +112,32 @@ export function makeMutation(visible: RoleVisibility, types: SchemaTypes): Graph
 const writeKinds = ['insert', 'update', 'delete'] as const
 
 function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
-  // No two exposed relations share a name.
-  const byName = new Map(visible.exposed.map((entity) => [entity.name, entity]))
   const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(writeMakers(visible, entity, types))
-  const calls = callMakers(visible, types, (fn) => fn.volatile)
+  const calls = callsOf(visible, types, (fn) => fn.volatile)
   const findWrite = (name: string): (() => SchemaField) | undefined => {
     const base = writeKinds.map((kind) => baseOfField(kind, name)).find((found) => found !== undefined)
-    const entity = byName.get(base ?? '')
+    const [entity] = base === undefined ? [] : exposedAs(visible, [base])
     return entity === undefined ? undefined : makersOf(entity).get(name)
   }
-  const changed = visible.manifest.updates === true ? visible.exposed : []
-  const places = new Map(changed.map((entity, place) => [entity.name, place]))
+  const hasChanges = visible.manifest.updates === true
   // What a function is called stays the function's, whoever may call it (spec/graphql.md 17.4).
   const called = once(() => new Set(visible.manifest.functions.filter((fn) => fn.volatile).map((fn) => fn.field)))
   const changesOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(changeMakersOf(visible, entity, types).toReversed())
   const findChange = (name: string): (() => SchemaField) | undefined =>
-    [...new Set(basesOfChange(name).flatMap((base) => places.get(base) ?? []))]
-      .sort((a, b) => a - b)
-      .flatMap((place) => changed[place] ?? [])
+    (hasChanges ? exposedAs(visible, basesOfChange(name)) : [])
       .map((entity) => changesOf(entity).get(name))
       .find((make) => make !== undefined && !called().has(name))
   return {
-    find: (name) => findWrite(name) ?? calls.get(name) ?? findChange(name),
+    find: (name) => findWrite(name) ?? calls.find(name) ?? findChange(name),
     names: () =>
       sorted([
         ...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]),
-        ...calls.keys(),
-        ...changed.flatMap((entity) => [...changesOf(entity).keys()].filter((name) => !called().has(name))),
+        ...calls.names(),
+        ...(hasChanges ? visible.exposed : []).flatMap((entity) =>
+          [...changesOf(entity).keys()].filter((name) => !called().has(name)),
+        ),
       ]),
   }
 }
@@ -199,13 +193,15 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTyp
 }
 
 /** By field; the first of those that want it has it. */
-const callMakers = (
-  visible: RoleVisibility,
-  types: SchemaTypes,
-  wanted: (fn: FunctionFacts) => boolean,
-): ReadonlyMap<string, () => SchemaField> => {
-  const calls = visible.manifest.functions.filter((fn) => wanted(fn) && visible.seesFunction(fn))
-  return new Map(calls.toReversed().map((fn) => [fn.field, () => callField(visible, fn, types)]))
+function callsOf(visible: RoleVisibility, types: SchemaTypes, wanted: (fn: FunctionFacts) => boolean): FieldMakers {
+  const byField = once(() => groupBy(visible.manifest.functions.filter(wanted), (fn) => fn.field))
+  return {
+    find: (name) => {
+      const fn = byField().get(name)?.find(visible.seesFunction)
+      return fn && (() => callField(visible, fn, types))
+    },
+    names: () => [...byField()].flatMap(([name, all]) => (all.some(visible.seesFunction) ? [name] : [])),
+  }
 }
 
 function callField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {

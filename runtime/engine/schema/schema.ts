@@ -15,7 +15,7 @@ import {
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId, UnionFacts } from '../../contract/manifest.ts'
 import { once } from '../../lib/once.ts'
 import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
-import { visibleTo, type RoleVisibility } from '../view.ts'
+import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'
 import { makeColumnComparison, makeColumnFilter, makeComparedColumn } from './compared.ts'
@@ -175,7 +175,12 @@ const typesOf = (visible: RoleVisibility): SchemaTypes =>
 
 /** @param memory see visibleTo */
 export function buildView(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleView {
-  const visible = visibleTo(manifest, role, memory)
+  return roleViewOf(visibleTo(manifest, role, memory))
+}
+
+/** The API of what a role may see. */
+export function roleViewOf(visible: RoleVisibility): RoleView {
+  const { manifest, role } = visible
   const types = typesOf(visible)
   const lazy = new LazySchema(visible, types)
   const introspection = manifest.schemas.some((schema) => schema.introspection)
@@ -199,7 +204,7 @@ function introspectedPart(visible: RoleVisibility): RoleVisibility {
   const showsEntity = (id: ObjectId): boolean => shows(visible.entity(id)?.schema)
   const showsResult = ({ result }: FunctionFacts): boolean =>
     result.kind === 'row' || result.kind === 'set' ? showsEntity(result.entity) : true
-  return {
+  return withExposed({
     ...visible,
     exposed: visible.exposed.filter((entity) => shows(entity.schema)),
     seesEnum: (item) => shows(item.schema) && visible.seesEnum(item),
@@ -211,7 +216,7 @@ function introspectedPart(visible: RoleVisibility): RoleVisibility {
     seesRelation: (entity, relation) => showsEntity(relation.target) && visible.seesRelation(entity, relation),
     seesFunction: (fn) => shows(fn.schema) && showsResult(fn) && visible.seesFunction(fn),
     seesComputed: (entity, fn) => showsResult(fn) && visible.seesComputed(entity, fn),
-  }
+  })
 }
 
 function completeSchema(visible: RoleVisibility): GraphQLSchema {
@@ -271,7 +276,7 @@ class LazySchema extends GraphQLSchema {
   readonly #types: SchemaTypes
   readonly #shared: Shared
   readonly #query: GraphQLObjectType
-  readonly #mutation: GraphQLObjectType | undefined
+  readonly #mutation: () => GraphQLObjectType | undefined
   readonly #subscription: () => GraphQLObjectType | undefined
 
   constructor(visible: RoleVisibility, types: SchemaTypes) {
@@ -280,7 +285,7 @@ class LazySchema extends GraphQLSchema {
     this.#types = types
     this.#shared = sharedTypes(visible)
     this.#query = makeQuery(visible, types)
-    this.#mutation = makeMutation(visible, types)
+    this.#mutation = once(() => makeMutation(visible, types))
     this.#subscription = once(() => makeSubscription(visible, types))
   }
 
@@ -289,7 +294,7 @@ class LazySchema extends GraphQLSchema {
   }
 
   override getMutationType(): GraphQLObjectType | undefined {
-    return this.#mutation
+    return this.#mutation()
   }
 
   override getSubscriptionType(): GraphQLObjectType | undefined {
@@ -297,13 +302,13 @@ class LazySchema extends GraphQLSchema {
   }
 
   override getRootType(operation: OperationTypeNode): GraphQLObjectType | undefined {
-    const roots = { query: () => this.#query, mutation: () => this.#mutation, subscription: this.#subscription }
+    const roots = { query: () => this.#query, mutation: this.#mutation, subscription: this.#subscription }
     return roots[operation]()
   }
 
   override getType(name: string): GraphQLNamedType | undefined {
     if (name === 'Query') return this.#query
-    if (name === 'Mutation') return this.#mutation
+    if (name === 'Mutation') return this.#mutation()
     if (name === 'Subscription') return this.#subscription()
     if (name === 'Node') return this.#types.node
     if (name === 'PageInfo') return this.#types.pageInfo
@@ -334,7 +339,7 @@ class LazySchema extends GraphQLSchema {
   /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
   override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
-    const roots = [this.#query, this.#mutation, this.#subscription()].filter((root) => root !== undefined)
+    const roots = [this.#query, this.#mutation(), this.#subscription()].filter((root) => root !== undefined)
     const all = [...this.#shared.values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
     // Without a prototype: a name such as "constructor" is no type.
     return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
