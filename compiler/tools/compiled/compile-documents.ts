@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
+import { roleViewOf, type RoleView } from '../../../runtime/engine/schema/schema.ts'
 import {
   documentFile,
   documentsFormat,
@@ -22,7 +23,7 @@ import {
 import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
 import { allowlistCacheLimits, createDocuments, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
 import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
-import { declaredVariables } from '../../../runtime/graphql/prepared/input-types.ts'
+import { declaredVariables, inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
 import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
 import type { Statements } from '../../../runtime/graphql/statements/statements.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
@@ -32,11 +33,11 @@ import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import type { PlacedHole } from '../../../runtime/sql/print.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
-import { alikeRoles } from './alike.ts'
 import { nothingEarlier, sealOf, type FindEarlier } from './earlier.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { printed } from './print.ts'
+import { seenBy, type Seen } from './seen.ts'
 
 /**
  * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
@@ -80,13 +81,20 @@ interface CompiledDocuments {
   readonly faults: readonly DocumentFault[]
 }
 
-/** What became of a document for one role and those that are like it. */
+/** What became of a document for a role. */
 interface Compiled {
   readonly errors: readonly ErrorEntry[]
   /** Of its variables. */
   readonly types: readonly InputType[]
   /** By the hash of its text, its address; empty where there are errors. */
   readonly addressed: readonly (readonly [hash: string, address: string])[]
+}
+
+/** The same for all roles that see what was seen. */
+interface Made extends Pick<Compiled, 'errors' | 'addressed'> {
+  /** The texts of the types of its variables. */
+  readonly types: readonly string[]
+  readonly seen: Seen
 }
 
 export function compileDocuments(
@@ -110,7 +118,24 @@ export function compileDocuments(
     needed.set(address, named)
     if (subscribes) watched.set(address, definitionOf(startsOf(named), definitions))
   }
-  const prepared = createDocuments(needs.engine, allowlistCacheLimits)
+  const make = (role: string, document: ExampledDocument): Made => {
+    const seen = seenBy(engine.view(role).visible)
+    const view = roleViewOf(seen.visible)
+    const prepared = createDocuments({ ...needs.engine, view: () => view }, allowlistCacheLimits)
+    const types: string[] = []
+    const errors: ErrorEntry[] = []
+    const operations = operationsOf({ view, prepared, document, types }, (error) => errors.push(error))
+    const named = needs.of(operations)
+    if (errors.length > 0) return { errors, types, addressed: [], seen }
+    const address = put({ format: documentsFormat, document: document.text, operations })
+    need(
+      address,
+      named,
+      operations.some(({ kind }) => kind === 'subscription'),
+    )
+    return { errors, types, addressed: [[sha256Hex(document.text), address]], seen }
+  }
+  const known = new Map<ExampledDocument, Made[]>()
   const compile = (role: string, document: ExampledDocument): Compiled => {
     const found = earlier(role, document)
     if (found !== undefined) {
@@ -118,30 +143,18 @@ export function compileDocuments(
       need(found.address, found.needs, found.subscribes)
       return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
     }
-    const types: InputType[] = []
-    const errors: ErrorEntry[] = []
-    const operations = operationsOf({ engine, role, prepared, document, types }, (error) => errors.push(error))
-    const named = needs.of(operations)
-    if (errors.length > 0) return { errors, types, addressed: [] }
-    const address = put({ format: documentsFormat, document: document.text, operations })
-    need(
-      address,
-      named,
-      operations.some(({ kind }) => kind === 'subscription'),
-    )
-    return { errors, types, addressed: [[sha256Hex(document.text), address]] }
+    const view = engine.view(role)
+    const before = known.get(document) ?? []
+    const same = before.find(({ seen }) => seen.isSeenBy(view.visible))
+    const made = same ?? make(role, document)
+    if (same === undefined) known.set(document, [...before, made])
+    return { ...made, types: made.types.map((text) => inputTypeNamed(view.schema, text)) }
   }
-  const firstOf = alikeRoles(engine.manifest, roles)
-  const known = new Map<string, Map<ExampledDocument, Compiled>>()
   const byRole = roles.map((role) => {
-    const first = firstOf.get(role) ?? role
-    const before = known.get(first) ?? new Map<ExampledDocument, Compiled>()
-    known.set(first, before)
     const compiled = documents
       .filter(({ roles: only }) => only?.includes(role) ?? true)
       .map((document) => {
-        const made = before.get(document) ?? compile(first, document)
-        before.set(document, made)
+        const made = compile(role, document)
         faults.push(...made.errors.map((error) => faultOf(document, role, error)))
         return made
       })
@@ -194,12 +207,11 @@ const faultOf = ({ source }: GivenDocument, role: string, { message, locations }
 })
 
 interface Asked {
-  readonly engine: Engine
-  readonly role: string
+  readonly view: RoleView
   readonly prepared: Documents
   readonly document: ExampledDocument
   /** Takes the types of its variables. */
-  readonly types: InputType[]
+  readonly types: string[]
 }
 
 function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly CompiledOperation[] {
@@ -215,17 +227,16 @@ function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly
   })
 }
 
-function refuseUnreadable({ engine: { manifest }, role }: Asked): void {
-  const message = refusalOf(manifest, role)
+function refuseUnreadable({ view: { role, visible } }: Asked): void {
+  const message = refusalOf(visible.manifest, role)
   const code = 'SCHEMA_COMMENT_INVALID'
   if (message !== null) throw new Refusal(code, [{ message, extensions: { code } }])
 }
 
-function operationOf({ engine, role, prepared, document, types }: Asked, name: string | null): CompiledOperation {
-  const found = prepared.find({ role, text: document.text, operationName: name })
-  const view = engine.view(role)
+function operationOf({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
+  const found = prepared.find({ role: view.role, text: document.text, operationName: name })
   const declared = declaredVariables(view.schema, found.definitions)
-  types.push(...declared.map(({ type }) => type))
+  types.push(...declared.map(({ type }) => type.text))
   const { strict, planned } = found.sketch
   const thought = variablesFor(view, found.definitions, document.text)
   const form = {
@@ -260,17 +271,16 @@ const nullsOf = (
     .filter((name) => {
       const outcomes = [thought[0] ?? {}, thought.at(-1) ?? {}].flatMap((given) => {
         const { [name]: _left, ...others } = given
-        const [without, withNull] = [others, { ...others, [name]: null }].map((one) => outcomeOf(() => prepare(one)))
-        return without instanceof Refusal || withNull === undefined ? [] : [[without, withNull] as const]
+        const without = outcomeOf(() => prepare(others))
+        if (without instanceof Refusal) return []
+        const withNull = outcomeOf(() => prepare({ ...others, [name]: null }))
+        return [isDoneAlike(without, withNull)]
       })
-      return outcomes.length > 0 && outcomes.every(([without, withNull]) => isDoneAlike(without, withNull))
+      return outcomes.length > 0 && outcomes.every((isAlike) => isAlike)
     })
 
-const isDoneAlike = (one: Prepared | Refusal | undefined, other: Prepared | Refusal): boolean =>
-  one !== undefined &&
-  !(one instanceof Refusal) &&
-  !(other instanceof Refusal) &&
-  isDeepStrictEqual(one.statements, other.statements)
+const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
+  !(other instanceof Refusal) && isDeepStrictEqual(one.statements, other.statements)
 
 /** @throws Refusal where an example cannot be asked */
 function shapesOf(

@@ -5,12 +5,14 @@ import {
   isListType,
   isNonNullType,
   isScalarType,
+  parseType,
   typeFromAST,
   valueFromAST,
   valueFromASTUntyped,
   type GraphQLInputType,
   type GraphQLNamedInputType,
   type GraphQLSchema,
+  type TypeNode,
   type VariableDefinitionNode,
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
@@ -59,6 +61,16 @@ function namedType(type: GraphQLNamedInputType): NamedInput {
   }
 }
 
+/** The type that a valid document writes so, such as `[notesFilter!]`. */
+export const inputTypeNamed = (schema: GraphQLSchema, text: string): InputType =>
+  inputType(inputTypeOf(schema, parseType(text)))
+
+function inputTypeOf(schema: GraphQLSchema, node: TypeNode): GraphQLInputType {
+  const type = typeFromAST(schema, node)
+  if (!isInputType(type)) throw new Error('validation leaves no variable of another type')
+  return type
+}
+
 /** The variables of an operation that was found valid. */
 export const declaredVariables = (
   schema: GraphQLSchema,
@@ -67,8 +79,7 @@ export const declaredVariables = (
 
 function declared(schema: GraphQLSchema, definition: VariableDefinitionNode): DeclaredVariable {
   const { variable, type: node, defaultValue } = definition
-  const type = typeFromAST(schema, node)
-  if (!isInputType(type)) throw new Error('validation leaves no variable of another type')
+  const type = inputTypeOf(schema, node)
   const made = inputType(type)
   const { loc } = definition
   const place = loc === undefined ? null : getLocation(loc.source, loc.start)
