@@ -12,6 +12,8 @@ export interface Artifacts {
   readonly revision: Revision
   /** Texts by path inside the revision's folder. */
   readonly files: Readonly<Record<string, string>>
+  /** Paths of those that were just read in the revision's folder; absent: none. */
+  readonly kept?: ReadonlySet<string>
 }
 
 /**

@@ -12,13 +12,13 @@ import { localDisk, type Disk } from './disk.ts'
  */
 export async function writeArtifacts(
   out: string,
-  { revision, files }: Artifacts,
+  { revision, files, kept = new Set() }: Artifacts,
   disk: Disk = localDisk,
 ): Promise<void> {
   const folder = join(out, revision.id)
   const present = await disk.files(folder)
   if (present.length === 0) await writeFolder(folder, files, disk)
-  else await mendFolder(folder, files, disk)
+  else await mendFolder(folder, files, kept, disk)
   await replace(join(out, currentFile), currentText(revision.id), disk)
   // A server that misses one of these finds the mark of the new ones.
   for (const path of present) if (!Object.hasOwn(files, path)) await disk.remove(join(folder, path))
@@ -38,9 +38,14 @@ async function writeFolder(folder: string, files: Artifacts['files'], disk: Disk
  * The folder is there already: the same revision, perhaps damaged or with types of another version. Each file is
  * replaced whole.
  */
-async function mendFolder(folder: string, files: Artifacts['files'], disk: Disk): Promise<void> {
+async function mendFolder(
+  folder: string,
+  files: Artifacts['files'],
+  kept: ReadonlySet<string>,
+  disk: Disk,
+): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
-    if ((await disk.read(join(folder, path))) !== text) await replace(join(folder, path), text, disk)
+    if (!kept.has(path) && (await disk.read(join(folder, path))) !== text) await replace(join(folder, path), text, disk)
   }
 }
 

@@ -139,10 +139,8 @@ async function artifactsOf(
   const { revision } = compiled
   const version = await packageVersion()
   const earlier = before === null ? nothingEarlier : earlierIn(before, revision.id, version)
-  return {
-    ...artifacts,
-    files: { ...artifacts.files, ...filesOf(revision, taken, terminal, { version, earlier, definitions }) },
-  }
+  const { files, kept } = filesOf(revision, taken, terminal, { version, earlier, definitions })
+  return { ...artifacts, files: { ...artifacts.files, ...files }, kept }
 }
 
 async function checkFolder(folder: string, artifacts: Artifacts, terminal: Terminal): Promise<number> {

@@ -77,7 +77,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
   const roles = namesOption(given, 'role', usualRoles(documents))
   const checked = textOption(given, 'check')
   if (checked === null && given['factor'] !== undefined) throw misuse('--factor goes with --check')
-  const certificate = checked === null ? null : parseCertificate(await readGiven(checked, '--check'))
+  const certificate = checked === null ? null : parseCertificate(readGiven(checked, '--check'))
   if (checked !== null && certificate === null) throw misuse(`--check: ${checked} is no certificate that cost wrote`)
   return {
     documents,

@@ -149,7 +149,7 @@ async function migrated(request: DiffRequest, present: Found): Promise<Migrated>
 /** The statements of all files, one after the other. */
 async function readMigration(patterns: string, query: Query): Promise<readonly ScriptStatement[]> {
   const { rows } = await query<{ readonly name: string }>('select pg_catalog.current_database()::text as name')
-  const source = { read: (path: string) => readGiven(path, '--migration'), database: rows[0]?.name ?? '' }
+  const source = { read: async (path: string) => readGiven(path, '--migration'), database: rows[0]?.name ?? '' }
   const statements: ScriptStatement[] = []
   for (const pattern of patterns.split(',')) {
     const files = await findFiles(pattern.trim()).catch(() => [])

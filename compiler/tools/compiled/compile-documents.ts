@@ -78,6 +78,8 @@ export interface DocumentFault {
 interface CompiledDocuments {
   /** By their paths in the folder of the revision. For a role that cannot ask a document there is none. */
   readonly files: Readonly<Record<string, string>>
+  /** Paths of those that were taken from what was compiled before. */
+  readonly kept: ReadonlySet<string>
   readonly faults: readonly DocumentFault[]
 }
 
@@ -104,6 +106,7 @@ export function compileDocuments(
   { version, earlier, definitions }: Build = fromNothing,
 ): CompiledDocuments {
   const files: Record<string, string> = {}
+  const kept = new Set<string>()
   const faults: DocumentFault[] = []
   const put = (content: DocumentFile | TypesFile): string => {
     const text = printed(content)
@@ -139,7 +142,9 @@ export function compileDocuments(
   const compile = (role: string, document: ExampledDocument): Compiled => {
     const found = earlier(role, document)
     if (found !== undefined) {
-      files[documentFile(found.address)] = found.content
+      const path = documentFile(found.address)
+      files[path] = found.content
+      kept.add(path)
       need(found.address, found.needs, found.subscribes)
       return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
     }
@@ -172,7 +177,7 @@ export function compileDocuments(
     needs: byAddress(needed),
     watched: byAddress(watched),
   }
-  return { files: { ...files, [documentsIndex]: printed({ ...index, seal: sealOf(index, version) }) }, faults }
+  return { files: { ...files, [documentsIndex]: printed({ ...index, seal: sealOf(index, version) }) }, kept, faults }
 }
 
 const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>

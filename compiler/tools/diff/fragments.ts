@@ -7,6 +7,8 @@ import { parsedOf } from './parsed.ts'
  * fragments alone are no documents. What cannot be parsed stays as it is.
  */
 export function withFragments(files: readonly GivenDocument[]): readonly GivenDocument[] {
+  // Where the word stands nowhere, nothing has to be parsed.
+  if (!files.some(({ text }) => text.includes('fragment'))) return files
   const parsed = files.map((file) => ({ file, document: parsedOf(file.text) }))
   const shared = new Map(
     parsed

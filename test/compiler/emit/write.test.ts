@@ -53,6 +53,16 @@ describe('artifacts on disk', () => {
     expect(await readdir(folder)).not.toContain('stray.txt')
   })
 
+  it('are not read again where they were just read', async () => {
+    const artifacts = await artifactsOf('int4')
+    await writeArtifacts(out, artifacts)
+    const read: string[] = []
+    const disk = { ...localDisk, read: (path: string) => (read.push(path), localDisk.read(path)) }
+    const [kept = '', ...others] = Object.keys(artifacts.files)
+    await writeArtifacts(out, { ...artifacts, kept: new Set([kept]) }, disk)
+    expect(read).toEqual(others.map((path) => join(out, artifacts.revision.id, path)))
+  })
+
   it('stay whole wherever writing breaks off', async () => {
     const [before, after] = [await artifactsOf('int4'), await artifactsOf('int8', 'text')]
     const states = new Set<string>()

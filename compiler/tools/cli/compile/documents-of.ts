@@ -1,3 +1,4 @@
+import type { Artifacts } from '../../../emit/artifacts.ts'
 import type { Manifest } from '../../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../../runtime/contract/revision.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
@@ -49,7 +50,7 @@ export async function documentsRequest(given: GivenOptions): Promise<DocumentsRe
   return {
     files: pattern === null ? null : await givenDocuments(pattern),
     roles: isListed && given['roles'] === undefined ? null : namesOption(given, 'roles', 'anon'),
-    examples: examples === null ? {} : await readNamedExamples(examples),
+    examples: examples === null ? {} : readNamedExamples(examples),
   }
 }
 
@@ -62,7 +63,7 @@ export async function takeDocuments(
   for (const role of roles ?? []) await demandRole(query, role)
   const asking = roles ?? [...new Set(manifest.allowlists?.flatMap((list) => list.roles))]
   const documents = files ?? (await readListed(query, manifest, asking).catch(refuseList))
-  return { documents: await withExamples(documents, examples), roles: asking, listed: files === null }
+  return { documents: withExamples(documents, examples), roles: asking, listed: files === null }
 }
 
 function refuseList(error: unknown): never {
@@ -72,15 +73,15 @@ function refuseList(error: unknown): never {
 }
 
 /**
- * The files of the documents, of which some may be known before. Throws CommandFailure naming all that a role cannot ask; of a listed document, that no role can.
+ * The files of the documents, of which some may be known before and stand in their folder. Throws CommandFailure naming all that a role cannot ask; of a listed document, that no role can.
  */
 export function filesOf(
   revision: Revision,
   { documents, roles, listed }: TakenDocuments,
   { note }: Pick<Terminal, 'note'>,
   build: Build,
-): Readonly<Record<string, string>> {
-  const { files, faults } = compileDocuments(createEngine(revision), roles, documents, build)
+): Required<Pick<Artifacts, 'files' | 'kept'>> {
+  const { files, kept, faults } = compileDocuments(createEngine(revision), roles, documents, build)
   const partly = listed ? faults.filter(isAskedByOthers(faults, documents)) : []
   const wrong = faults.filter((fault) => !partly.includes(fault))
   if (wrong.length > 0) throw new CommandFailure(wrong.map(faultLine).join('\n'))
@@ -88,7 +89,7 @@ export function filesOf(
     const count = new Set(left.map(({ source }) => source)).size
     note(`${role} cannot ask ${count} of the listed documents, which are not compiled for it`)
   }
-  return files
+  return { files, kept }
 }
 
 /** Whether some role of its lists can ask the document of a fault. */

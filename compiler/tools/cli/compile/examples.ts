@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { isJsonObject, type JsonObject } from '../../../../runtime/lib/json-object.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
@@ -10,9 +10,9 @@ import { readGiven } from '../given-documents.ts'
 /** Examples of variables by the name of an operation, or by the hash of a document. */
 export type NamedExamples = Readonly<Record<string, readonly JsonObject[]>>
 
-/** Reads the file of `--examples`. Rejects with CommandFailure. */
-export async function readNamedExamples(path: string): Promise<NamedExamples> {
-  const found = tryParseJson(await readGiven(path, '--examples'))
+/** Reads the file of `--examples`. @throws CommandFailure */
+export function readNamedExamples(path: string): NamedExamples {
+  const found = tryParseJson(readGiven(path, '--examples'))
   const entries = isJsonObject(found) ? Object.entries(found) : []
   const examples = entries.map(([name, value]) => [name, examplesIn(value)] as const)
   const [wrong] = examples.filter(([, list]) => list === null)
@@ -23,13 +23,10 @@ export async function readNamedExamples(path: string): Promise<NamedExamples> {
 }
 
 /**
- * The documents, each with the examples of the file beside it and those that are named. Rejects with CommandFailure for what
- * holds no examples, and for names of nothing.
+ * The documents, each with the examples of the file beside it and those that are named.
+ * @throws CommandFailure for what holds no examples, and for names of nothing
  */
-export async function withExamples(
-  documents: readonly GivenDocument[],
-  named: NamedExamples,
-): Promise<readonly ExampledDocument[]> {
+export function withExamples(documents: readonly GivenDocument[], named: NamedExamples): readonly ExampledDocument[] {
   const unused = new Set(Object.keys(named))
   const take = (name: string): readonly JsonObject[] => {
     unused.delete(name)
@@ -38,7 +35,7 @@ export async function withExamples(
   const exampled: ExampledDocument[] = []
   for (const document of documents) {
     const { source, text } = document
-    const beside = [...(await examplesBeside(source)), ...take(sha256Hex(text))]
+    const beside = [...examplesBeside(source), ...take(sha256Hex(text))]
     const byName = new Map(operationNames(text).map((name) => [name, name === null ? [] : take(name)]))
     const mark = sha256Hex(JSON.stringify([beside, [...byName.values()]])).slice(0, 16)
     exampled.push({ ...document, mark, examples: (operation) => [...beside, ...(byName.get(operation) ?? [])] })
@@ -49,12 +46,9 @@ export async function withExamples(
 }
 
 /** Those in `NAME.variables.json` beside `NAME.graphql`: an object of variables, or a list of these. */
-async function examplesBeside(source: string): Promise<readonly JsonObject[]> {
+function examplesBeside(source: string): readonly JsonObject[] {
   const path = `${source.replace(/\.[^./\\]*$/, '')}.variables.json`
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null
-    throw misuse(`--documents: ${path} cannot be read (${error.code ?? error.message})`)
-  })
+  const text = existsSync(path) ? readGiven(path, '--documents') : null
   const examples = text === null ? [] : examplesIn(tryParseJson(text))
   if (examples !== null) return examples
   throw misuse(`--documents: ${path} holds neither an object of variables nor a list of these`)
