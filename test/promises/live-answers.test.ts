@@ -6,6 +6,8 @@ import type { Question, TableSketch, World } from '../../compiler/tools/verify/i
 import { worlds } from '../support/arbitraries/world.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { dataSql, listSql, schemaSql } from '../support/exact/ddl.ts'
+import { allChanges, changesOfRights } from '../support/exact/live/changes.ts'
+import { compileQuestions } from '../support/exact/live/compiled.ts'
 import { play, type Play, type Played } from '../support/exact/live/play.ts'
 import { drawQuestions } from '../support/exact/live/questions.ts'
 import { widened } from '../support/exact/live/worlds.ts'
@@ -19,12 +21,16 @@ import { whileServed } from '../support/while-served.ts'
  * answer is that of a query after it (spec/graphql.md 16.2). Random subscriptions on random catalogues, watched by random
  * roles while programs and mutations write and the owner changes tables, columns, views, grants, policies, limits, lists and
  * settings; policies, views and functions read other tables, tokens end, and a service has room for few. The reference
- * interpreter says what each commit made of them. Long form: npm run test:live -- --minutes N --seed S.
+ * interpreter says what each commit made of them. In every other world one of the services has nothing but the compiled
+ * subscriptions, which are compiled again after each change: these are changes of rights and of views, since it is settled by
+ * artifacts what else a document means. Long form: npm run test:live -- --minutes N --seed S.
  */
 const seed = Number(process.env['LIVE_SEED'] ?? '900020')
 const minutes = Number(process.env['LIVE_MINUTES'] ?? '0.1')
 /** Of each world, for which services have to be started. */
-const playMs = Math.min(minutes * 60_000, 20_000)
+const playMs = Math.min(minutes * 30_000, 20_000)
+/** As many have one world with a service of compiled documents, and one without. */
+const fewestWorlds = 2
 
 /** `explain` answers otherwise each time. */
 const played = (drawn: World): World => {
@@ -72,6 +78,7 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
   // Fewer than there are watchers, who find a place at the other service then.
   const most = worldSeed % 4 === 1 ? 3 : null
   const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
+  const compiled = worldSeed % 2 === 1 ? await compileQuestions(db.query, reference.revision, questions.watched) : null
   const readOne = async ({ document, ...asked }: Question): Promise<readonly string[] | null> => {
     const { operationName, ...ask } = asked
     for (;;) {
@@ -86,19 +93,39 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
   const read: Play['read'] = async (all) => {
     // What runs is of the schema of now; what is read need not be.
     await reference.graphql('{ __typename }')
-    return Promise.all(all.map(readOne))
+    const verdicts = await Promise.all(all.map(readOne))
+    await compiled?.compile()
+    return verdicts
   }
   const trouble = worldSeed % 3 === 0 ? outages(db, random) : null
   let result: Played | null = null
   try {
     await whileServed(db, most === null ? {} : { LIVE_STREAMS: `${most}` }, (one) =>
-      whileServed(db, {}, async (other) => {
-        const urls = [one.url, other.url]
-        const { adminUrl } = db
-        result = await play({ world: drawn, questions, adminUrl, urls, read, random, ms: playMs, most, trouble })
-      }).then(() => undefined),
+      whileServed(
+        db,
+        {},
+        async (other) => {
+          const urls = [one.url, other.url]
+          const { adminUrl } = db
+          const changes = compiled === null ? allChanges : changesOfRights
+          result = await play({
+            world: drawn,
+            questions,
+            adminUrl,
+            urls,
+            read,
+            changes,
+            random,
+            ms: playMs,
+            most,
+            trouble,
+          })
+        },
+        compiled === null ? [] : ['--artifacts', compiled.folder, '--only-compiled'],
+      ).then(() => undefined),
     )
   } finally {
+    await compiled?.remove()
     await reference.close()
     await db.drop()
   }
@@ -111,7 +138,7 @@ test(
   async () => {
     const end = performance.now() + minutes * 60_000
     const tally = { worlds: 0, answers: 0, refusals: 0, commits: 0, changes: 0 }
-    for (let next = seed; performance.now() < end; next += 1) {
+    for (let next = seed; performance.now() < end || tally.worlds < fewestWorlds; next += 1) {
       const found = await playWorld(next)
       if (found === null) continue
       tally.worlds += 1

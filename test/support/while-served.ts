@@ -29,13 +29,14 @@ export const whileServed = async (
   db: TestDatabase,
   settings: Readonly<Record<string, string>>,
   visit: (project: ServedProject) => Promise<void>,
+  options: readonly string[] = [],
 ): Promise<CommandAnswer> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const usual = { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET, PORT: String(port) }
   let end: (reason: string) => void = () => undefined
   const stop = new Promise<string>((resolve) => (end = resolve))
-  const whole = runCommand([serveCommand], ['serve'], { environment: { ...usual, ...settings }, stop })
+  const whole = runCommand([serveCommand], ['serve', ...options], { environment: { ...usual, ...settings }, stop })
   try {
     const until = performance.now() + patienceMs
     while (!(await isReady(url))) {

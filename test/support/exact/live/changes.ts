@@ -22,7 +22,7 @@ export interface Change {
 }
 
 /** Null: nothing of the kind can be changed of the table. */
-type DrawChange = (draw: Draw, world: World, table: TableSketch) => Change | null
+export type DrawChange = (draw: Draw, world: World, table: TableSketch) => Change | null
 
 const none: Grants = { select: [], insert: [], update: [], delete: false }
 
@@ -238,7 +238,10 @@ const makesAgain: DrawChange = (_draw, world, table) => {
   return { world: { ...world }, sql: sql.join('\n'), back: null }
 }
 
-const changes: readonly DrawChange[] = [
+/** They change nothing of what a compiled document means, but whether it may be answered and what it watches. */
+export const changesOfRights: readonly DrawChange[] = [changesPolicies, changesPolicies, changesGrants, changesView]
+
+export const allChanges: readonly DrawChange[] = [
   changesPolicies,
   changesPolicies,
   changesGrants,
@@ -253,5 +256,5 @@ const changes: readonly DrawChange[] = [
 ]
 
 /** Null: what was drawn cannot be changed. */
-export const drawChange = (draw: Draw, world: World): Change | null =>
+export const drawChange = (draw: Draw, world: World, changes: readonly DrawChange[]): Change | null =>
   draw.pick(changes)(draw, world, draw.pick(world.tables))

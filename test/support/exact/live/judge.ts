@@ -1,7 +1,7 @@
 import { interpret, type Outcome } from '../../../../compiler/tools/verify/interpreter/interpret.ts'
 import { judgeAnswer, type Answer } from '../../../../compiler/tools/verify/judge-answer.ts'
 import type { History, State } from './history.ts'
-import { isWithoutOutage, type Connection, type Watcher } from './streams.ts'
+import { isWithoutOutage, isUncompiled, uncompiled, type Connection, type Watcher } from './streams.ts'
 
 /** Holds what streams heard against what the database was (spec/graphql.md 16.2). */
 
@@ -24,8 +24,19 @@ const answersOf = ({ states }: History, watcher: Watcher): Answers => {
   }
 }
 
+const isRefusal = (expected: ReturnType<Answers>): boolean =>
+  !('answer' in expected) || expected.answer.kind === 'refused'
+
+/** SQLSTATE of a missing privilege. */
+const notAllowed = '42501'
+
+/** A service of compiled documents has left out what may not be asked, or Postgres refuses it. */
+const isRefusedAsCompiled = ({ errors = [] }: Answer): boolean =>
+  errors.some(({ extensions: { code, sqlstate } }) => uncompiled.has(code) || sqlstate === notAllowed)
+
 /** What is wrong with an answer as that of a state; null: nothing. */
 const wrongAs = (expected: ReturnType<Answers>, answer: Answer): string | null => {
+  if (isRefusal(expected) && isRefusedAsCompiled(answer)) return null
   if ('answer' in expected) return judgeAnswer(expected, answer)?.message ?? null
   const messages = (answer.errors ?? []).map(({ message }) => message)
   return messages.join('\n') === expected.join('\n')
@@ -55,7 +66,12 @@ export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolea
     if (!connection.resumes) before = null
     const overdue = wrongWithToken(connection)
     if (overdue !== null) return `${connection.transport}: ${overdue}`
-    if (connection.end?.kind === 'lost' && !isLossy && !isWithoutOutage(connection.end))
+    if (
+      connection.end?.kind === 'lost' &&
+      !isLossy &&
+      !isWithoutOutage(connection.end) &&
+      !isUncompiled(connection.end)
+    )
       return `${connection.transport}: it was lost: ${connection.end.why}`
     const found = judgeConnection(answers, connection, before)
     if (found !== null) return `${connection.transport}: ${found}`
@@ -96,7 +112,9 @@ export function lackOf(history: History, watcher: Watcher): string | null {
   const connection = watcher.connections.at(-1)
   const answers = answersOf(history, watcher)
   const heard = watcher.connections.flatMap((one) => one.heard).at(-1)
-  if (connection === undefined || heard === undefined) return 'it has heard nothing'
+  if (connection === undefined) return 'it has heard nothing'
+  if (isUncompiled(connection.end) && isRefusal(answers(history.oldest()))) return null
+  if (heard === undefined) return 'it has heard nothing'
   // It ended with an error of its moment.
   if (connection.end?.kind === 'complete') return null
   if (connection.end !== null) return 'it is not connected'

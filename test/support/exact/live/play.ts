@@ -4,6 +4,7 @@ import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { createRandom, type Random } from '../../random.ts'
 import { until } from '../../until.ts'
 import { JWT_SECRET, keys } from '../../while-served.ts'
+import type { DrawChange } from './changes.ts'
 import { connectWriter, createHistory, type History, type Verdicts } from './history.ts'
 import { judgeWatcher, lackOf } from './judge.ts'
 import type { Questions } from './questions.ts'
@@ -29,6 +30,8 @@ export interface Play {
   readonly urls: readonly string[]
   /** What reading documents makes of them now. */
   readonly read: (questions: readonly Question[]) => Promise<Verdicts>
+  /** What the owner may change. */
+  readonly changes: readonly DrawChange[]
   readonly random: Random
   readonly ms: number
   /** The most streams that the first service has; null: as many as come. */
@@ -51,6 +54,7 @@ export async function play({
   adminUrl,
   urls,
   read,
+  changes,
   random,
   ms,
   most,
@@ -72,7 +76,7 @@ export async function play({
     await Promise.all([
       ...[0, 1, 2].map(() => write(adminUrl, history, seeded(), isOver)),
       mutate({ url: adminUrl, addresses, history, questions: questions.writing, random: seeded(), isOver }),
-      rage({ url: adminUrl, history, judge, random: seeded(), isOver, pauseMs: 200 }),
+      rage({ url: adminUrl, history, judge, changes, random: seeded(), isOver, pauseMs: 200 }),
       trouble?.(isOver),
     ])
     isQuiet = true

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { ident } from '../../../../runtime/sql/ident.ts'
 import type { Random } from '../../random.ts'
-import { drawChange, type Change } from './changes.ts'
+import { drawChange, type Change, type DrawChange } from './changes.ts'
 import { connectWriter, type History, type Verdicts } from './history.ts'
 import { drawBy } from './writers.ts'
 
@@ -24,13 +24,15 @@ export interface Storm {
   readonly history: History
   /** What documents are now, read while nobody changes anything. */
   readonly judge: () => Promise<Verdicts>
+  /** What may be changed. */
+  readonly changes: readonly DrawChange[]
   readonly random: Random
   readonly isOver: () => boolean
   /** Milliseconds between two changes. */
   readonly pauseMs: number
 }
 
-export async function rage({ url, history, judge, random, isOver, pauseMs }: Storm): Promise<void> {
+export async function rage({ url, history, judge, changes, random, isOver, pauseMs }: Storm): Promise<void> {
   const client = await connectWriter(url)
   const make = async ({ world, sql }: Change): Promise<boolean> => {
     await history.commit(client, sql, async () => {
@@ -43,7 +45,7 @@ export async function rage({ url, history, judge, random, isOver, pauseMs }: Sto
     while (!isOver()) {
       await pause(random(2 * pauseMs))
       const draw = drawBy(random)
-      const change = draw.chance(25) ? null : drawChange(draw, history.last().world)
+      const change = draw.chance(25) ? null : drawChange(draw, history.last().world, changes)
       if (change === null) {
         const table = ident(draw.pick(history.last().world.tables).name)
         await client.query(draw.pick(noises)(table)).catch(() => undefined)

@@ -173,7 +173,7 @@ function endBy({ errors }: Answer, hasHeard: boolean): End {
   if (hasHeard) return null
   if (error.extensions.code === 'OVERLOADED') return { kind: 'full' }
   const { code } = error.extensions
-  return passing.has(code) ? { kind: 'lost', why: `${code}: ${error.message}` } : null
+  return passing.has(code) || uncompiled.has(code) ? { kind: 'lost', why: `${code}: ${error.message}` } : null
 }
 
 /** A token that ends soon. */
@@ -185,6 +185,13 @@ const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
 /** Whether the end needs no lost connection: a conflict, or owners' locks and other work held up what tells changes. */
 export const isWithoutOutage = (end: End): boolean =>
   end?.kind === 'lost' && (end.why.startsWith(conflict) || end.why.includes('Changes are not told in time.'))
+
+/** What a service of compiled documents says until it has artifacts of the schema of now. */
+export const uncompiled: ReadonlySet<string> = new Set(['DOCUMENT_OUTDATED', 'DOCUMENT_NOT_COMPILED'])
+
+/** Whether the stream did not begin for want of artifacts. */
+export const isUncompiled = (end: End): boolean =>
+  end?.kind === 'lost' && [...uncompiled].some((code) => end.why.includes(code))
 
 export interface Watching {
   readonly history: History
