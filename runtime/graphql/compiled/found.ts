@@ -51,12 +51,23 @@ const addressesOf = ({ types, roles }: DocumentAddresses): readonly string[] =>
 function decodeIndex(text: string, path: string): DocumentsIndex {
   const value = tryParseJson(text)
   if (!isJsonObject(value)) throw damaged(`${path} is not JSON.`)
-  if (value['format'] === documentsFormat) return value as unknown as DocumentsIndex
-  throw new ArtifactFailure(
-    'format',
-    `${path} has format ${JSON.stringify(value['format'])}, this version reads format ${documentsFormat}. Compile again.`,
-  )
+  if (value['format'] !== documentsFormat)
+    throw new ArtifactFailure(
+      'format',
+      `${path} has format ${JSON.stringify(value['format'])}, this version reads format ${documentsFormat}. Compile again.`,
+    )
+  const lacking = indexParts.find((name) => !isJsonObject(value[name]))
+  if (lacking !== undefined) throw damaged(`${path} lacks "${lacking}".`)
+  return value as unknown as DocumentsIndex
 }
+
+const indexParts = [
+  'manifest',
+  'types',
+  'roles',
+  'needs',
+  'watched',
+] as const satisfies readonly (keyof DocumentsIndex)[]
 
 /** The text of a file. @throws ArtifactFailure for one that is not what was written */
 export function unchanged(text: string, folder: string, address: string): string {

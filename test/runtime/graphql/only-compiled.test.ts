@@ -360,6 +360,7 @@ describe('a server of compiled documents', () => {
 
     it.each([
       ['of another format', edited('"format": 5', '"format": 4'), /has format 4, this version reads format 5/],
+      ['whose index lacks a part', edited('"needs"', '"other"'), /index.json lacks "needs"/],
       [
         'without documents',
         (_place: string, index: string) => rm(index),
