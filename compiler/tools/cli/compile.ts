@@ -1,5 +1,5 @@
 import type { Definitions } from '../../../runtime/db/check/definitions.ts'
-import { definitionsIn } from '../../../runtime/db/check/fits.ts'
+import { allDefinitions } from '../../../runtime/db/check/fits.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { createCompiler } from '../../compile.ts'
@@ -103,7 +103,7 @@ function compileOnce(settings: Settings, request: DocumentsRequest | null, termi
   return withSession({ url }, async (query) => {
     await demandSchemas(query, settings.schemas)
     // What changes meanwhile makes documents outdated, and not wrong.
-    const definitions = request === null ? new Map() : await definitionsIn(query, settings.schemas)
+    const definitions = request === null ? new Map() : await allDefinitions(query)
     const compiler = createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers })
     const compiled = await compiler.compile()
     printCompiled(compiled, terminal)

@@ -60,7 +60,7 @@ export interface Build {
   readonly version: string
   /** Of a compile before. */
   readonly earlier: FindEarlier
-  /** Of the served schemas, no newer than the revision. */
+  /** No newer than the revision. */
   readonly definitions: Definitions
 }
 

@@ -9,10 +9,11 @@ import { sha256Hex } from '../../lib/sha256.ts'
 /** A relation, or the functions of a name. */
 export type Start = readonly [schema: string, name: string]
 
-/** An object that is reached from where reading starts. */
+/** A relation or function. */
 export interface Definition {
   readonly schema: string
   readonly name: string
+  /** A hash. */
   readonly says: string
   readonly leads: readonly Start[]
 }
@@ -47,61 +48,50 @@ const [relation, routine] = [classOf('pg_class'), classOf('pg_proc')]
 /** Objects that came with the server decide nothing that changes. */
 const own = (oid: string): string => `${oid} >= '16384'::pg_catalog.oid`
 
-/** Words of a body that may be names, as they stand there and in lower case. */
-const words = (source: string): string => `(select distinct w.word from pg_catalog.regexp_matches(${source},
-    '"((?:[^"]|"")+)"|([[:alpha:]_][[:alnum:]_$]*)', 'g') m (found)
-  cross join lateral (values (pg_catalog.replace(m.found[1], '""', '"')), (m.found[2]), (pg_catalog.lower(m.found[2]))) w (word)
-  where w.word is not null)`
-
-/** What an object `r` depends on. A name in a body that stands there for something else makes it depend on more, and never less. */
-const leads = `(
-  select d.refclassid as class, d.refobjid as oid from pg_catalog.pg_depend d
-  join (select r.class, r.oid
-    union all select ${classOf('pg_policy')}, y.oid from pg_catalog.pg_policy y where r.class = ${relation} and y.polrelid = r.oid
-    union all select ${classOf('pg_rewrite')}, w.oid from pg_catalog.pg_rewrite w where r.class = ${relation} and w.ev_class = r.oid
-  ) part on d.classid = part.class and d.objid = part.oid
-  where d.refclassid in (${relation}, ${routine}) and ${own('d.refobjid')}
-  union select ${routine}, p.oid from pg_catalog.pg_proc f cross join lateral ${words('f.prosrc')} n
-    join pg_catalog.pg_proc p on p.proname = n.word::pg_catalog.name
-    where r.class = ${routine} and f.oid = r.oid and f.prosqlbody is null and ${own('p.oid')}
-  union select ${relation}, c.oid from pg_catalog.pg_proc f cross join lateral ${words('f.prosrc')} n
-    join pg_catalog.pg_class c on c.relname = n.word::pg_catalog.name
-    where r.class = ${routine} and f.oid = r.oid and f.prosqlbody is null and ${own('c.oid')}
-      and c.relkind in ('r', 'p', 'v', 'm', 'f'))`
-
 /** What prints names stands behind `case path.value when ''`, so it cannot run before the search path is empty. */
-const relationSays = `select pg_catalog.concat_ws(' ', c.relkind, c.relrowsecurity,
-    case when c.relkind = 'v' then pg_catalog.pg_get_viewdef(c.oid) end,
-    case when c.relrowsecurity then (select pg_catalog.string_agg(q.qual, ' ' order by q.qual collate "C")
-      from (select pg_catalog.pg_get_expr(y.polqual, y.polrelid) as qual from pg_catalog.pg_policy y
-        where y.polrelid = c.oid and y.polcmd in ('r', '*')) q) end)`
+const relationSays = `case path.value when '' then pg_catalog.concat_ws(' ', c.relkind, c.relrowsecurity,
+    case when c.relkind = 'v' then pg_catalog.pg_get_viewdef(c.oid) end, case when c.relrowsecurity then policies.said end) end`
 
-const routineSays = `select pg_catalog.concat_ws(' ', p.provolatile, p.proconfig, p.prosrc,
-    pg_catalog.pg_get_function_sqlbody(p.oid), case when d.description like '%"live"%' then d.description end)`
+const policies = `select y.polrelid, pg_catalog.string_agg(case path.value when '' then pg_catalog.pg_get_expr(y.polqual, y.polrelid) end, ' '
+    order by y.polname) as said
+  from path cross join pg_catalog.pg_policy y where y.polcmd in ('r', '*') group by y.polrelid`
+
+const routineSays = `case path.value when '' then pg_catalog.concat_ws(' ', p.provolatile, p.proconfig, p.prosrc,
+    pg_catalog.pg_get_function_sqlbody(p.oid), case when d.description like '%"live"%' then d.description end) end`
+
+/** Names in a body, as they stand there and in lower case; one that stands there for something else leads too far, and never less. */
+const words = `pg_catalog.regexp_matches(p.prosrc, '"((?:[^"]|"")+)"|([[:alpha:]_][[:alnum:]_$]*)', 'g') m (found)
+  cross join lateral (values (pg_catalog.replace(m.found[1], '""', '"')), (m.found[2]), (pg_catalog.lower(m.found[2]))) w (word)`
 
 /**
- * The statement's lists `path`, `reached` and `named`, and an expression: a JSON list of `Definition`, of all that is reached.
- * @param starts the place of a JSON list of schema and name; a name of null stands for all of the schema
+ * Lists of a statement that has `wanted`, SQL of whether there are to be any, and an expression: a JSON list of `Definition`, of
+ * all relations and functions.
  */
-export const definitionsSql = (starts: string): { readonly lists: string; readonly expression: string } => ({
-  lists: `path as materialized (select pg_catalog.set_config('search_path', '', true) as value),
-start as materialized (select s.item ->> 0 as schema, s.item ->> 1 as name from pg_catalog.json_array_elements(${starts}::json) s (item)),
-reached (class, oid) as (
-  (select ${relation}, c.oid from start join pg_catalog.pg_namespace n on n.nspname = start.schema
-    join pg_catalog.pg_class c on c.relnamespace = n.oid and (start.name is null or c.relname = start.name)
-    where c.relkind in ('r', 'p', 'v', 'm', 'f')
-  union select ${routine}, p.oid from start join pg_catalog.pg_namespace n on n.nspname = start.schema
-    join pg_catalog.pg_proc p on p.pronamespace = n.oid and (start.name is null or p.proname = start.name))
-  union select l.class, l.oid from reached r cross join lateral ${leads} l),
-named as materialized (select r.class, r.oid, n.nspname as schema, coalesce(c.relname, p.proname) as name
-  from reached r left join pg_catalog.pg_class c on r.class = ${relation} and c.oid = r.oid
-  left join pg_catalog.pg_proc p on r.class = ${routine} and p.oid = r.oid
-  join pg_catalog.pg_namespace n on n.oid = coalesce(c.relnamespace, p.pronamespace))`,
-  expression: `(select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('schema', r.schema, 'name', r.name,
-    'says', case path.value when '' then case r.class
-      when ${relation} then (${relationSays} from pg_catalog.pg_class c where c.oid = r.oid)
-      else (${routineSays} from pg_catalog.pg_proc p left join pg_catalog.pg_description d
-        on d.objoid = p.oid and d.classoid = ${routine} where p.oid = r.oid) end end,
-    'leads', (select coalesce(pg_catalog.json_agg(pg_catalog.json_build_array(t.schema, t.name)), '[]')
-      from ${leads} l join named t on t.class = l.class and t.oid = l.oid))), '[]') from named r cross join path)`,
+export const definitionsSql = (wanted: string): { readonly lists: string; readonly expression: string } => ({
+  lists: `path as materialized (select pg_catalog.set_config('search_path', '', true) as value where ${wanted}),
+object as materialized (
+  select ${relation} as class, c.oid, n.nspname::pg_catalog.text as schema, c.relname::pg_catalog.text as name, ${relationSays} as says
+  from path cross join pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  left join (${policies}) policies on policies.polrelid = c.oid
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${own('c.oid')}
+  union all select ${routine}, p.oid, n.nspname, p.proname, ${routineSays}
+  from path cross join pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
+  left join pg_catalog.pg_description d on d.objoid = p.oid and d.classoid = ${routine} where ${own('p.oid')}),
+part as (
+  select o.class, o.oid, o.class as "partClass", o.oid as part from object o
+  union all select o.class, o.oid, ${classOf('pg_policy')}, y.oid from object o join pg_catalog.pg_policy y on y.polrelid = o.oid
+    where o.class = ${relation}
+  union all select o.class, o.oid, ${classOf('pg_rewrite')}, w.oid from object o join pg_catalog.pg_rewrite w on w.ev_class = o.oid
+    where o.class = ${relation}),
+lead as (
+  select part.class, part.oid, d.refclassid as "toClass", d.refobjid as "to" from part
+  join pg_catalog.pg_depend d on d.classid = part."partClass" and d.objid = part.part
+  union select o.class, o.oid, t.class, t.oid from object o join pg_catalog.pg_proc p on p.oid = o.oid
+  cross join lateral ${words} join object t on t.name = w.word where o.class = ${routine} and p.prosqlbody is null),
+led as materialized (
+  select l.class, l.oid, pg_catalog.json_agg(pg_catalog.json_build_array(t.schema, t.name)) as leads
+  from lead l join object t on t.class = l."toClass" and t.oid = l."to" group by l.class, l.oid)`,
+  expression: `(select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object('schema', o.schema, 'name', o.name,
+    'says', pg_catalog.md5(o.says), 'leads', coalesce(led.leads, '[]'))), '[]')
+  from object o left join led on led.class = o.class and led.oid = o.oid)`,
 })

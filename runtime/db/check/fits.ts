@@ -1,6 +1,6 @@
 import type { Query } from '../connect/session.ts'
 import type { Grantee, RoleFacts } from '../../contract/manifest.ts'
-import { byName, definitionsSql, type Definition, type Definitions, type Start } from './definitions.ts'
+import { byName, definitionsSql, type Definition, type Definitions } from './definitions.ts'
 import { versionExpression } from './version.ts'
 
 /** Whether a database has what statements name that were written for it before. */
@@ -74,10 +74,10 @@ const roleFacts = `(select pg_catalog.json_object_agg(r.rolname, pg_catalog.json
       where h.name in ('public', r.rolname) or held.oid is not null and pg_catalog.pg_has_role(r.oid, held.oid, 'USAGE'))))
   from pg_catalog.pg_roles r where r.rolname in (select pg_catalog.json_array_elements_text($4::json)))`
 
-const definitions = definitionsSql('$3')
+const definitions = definitionsSql('$3::boolean')
 
 /** One statement, so that all of it is of one version. */
-const text = `with recursive ${definitions.lists}
+const text = `with ${definitions.lists}
 select ${stamp}, ${lostColumns} as columns, ${lostFunctions} as functions, ${definitions.expression} as definitions,
   ${roleFacts} as roles`
 
@@ -93,8 +93,8 @@ interface Row {
 export interface Sought {
   readonly relations: NamedRelations
   readonly functions: readonly NamedFunction[]
-  /** Where reading starts whose definitions are asked for. */
-  readonly starts: readonly Start[]
+  /** Whether definitions are asked for. */
+  readonly wantsDefinitions: boolean
   readonly roles: readonly string[]
   /** Those that hold privileges on what is served. */
   readonly holders: readonly Grantee[]
@@ -102,10 +102,10 @@ export interface Sought {
 
 /** What of these is not there. Rejects with DatabaseFailure, of class 3F or 42 where the database is not prepared. */
 export async function lookFor(query: Query, sought: Sought): Promise<Sight> {
-  const { relations, functions, starts, roles: asking, holders } = sought
+  const { relations, functions, wantsDefinitions, roles: asking, holders } = sought
   const { rows } = await query<Row>(
     text,
-    [relations, functions, starts, asking, holders].map((one) => JSON.stringify(one)),
+    [relations, functions, wantsDefinitions, asking, holders].map((one) => JSON.stringify(one)),
   )
   const [row] = rows
   if (row === undefined) throw new Error('a select without FROM answers one row')
@@ -119,13 +119,9 @@ export async function lookFor(query: Query, sought: Sought): Promise<Sight> {
   }
 }
 
-/** What decides what reading relations and functions of these schemas reads. Rejects with DatabaseFailure. */
-export async function definitionsIn(query: Query, schemas: readonly string[]): Promise<Definitions> {
-  const { lists, expression } = definitionsSql('$1')
-  const starts = JSON.stringify(schemas.map((schema) => [schema, null]))
-  const { rows } = await query<Pick<Row, 'definitions'>>(
-    `with recursive ${lists} select ${expression} as definitions`,
-    [starts],
-  )
+/** What decides what reading relations reads. Rejects with DatabaseFailure. */
+export async function allDefinitions(query: Query): Promise<Definitions> {
+  const { lists, expression } = definitionsSql('true')
+  const { rows } = await query<Pick<Row, 'definitions'>>(`with ${lists} select ${expression} as definitions`)
   return byName(rows[0]?.definitions ?? [])
 }

@@ -94,7 +94,7 @@ const soughtBy = ({ needs, watched, roles, manifest }: DocumentsIndex): Sought =
   ...together(needs),
   roles: Object.keys(roles),
   holders: manifest.holders,
-  starts: startsOf(together(Object.fromEntries(Object.entries(needs).filter(([address]) => address in watched)))),
+  wantsDefinitions: Object.keys(watched).length > 0,
 })
 
 /** What the documents need, each once. */

@@ -6,7 +6,7 @@ import { writeArtifacts } from '../../../../compiler/emit/write.ts'
 import { compileDocuments, type ExampledDocument } from '../../../../compiler/tools/compiled/compile-documents.ts'
 import { nothingEarlier } from '../../../../compiler/tools/compiled/earlier.ts'
 import type { Revision } from '../../../../runtime/contract/revision.ts'
-import { definitionsIn } from '../../../../runtime/db/check/fits.ts'
+import { allDefinitions } from '../../../../runtime/db/check/fits.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { isAway } from '../../../../runtime/db/failures/failures.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
@@ -35,7 +35,7 @@ export async function compileQuestions(
   const documents = documentsOf(questions)
   const roles = [...new Set(questions.map(({ role }) => role))]
   const compileOnce = async (): Promise<void> => {
-    const definitions = await definitionsIn(query, ['public'])
+    const definitions = await allDefinitions(query)
     const made = await revision()
     // What a role may not ask is left out.
     const { files } = compileDocuments(createEngine(made), roles, documents, {
