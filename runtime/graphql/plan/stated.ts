@@ -9,7 +9,7 @@ export const planStated = (visible: RoleVisibility, conditions: readonly StatedC
   combined(
     'all',
     conditions.flatMap(({ column, operator, value }) => {
-      const operand: Input = { kind: 'leaf', slot: { kind: 'constant', value }, value }
+      const operand: Input = { kind: 'leaf', slot: { kind: 'constant', value, stated: true }, value }
       return (
         planColumn(visible, column, {
           kind: 'object',

@@ -9,6 +9,8 @@ export type Slot =
       readonly value: unknown
       /** It came beside the document, so that nothing of it is written into a statement. */
       readonly sent?: true
+      /** It stands in a comment, so that it is the same in every request and a part of the statement. */
+      readonly stated?: true
     }
   | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
   /** SQL of type text of the caller's claims (run/tenants.ts). */

@@ -14,7 +14,7 @@ import { applied, joined, select, sql, trusted, written, type Sql } from '../../
 import { attributeOf } from './composite.ts'
 import { valueParameter } from './parameters.ts'
 import { ofDeleted } from './deleted.ts'
-import { isPlainWord, nameOrParameter } from './plain-words.ts'
+import { isPlainWord, nameOrParameter, statedOrParameter } from './plain-words.ts'
 import {
   columnOf,
   computedOf,
@@ -86,7 +86,7 @@ function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, p
 }
 
 function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
-  const operand = valueParameter(filter.value)
+  const operand = statedOrParameter(filter.value)
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)

@@ -1,3 +1,4 @@
+import { arrayText } from '../../sql/array-text.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Sql } from '../../sql/tree.ts'
 import type { Slot, Value } from '../plan/values.ts'
@@ -12,4 +13,11 @@ export const isPlainWord = (slot: Slot): slot is Slot & { readonly value: string
 export const nameOrParameter = (value: Value): Sql => {
   const { slot } = value
   return isPlainWord(slot) ? literal(slot.value) : valueParameter(value)
+}
+
+/** What a comment states is a part of the statement: a partial index serves every plan then, also one for all parameters. */
+export const statedOrParameter = (value: Value): Sql => {
+  const { slot } = value
+  if (slot.kind !== 'constant' || slot.stated !== true) return valueParameter(value)
+  return literal(Array.isArray(slot.value) ? arrayText(slot.value.map(String)) : String(slot.value))
 }
