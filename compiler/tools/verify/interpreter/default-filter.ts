@@ -11,7 +11,8 @@ import type { Json } from './world.ts'
  */
 export function readChosen(around: Surroundings, table: ApiTable, input: Json | undefined): Condition | null {
   if (input !== undefined) return readFilter(around, table, input)
-  const columns = [...table.filters.values()]
+  // Computed fields can be filtered by as well, and are of a column that need not be.
+  const columns = [...table.columns].flatMap(([name, column]) => (table.filters.get(name) === column ? [column] : []))
   return every(
     (table.sketch.defaultFilter ?? []).map((condition) => {
       const column = columns.find(({ name }) => name === condition.column)
