@@ -30,7 +30,7 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
   readonly hasExtension: (name: ExtensionName) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
-  /** Whether the relation is among the exposed ones. */
+  /** Whether `exposed` has the relation, without going through it: introspection shows some of those that are exposed. */
   readonly exposes: (entity: EntityFacts) => boolean
   /** Whether rows of one of these can be watched, or written. */
   readonly watchesRows: () => boolean
@@ -54,11 +54,8 @@ export const isGeo = (type: ValueType | null): boolean =>
 export const isWatched = ({ live }: EntityFacts | FunctionFacts): boolean => live !== undefined && 'reads' in live
 
 /** With what follows from the relations that are exposed. */
-export const withExposed = (
-  visible: Omit<RoleVisibility, 'exposes' | 'watchesRows' | 'writesRows'>,
-): RoleVisibility => ({
+export const withExposed = (visible: Omit<RoleVisibility, 'watchesRows' | 'writesRows'>): RoleVisibility => ({
   ...visible,
-  exposes: (entity) => visible.exposed.includes(entity),
   watchesRows: () => visible.exposed.some(isWatched),
   writesRows: () =>
     visible.exposed.some(
@@ -146,6 +143,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     ...types,
     ...columns,
     ...relations,
+    exposes: isExposed,
     seesRelation: (entity, relation) => relations.seesRelation(entity, relation) && walks(relation),
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),
     // A computed field is handed the whole row, so the whole row must be readable.

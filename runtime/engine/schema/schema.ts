@@ -207,6 +207,7 @@ function introspectedPart(visible: RoleVisibility): RoleVisibility {
   return withExposed({
     ...visible,
     exposed: visible.exposed.filter((entity) => shows(entity.schema)),
+    exposes: (entity) => shows(entity.schema) && visible.exposes(entity),
     seesEnum: (item) => shows(item.schema) && visible.seesEnum(item),
     composite: (id) => (shows(visible.composite(id)?.schema) ? visible.composite(id) : undefined),
     seesColumn: (entity, column) =>
