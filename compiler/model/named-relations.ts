@@ -51,19 +51,21 @@ export function* nameRelations(
   return collectFollowed(memo, list, yield* memo.map(namedIn, list))
 }
 
-const inPlaces = <T>(places: readonly number[], items: readonly T[]): readonly T[] =>
-  places.map((place) => items[place] as T)
+/** The list itself where it has its order already. */
+const inPlaces = <T>(places: readonly number[] | null, items: readonly T[]): readonly T[] =>
+  places === null ? items : places.map((place) => items[place] as T)
 
 /** No name of Postgres holds a zero byte. */
 const fullName = ({ schema, name }: AnnotatedRelation): string => `${schema}\0${name}`
 
-/** The order depends on names alone, which seldom change. */
-function placesInOrder(schemas: readonly ServedSchema[], names: readonly string[]): readonly number[] {
+/** Null: they are in order. It depends on names alone, which seldom change. */
+function placesInOrder(schemas: readonly ServedSchema[], names: readonly string[]): readonly number[] | null {
   const all = names.map((full, place) => {
     const [schema = '', name = ''] = full.split('\0')
     return { schema, name, place }
   })
-  return inOrder(schemas, all).map(({ object }) => object.place)
+  const places = inOrder(schemas, all).map(({ object }) => object.place)
+  return places.length === names.length && places.every((place, index) => place === index) ? null : places
 }
 
 function namedRelation(

@@ -1,4 +1,5 @@
-import { differencesBetween, resultsAfter, type Difference } from './differences.ts'
+import { resultsAfter, type Difference } from './differences.ts'
+import { createKnownDifferences, differencesMade, type KnownDifferences } from './known-differences.ts'
 import { createReaders, withoutTables, type Inputs, type Readers, type Reads } from './reads.ts'
 import { sameItems } from './share.ts'
 import { mapInSteps, type Steps } from './steps.ts'
@@ -28,12 +29,9 @@ export interface Making<Item, Result> {
   readonly readsOf: (item: Item) => Reads | null
 }
 
-interface Made<Result> {
+interface Kept<Item, Result> {
   readonly results: readonly Result[]
   readonly readers: Readers
-}
-
-interface Kept<Item, Result> extends Made<Result> {
   /** Without tables. */
   readonly inputs: Inputs
   readonly items: readonly Item[]
@@ -47,6 +45,7 @@ interface KeptTable<Item, Value> {
 export function createListMemory(): ListMemory {
   const lists = new Map<object, Kept<unknown, unknown>>()
   const tables = new Map<object, unknown>()
+  const known = createKnownDifferences()
   const lastOf = (fn: object, inputs: Inputs): Kept<unknown, unknown> | null => {
     const last = lists.get(fn)
     return last !== undefined && sameItems(last.inputs, withoutTables(inputs)) ? last : null
@@ -63,7 +62,7 @@ export function createListMemory(): ListMemory {
     ) => ReadonlyMap<string, Value | undefined>,
   ): Table<Value> => {
     const last = tables.get(fn) as KeptTable<Item, Value> | undefined
-    const differences = last && differencesBetween(last.items, items)
+    const differences = last && known.between(last.items, items)
     if (differences?.length === 0) return last?.table ?? anew()
     const table =
       last === undefined || differences === undefined || isMost(differences, items)
@@ -83,14 +82,15 @@ export function createListMemory(): ListMemory {
       // A failure leaves nothing behind that is half done.
       lists.delete(fn)
       yield
-      const made = yield* last === null ? madeAnew(items, inputs, making) : madeAfter(last, items, inputs, making)
-      const results = last !== null && sameItems(last.results, made.results) ? last.results : made.results
-      lists.set(fn, { ...made, inputs: withoutTables(inputs), items, results } satisfies Kept<Item, Result>)
-      return results
+      const made = yield* last === null
+        ? madeAnew(items, inputs, making)
+        : madeAfter(last, items, inputs, making, known)
+      lists.set(fn, { ...made, inputs: withoutTables(inputs), items } satisfies Kept<Item, Result>)
+      return made.results
     },
     unknown: (fn, items, inputs) => {
       const last = lastOf(fn, inputs)
-      return last === null ? items : comeIn(items, differencesBetween(last.items, items))
+      return last === null ? items : comeIn(items, known.between(last.items, items))
     },
     table: (keyOf, items) =>
       follow(
@@ -113,6 +113,8 @@ export function createListMemory(): ListMemory {
   }
 }
 
+type Made<Result> = Pick<Kept<unknown, Result>, 'results' | 'readers'>
+
 function* madeAnew<Item, Result>(
   items: readonly Item[],
   inputs: Inputs,
@@ -132,6 +134,7 @@ function* madeAfter<Item, Result>(
   items: readonly Item[],
   inputs: Inputs,
   { made, readsOf }: Making<Item, Result>,
+  known: KnownDifferences,
 ): Steps<Made<Result>> {
   const make = (item: Item): Result => {
     const result = made(item)
@@ -139,17 +142,21 @@ function* madeAfter<Item, Result>(
     return result
   }
   const forget = (item: Item): void => readers.remove(item, readsOf(item))
-  const differences = differencesBetween(before, items)
+  const differences = known.between(before, items)
   goneIn(before, differences).forEach(forget)
   const affected = readers.affectedBy(inputs)
   if (differences.length === 0 && affected.size === 0) return { results, readers }
   const after = yield* resultsAfter(results, items, differences, make)
-  for (const place of placesOf(items, affected)) {
+  const places = placesOf(items, affected)
+  for (const place of places) {
     const item = items[place] as Item
     forget(item)
     after[place] = make(item)
     yield
   }
+  const differing = differencesMade(results, after, differences, places)
+  if (differing.length === 0) return { results, readers }
+  known.note(results, after, differing)
   return { results: after, readers }
 }
 
@@ -177,8 +184,10 @@ function changedGroups<Item>(
   const changed = new Map<string, Item[] | undefined>(Array.from(keys, (key) => [key, undefined]))
   if (keys.size === 0) return changed
   const after = new Map<string, Item[]>()
-  for (const item of items)
-    if (members.has(item)) for (const key of keysOf(item)) if (keys.has(key)) push(after, key, item)
+  for (const place of placesOf(items, members)) {
+    const item = items[place] as Item
+    for (const key of keysOf(item)) if (keys.has(key)) push(after, key, item)
+  }
   return new Map([...changed, ...after])
 }
 
@@ -202,6 +211,12 @@ const isMost = (differences: readonly Difference[], items: readonly unknown[]): 
 const few = 16
 
 function placesOf(items: readonly unknown[], wanted: ReadonlySet<unknown>): readonly number[] {
-  if (wanted.size <= few) return Array.from(wanted, (item) => items.indexOf(item)).filter((place) => place !== -1)
+  if (wanted.size <= few) return [...wanted].flatMap((item) => placesOfOne(items, item)).sort((a, b) => a - b)
   return items.flatMap((item, place) => (wanted.has(item) ? [place] : []))
+}
+
+function placesOfOne(items: readonly unknown[], item: unknown): readonly number[] {
+  const places: number[] = []
+  for (let place = items.indexOf(item); place !== -1; place = items.indexOf(item, place + 1)) places.push(place)
+  return places
 }

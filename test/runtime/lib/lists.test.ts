@@ -122,6 +122,17 @@ const described = (item: Item, world: World): string =>
 
 const loud = (item: Item, suffix: string): string => item.name.toUpperCase() + suffix
 
+/** Of what was made of another list, which knows where it differs. */
+const fond = (item: Item, world: World): Item => ({
+  name: item.name,
+  at: item.at,
+  likes: item.likes.filter((name) => world.items.get(name) !== undefined),
+})
+
+const alike = ({ likes }: Item): string => likes.join('')
+
+const quietly = (text: string): string => text.toLowerCase()
+
 const whisper = async (item: Item, suffix: string): Promise<string> => item.name + suffix
 
 async function made(memo: Memo, items: readonly Item[]): Promise<unknown> {
@@ -132,7 +143,11 @@ async function made(memo: Memo, items: readonly Item[]): Promise<unknown> {
     lovers: memo.groups(likedBy, items),
     plain: new Map([[`${items.length % 3}`, 1]]),
   })
+  const fonds = atOnce(memo.each(fond, items, world))
+  const likes = atOnce(memo.map(alike, fonds))
+  const lovers = memo.groups(likedBy, fonds)
   return [
+    [fonds, likes, atOnce(memo.map(quietly, likes)), names.map((name) => lovers.get(name) ?? [])],
     atOnce(memo.each(described, items, world)),
     atOnce(memo.map(loud, items, items.length > 5 ? '!' : '')),
     await memo.eachLater(whisper, items, items.length > 5 ? '?' : ''),
