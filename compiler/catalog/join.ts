@@ -85,7 +85,8 @@ function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): Rea
   return renamed
 }
 
-const nameOf = (schema: string, name: string): string => JSON.stringify([schema, name])
+/** No name of Postgres holds a zero byte. */
+const nameOf = (schema: string, name: string): string => `${schema}\0${name}`
 
 /** All of them when the relation's name did. */
 function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): readonly string[] {

@@ -14,6 +14,8 @@ export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 
   /** Relations among them that are to be read again. */
   readonly doubtful: ReadonlySet<Oid>
   readonly functions: Objects<ReadFunction>
+  /** By owner: a few of its relations, which tell whether all of them were given to another one. */
+  readonly witnesses: ReadonlyMap<string, readonly Oid[]>
   readonly types: ReadonlyMap<Oid, CatalogType>
   readonly schemas: Catalog['schemas']
   readonly lists: KnownLists
@@ -35,6 +37,7 @@ export const nothingKnown: KnownObjects = {
   relations: noObjects(),
   doubtful: new Set(),
   functions: noObjects(),
+  witnesses: new Map(),
   types: new Map(),
   schemas: [],
   lists: { roles: [], memberships: [] },
@@ -56,9 +59,17 @@ const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (rea
 
 /** Parameters of the query of what was recorded, from $2 on. What a default calls may have another name by now. */
 export const recordedValues = (
-  { relations, doubtful, functions, types }: KnownObjects,
+  { relations, doubtful, functions, witnesses, types }: KnownObjects,
   since: RecordPlace,
-): unknown[] => [[...relations.always], [...functions.always], [...types.keys()], ...placeValues(since), [...doubtful]]
+): unknown[] => [
+  [...relations.always],
+  [...functions.always],
+  [...types.keys()],
+  ...placeValues(since),
+  [...doubtful],
+  [...witnesses.values()].flat(),
+  [...witnesses].flatMap(([owner, oids]) => oids.map(() => owner)),
+]
 
 export const placeValues = ({ snapshot, counter }: RecordPlace): unknown[] => [snapshot, counter]
 

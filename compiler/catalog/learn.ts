@@ -2,6 +2,7 @@ import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { share } from '../../runtime/lib/share.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
+import { present } from '../report/with-diagnostics.ts'
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
 import { follow, type KindOfObject } from './objects.ts'
@@ -33,6 +34,7 @@ export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownO
     roles: new Map(answer.roles.map(({ oid, name }) => [oid, name])),
     relations,
     functions,
+    witnesses: witnessesIn(known.witnesses, relations, answer),
     types: typesIn(known, answer, mentionedBy(relations, functions)),
     schemas: answer.schemas.map((schema) =>
       share(
@@ -45,6 +47,28 @@ export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownO
     needy: renew(known.needy, answer.needy, ({ oid }) => touched.has(oid)),
     lists: listsOf(known, answer, filled),
   }
+}
+
+/** One that is changed by itself leaves another one. */
+const witnessesOfOwner = 2
+
+/** The same as long as each of them is its owner's, and no owner is without. */
+function witnessesIn(
+  before: KnownObjects['witnesses'],
+  { items, byOid }: KnownObjects['relations'],
+  { relations }: CatalogAnswer,
+): KnownObjects['witnesses'] {
+  const isOwned = ([owner, oids]: readonly [string, readonly Oid[]]): boolean =>
+    oids.every((oid) => byOid.get(oid)?.object.owner === owner)
+  const isWhole = ({ object }: ReadRelation): boolean => before.get(object.owner)?.length === witnessesOfOwner
+  if ([...before].every(isOwned) && relations.every(isWhole)) return before
+  const witnesses = new Map<string, Oid[]>()
+  for (const { object } of items) {
+    const own = witnesses.get(object.owner)
+    if (own === undefined) witnesses.set(object.owner, [object.oid])
+    else if (own.length < witnessesOfOwner) own.push(object.oid)
+  }
+  return witnesses
 }
 
 const listsOf = (
@@ -156,7 +180,7 @@ export function* catalogOf(
     readsClaims: needs(known, 'claims'),
     ...leavesOf(known),
     schemas: known.schemas,
-    relations: relations.filter((relation) => relation !== null),
+    relations: memo.of(present<CatalogRelation>, relations),
     types: [...known.types.values()],
     ...typeSchemasOf(known, typeSchemas),
     functions: yield* memo.map(functionIn, known.functions.items),

@@ -124,7 +124,7 @@ export const wholeQuery = (version: string | null, counter: string | null): stri
 /**
  * Reads what was recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3: functions
  * with defaults; $4: known types; $5 and $6 text: the snapshot of the answer before and the counter that it saw; $7 oid[]:
- * relations to read again. Where `told` is false, the record is not whole, and the answer says nothing else.
+ * relations to read again; $8 oid[] and $9 text[]: a few relations of each owner, and their owners. Where `told` is false, the record is not whole, and the answer says nothing else.
  */
 export const recordedQuery = (version: string | null, counter: string): string =>
   statement('recorded', [recordSince(counter, '$5', '$6'), TOUCHED], {

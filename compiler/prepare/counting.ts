@@ -71,7 +71,8 @@ const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
 /**
- * The record of a change: the objects, or null where they are unknown. A step is one more than a multiple of the slots, so
+ * The record of a change: the objects, or null where they are unknown; whether there are relations among them that the event does
+ * not name, as after a GRANT, and whether columns were granted. A step is one more than a multiple of the slots, so
  * that each change of a backend has the next slot; it is drawn from what no setseed() repeats. Relations with parents or children are
  * unknown: a command on one changes others, which an old snapshot may not see.
  *
@@ -81,6 +82,7 @@ const classes = (names: readonly string[]): string =>
  */
 const record = (
   granted: string,
+  unnamed: string,
 ): string => `if exists (select from pg_catalog.pg_inherits i where i.inhrelid = any (changed))
       or exists (select from pg_catalog.pg_inherits i where i.inhparent = any (changed))
       or exists (select from pg_catalog.pg_class c where c.oid = any (changed) and c.relkind = 'p')
@@ -97,11 +99,12 @@ const record = (
     step := 1 + ${recordsPerBackend}::bigint * (drawn & ${differentSteps - 1});
     insert into catalograph.schema_version as v (pid, n) values (pg_backend_pid(), step)
       on conflict (pid) do update set n = v.n + excluded.n returning n into counted;
-    insert into catalograph.schema_record as r (pid, slot, xid, objects, granted, step)
+    insert into catalograph.schema_record as r (pid, slot, xid, objects, granted, unnamed, step)
       values (pg_backend_pid(), counted % ${recordsPerBackend}, pg_current_xact_id(), changed,
-        ${granted}, step)
+        ${granted}, ${unnamed}, step)
       on conflict (pid, slot) do update
-      set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted, step = excluded.step;
+      set xid = excluded.xid, objects = excluded.objects, granted = excluded.granted, unnamed = excluded.unnamed,
+        step = excluded.step;
     perform pg_catalog.setval('catalograph.schema_mark', greatest(drawn & 9223372036854775807, 1));
     perform pg_catalog.set_config('catalograph.changed', 'on', true);`
 
@@ -139,6 +142,7 @@ declare
   step bigint;
   counts boolean;
   granted boolean;
+  unnamed boolean;
   context text;
   changed oid[];
 begin
@@ -152,11 +156,12 @@ begin
   from ${from};
   if counts then
     perform catalograph.live_follow(changed);
+    unnamed := granted;
     if granted then
       get diagnostics context = pg_context;
       granted := ${mayNameColumns};
     end if;
-    ${record('granted')}
+    ${record('granted', 'unnamed')}
   end if;
 end
 `
@@ -173,7 +178,7 @@ declare
   changed oid[];
 begin
   perform catalograph.live_follow(null);
-  ${record('false')}
+  ${record('false', 'false')}
   return null;
 end
 `

@@ -135,6 +135,14 @@ const step: Need = need(
   'alter table catalograph.schema_record add column if not exists step bigint not null default 1',
 )
 
+/** Older versions did not tell a GRANT from what names its relations. */
+const unnamed: Need = need(
+  'column catalograph.schema_record.unnamed',
+  `exists (select from pg_catalog.pg_attribute a
+    where a.attrelid = ${tableOid('schema_record')} and a.attname = 'unnamed' and not a.attisdropped)`,
+  'alter table catalograph.schema_record add column if not exists unnamed boolean not null default true',
+)
+
 /**
  * The check runs as the role of the request, so everybody may read the counter. Changes are read
  * by the login role; oids of relations are no secret.
@@ -236,6 +244,7 @@ export const needs = (login: string): readonly Need[] => [
   schema('catalograph'),
   ...Object.entries(tables).map(([name, columns]) => ownTable(name, columns)),
   step,
+  unnamed,
   mark,
   ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),

@@ -118,6 +118,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
   test.each([
     ['recorded no changes', 'drop table catalograph.schema_record'],
     ['recorded no steps', 'alter table catalograph.schema_record drop column step'],
+    ['recorded no relations that have no name', 'alter table catalograph.schema_record drop column unnamed'],
   ])('a database that an older version prepared, which %s, is brought up to date', async (_, without) => {
     const database = await create()
     await prepareDatabase({ url: database.adminUrl })

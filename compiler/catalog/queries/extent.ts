@@ -46,13 +46,13 @@ export const KNOWN: ByExtent = {
  * the event triggers wrote none. Those of transactions to come were restored from another server.
  */
 export const recordSince = (counter: string, snapshot: string, before: string): string => `recorded as materialized (
-  select r.objects, r.granted, r.step from catalograph.schema_record r
+  select r.objects, r.granted, r.unnamed, r.step from catalograph.schema_record r
   where not pg_catalog.pg_visible_in_snapshot(r.xid, ${snapshot}::pg_catalog.pg_snapshot)
     and r.xid < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
 ), told as materialized (
   select coalesce(coalesce(pg_catalog.sum(step), '0')::pg_catalog.int8 = (${counter})::pg_catalog.int8 - ${before}::pg_catalog.int8
     and pg_catalog.bool_and(objects is not null) is not false, false) as everything,
-    pg_catalog.bool_or(granted) as granted
+    pg_catalog.bool_or(granted) as granted, pg_catalog.bool_or(unnamed) as unnamed
   from recorded
 )`
 
@@ -61,16 +61,25 @@ const writtenSince = (row: string): string => `pg_catalog.age(${row}.xmin)
       <= (select pg_catalog.age(pg_catalog.pg_snapshot_xmin($5::pg_catalog.pg_snapshot)::pg_catalog.xid))`
 
 /**
- * Objects that were recorded, relations that are to be read again, and relations and functions whose own rows were
- * written since: REASSIGN OWNED has no event. That of a GRANT does not name the object, so after one that may have named
- * columns these are searched as well. Of a row that was not written since, nothing but its head is read; indexes and the like
- * are found too, and are no relations of `places`.
+ * Whether relations were written since whose owner may have been changed by REASSIGN OWNED, which has no event: it gives all that
+ * an owner has to another one, so it has written each of the relations that $8 names for the owner in $9.
+ */
+const reassigned = `(select coalesce(pg_catalog.bool_or(whole), false) from (
+    select pg_catalog.bool_and(c.oid is null or ${writtenSince('c')}) as whole
+    from rows from (pg_catalog.unnest($8::pg_catalog.oid[]), pg_catalog.unnest($9::pg_catalog.text[])) w(oid, owner)
+    left join pg_catalog.pg_class c on c.oid = w.oid group by w.owner) owners)`
+
+/**
+ * Objects that were recorded, relations that are to be read again, and functions whose own rows were written since. The event of a
+ * GRANT does not name the object: relations are searched by their rows then, and where columns may have been named, these too. Of
+ * a row that was not written since, nothing but its head is read; indexes and the like are found too, and are no relations of
+ * `places`. There are few functions beside the thousands of relations, so that these are always searched.
  */
 export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded
   union select pg_catalog.unnest($7::pg_catalog.oid[])
   union select c.oid from pg_catalog.pg_class c
-  where c.oid >= ${firstNormalOid} and ${writtenSince('c')}
+  where ((select unnamed from told) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}
   union select p.oid from pg_catalog.pg_proc p
   where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
   union select a.attrelid from pg_catalog.pg_attribute a

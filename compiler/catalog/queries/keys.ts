@@ -1,5 +1,5 @@
 import { askedServed } from './relations.ts'
-import { commentOf, sliceOf } from './text.ts'
+import { classOf, sliceOf } from './text.ts'
 
 /**
  * Whether tables inherit from this one, so that a query reads their rows with its own, for which its keys do not hold.
@@ -45,7 +45,9 @@ export const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as 
     c.confrelid as "foreignOid", n.nspname as "foreignSchema", f.relname as "foreignRelation",
     c.confkey as "foreignNumbers",
     c.convalidated and (whole.oid is null or whole.confrelid = c.confrelid) and not ${INHERITED} as guaranteed,
-    d.description as comment, ${sliceOf('c.conrelid')} as slice
+    (select d.description from pg_catalog.pg_description d
+      where d.objoid = c.oid and d.classoid = ${classOf('pg_constraint')} and d.objsubid = '0') as comment,
+    ${sliceOf('c.conrelid')} as slice
   from (select false as conperiod) before_18
   cross join lateral (select k.*, conperiod as temporal from pg_catalog.pg_constraint k
     where k.conrelid = ${askedServed} and k.contype = 'f') c
@@ -53,5 +55,4 @@ export const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as 
   join pg_catalog.pg_class f on f.oid = c.confrelid
   join pg_catalog.pg_namespace n on n.oid = f.relnamespace
   left join pg_catalog.pg_constraint whole on whole.oid = c.conparentid
-  ${commentOf('d', 'pg_constraint', 'c.oid')}
   where not c.temporal order by slice, c.oid`

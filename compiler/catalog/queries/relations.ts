@@ -61,8 +61,10 @@ export const HASHES = `hashes as materialized (
       from pg_catalog.pg_description d
       where d.classoid = ${classOf('pg_class')} and d.objoid = ${placed}
     union all select k.conrelid, ${rowHash('d', `k.oid::pg_catalog.int8 * '8' + '4'`)}
-      from pg_catalog.pg_description d join pg_catalog.pg_constraint k on k.oid = d.objoid
-      where d.classoid = ${classOf('pg_constraint')} and k.conrelid = ${placed}
+      from pg_catalog.pg_constraint k
+      cross join lateral (select one.xmin from pg_catalog.pg_description one
+        where one.classoid = ${classOf('pg_constraint')} and one.objoid = k.oid offset '0') d
+      where k.conrelid = ${placed}
     union all select o.refobjid, ${rowHash('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
       from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
         and o.deptype = 'a' and o.refobjid = ${placed}

@@ -5,7 +5,8 @@ import { aclKey, aclOf, commentOf, isArray, touched } from './text.ts'
  * The closure of the mentioned types, by what is known and by what is new: an array mentions its element, a domain
  * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always
  * read. The seeds are picked from pg_type by an array so that the planner expects few of them: at its default guess for
- * recursion it would take the statement for a costly one and compile it (JIT), which takes seconds.
+ * recursion it would take the statement for a costly one and compile it (JIT), which takes seconds. Each type is looked up by
+ * itself (offset '0'): each table of a database has two, and nobody wants them all.
  */
 const mentioned = (enums: string): string => `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid = any (array(
@@ -19,7 +20,8 @@ const mentioned = (enums: string): string => `mentioned(oid) as (
     union select oid from pg_catalog.pg_type where typname = 'gtrgm' and typtype = 'b'
   ))
   union
-  select further.oid from mentioned m join pg_catalog.pg_type t on t.oid = m.oid
+  select further.oid from mentioned m
+  cross join lateral (select * from pg_catalog.pg_type one where one.oid = m.oid offset '0') t
   cross join lateral (
     select case when ${isArray('t')} then t.typelem else t.typbasetype end
     union all select a.atttypid from pg_catalog.pg_class c join pg_catalog.pg_attribute a on a.attrelid = c.oid
@@ -57,25 +59,29 @@ export const TYPES = `types as materialized (
  * manual 38.16). Who wants an order of another type has that of a type which it is the same as in memory, as varchar is
  * text; among several Postgres takes the preferred one. A vector (int2vector) is ordered as an array.
  */
-export const ORDERS = `own_orders as materialized (
-  select c.opcintype, pg_catalog.array_agg(n.nspname::pg_catalog.text order by m.amopstrategy) as schemas,
-    pg_catalog.array_agg(o.oprname::pg_catalog.text order by m.amopstrategy) as names
-  from pg_catalog.pg_opclass c
+export const ORDERS = `ordered_as as materialized (
+  select distinct on (t.oid) t.oid, c.opcfamily, c.opcintype
+  from types t
+  cross join lateral (
+    select t.oid as source
+    union all select k.casttarget from pg_catalog.pg_cast k
+      where k.castsource = t.oid and k.castmethod = 'b' and k.castcontext = 'i'
+    union all select 'pg_catalog.anyarray'::pg_catalog.regtype::pg_catalog.oid where t.vector
+  ) alike
+  join pg_catalog.pg_opclass c on c.opcintype = alike.source and c.opcdefault
   join pg_catalog.pg_am a on a.oid = c.opcmethod and a.amname = 'btree'
-  join pg_catalog.pg_amop m on m.amopfamily = c.opcfamily and m.amoplefttype = c.opcintype
-    and m.amoprighttype = c.opcintype and m.amoppurpose = 's'
+  join pg_catalog.pg_type as_type on as_type.oid = c.opcintype
+  where t.typtype = 'b'
+  order by t.oid, c.opcintype = t.oid desc, as_type.typispreferred desc, c.opcintype
+), orders as materialized (
+  select t.oid, pg_catalog.array_agg(n.nspname::pg_catalog.text order by m.amopstrategy) as schemas,
+    pg_catalog.array_agg(o.oprname::pg_catalog.text order by m.amopstrategy) as names
+  from ordered_as t
+  join pg_catalog.pg_amop m on m.amopfamily = t.opcfamily and m.amoplefttype = t.opcintype
+    and m.amoprighttype = t.opcintype and m.amoppurpose = 's'
   join pg_catalog.pg_operator o on o.oid = m.amopopr
   join pg_catalog.pg_namespace n on n.oid = o.oprnamespace
-  where c.opcdefault group by c.oid, c.opcintype
-), orders as materialized (
-  select distinct on (t.oid) t.oid, o.schemas, o.names
-  from types t
-  left join pg_catalog.pg_cast k on k.castsource = t.oid and k.castmethod = 'b' and k.castcontext = 'i'
-  join own_orders o on o.opcintype = t.oid or o.opcintype = k.casttarget
-    or o.opcintype = 'pg_catalog.anyarray'::pg_catalog.regtype::pg_catalog.oid and t.vector
-  join pg_catalog.pg_type as_type on as_type.oid = o.opcintype
-  where t.typtype = 'b'
-  order by t.oid, o.opcintype = t.oid desc, as_type.typispreferred desc, o.opcintype
+  group by t.oid
 )`
 
 /** By type: the operators of LIKE and of regular expressions that an extension made for it, with their schemas (citext). */
