@@ -26,7 +26,7 @@ export const postgresSource = async (major: Major = 18): Promise<ClusterSource> 
 export const startPostgres = async (major: Major = 18): Promise<BenchPostgres> => {
   const source = await postgresSource(major)
   const cluster = await startCluster(source)
-  publishClusters([{ major, port: cluster.port, postgis: false, templates: null, ...source }])
+  publishClusters([{ major, port: cluster.port, postgis: false, ...source }])
   return { major, port: cluster.port, pid: await postmasterOf(cluster.folder), stop: cluster.remove }
 }
 

@@ -3,7 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
-import { createDatabase, majors, type TestDatabase, type TestDatabaseOptions } from '../support/database.ts'
+import {
+  createDatabase,
+  dropTemplates,
+  majors,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from '../support/database.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
 
@@ -80,6 +86,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
 
   test('on a server without the roles of the API they are made, and the login may take them on', async () => {
     const database = await create({ isolated: true })
+    await dropTemplates(database)
     await database.query('drop role authenticator, anon, authenticated, service_role; create role app login noinherit')
     expect(await prepareDatabase({ url: database.adminUrl, login: 'app' })).toEqual(done)
     const { rows } = await database.query(`select rolname, rolcanlogin, rolinherit, rolbypassrls, rolsuper from pg_roles

@@ -8,14 +8,15 @@ export type Major = (typeof allMajors)[number]
 /** What a database may hold from its beginning: what compiler/prepare makes, and the tables of auth beside it. */
 export type Prepared = 'api' | 'auth'
 
+/** The databases to copy that hold it, to which nobody connects; every cluster that was copied has them. */
+export const templateOf: Readonly<Record<Prepared, string>> = { api: 'template_api', auth: 'template_auth' }
+
 /** The source is for tests that need a server of their own. */
 export interface Cluster extends ClusterSource {
   readonly major: Major
   readonly port: number
   /** Whether PostGIS can be created on it. */
   readonly postgis: boolean
-  /** Names of databases to copy, to which nobody connects; null: there are none. */
-  readonly templates: Readonly<Record<Prepared, string>> | null
 }
 
 const variable = 'CATALOGRAPH_TEST_CLUSTERS'
@@ -49,7 +50,7 @@ export const wantedMajor = (): Major | null => {
 /** The first of them with PostGIS, null where none has it: what needs it is then skipped, and says so. */
 export const postgisMajor = (): Major | null => majors().find((major) => clusterOf(major).postgis) ?? null
 
-/** A data folder of that major that no server has run on; null outside of a test run. */
+/** What clusters of that major are copied from; null outside of a test run. */
 export const pristineOf = (major: Major): string | null =>
   process.env[variable] === undefined ? null : (clusters().find((one) => one.major === major)?.pristine ?? null)
 

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.ts'
-import { initClusterFolder, removeClusterFolder, startCluster, sweepClusters } from './cluster.ts'
+import { startCluster, sweepClusters } from './cluster.ts'
 import type { ThrowAwayCluster } from './cluster.ts'
-import { publishClusters, wantedMajor, type Cluster, type Major } from './clusters.ts'
-import { asMaintenance, prepareAs } from './database.ts'
+import { publishClusters, wantedMajor, type Major } from './clusters.ts'
+import { makeTemplates } from './database.ts'
 import { binariesOf, embeddedMajor, isMissing } from './major-binaries.ts'
 
 /**
@@ -33,21 +33,10 @@ async function offers(port: number, extension: string): Promise<boolean> {
   }
 }
 
-/** Most tests begin with one of these: copying is several times as fast as making what they hold. */
-async function makeTemplates(port: number): Promise<Cluster['templates']> {
-  const templates = { api: 'template_api', auth: 'template_auth' } as const
-  for (const kind of ['api', 'auth'] as const) {
-    await asMaintenance(port, `create database ${templates[kind]}`)
-    await prepareAs(kind, `postgres://postgres@127.0.0.1:${port}/${templates[kind]}`)
-  }
-  return templates
-}
-
 export default async function setUp(): Promise<() => Promise<void>> {
-  const running: ThrowAwayCluster[] = []
-  const folders: string[] = []
+  const made: ThrowAwayCluster[] = []
   const tearDown = async (): Promise<void> => {
-    await Promise.all([...running.map((cluster) => cluster.remove()), ...folders.map(removeClusterFolder)])
+    await Promise.all(made.map((cluster) => cluster.remove()))
     // Isolated clusters of workers that ended before their test could drop them.
     await sweepClusters()
   }
@@ -55,13 +44,14 @@ export default async function setUp(): Promise<() => Promise<void>> {
     await sweepClusters()
     const started = await Promise.all(
       (await wanted()).map(async ([major, binaries]) => {
-        const pristine = await initClusterFolder(binaries)
-        folders.push(pristine)
-        const cluster = await startCluster({ binaries, pristine })
-        running.push(cluster)
+        const first = await startCluster({ binaries, pristine: null })
+        made.push(first)
+        await makeTemplates(first.port)
+        await first.stop()
+        const cluster = await startCluster({ binaries, pristine: first.folder })
+        made.push(cluster)
         const { port } = cluster
-        const [postgis, templates] = [await offers(port, 'postgis'), await makeTemplates(port)]
-        return { major, port, binaries, pristine, postgis, templates }
+        return { major, port, binaries, pristine: first.folder, postgis: await offers(port, 'postgis') }
       }),
     )
     if (!started.some(({ postgis }) => postgis)) {

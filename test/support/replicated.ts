@@ -8,7 +8,7 @@ import {
   type ThrowAwayCluster,
 } from './cluster.ts'
 import { clusterOf, majors } from './clusters.ts'
-import { asMaintenance, prepareAs } from './database.ts'
+import { asMaintenance, beginningOf, prepareAs } from './database.ts'
 
 /** One server of a replicated database. */
 export interface DatabaseServer {
@@ -71,8 +71,9 @@ export async function createReplicated(
   const on = (place: number): ClusterSource => ({ ...source, ...(hosts[place] && { host: hosts[place] }) })
   const cluster = await startCluster(on(0), (line) => log.push(line), settings)
   const primary = serverOn(cluster, log)
-  await asMaintenance(cluster.port, `create database ${name}`, cluster.address)
-  await prepareAs('auth', primary.adminUrl)
+  const { template, missing } = beginningOf(source, 'auth')
+  await asMaintenance(cluster.port, `create database ${name} template ${template}`, cluster.address)
+  if (missing !== null) await prepareAs(missing, primary.adminUrl)
   await primary.query(sql)
   const standbys: DatabaseServer[] = []
   for (let number = 0; number < standbyCount; number += 1) {

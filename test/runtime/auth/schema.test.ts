@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { prepareDatabase } from '../../../compiler/prepare/prepare.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, dropTemplates, majors, type TestDatabase } from '../../support/database.ts'
 
 const names = [
   'schema auth',
@@ -150,6 +150,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
 
   test('by an owner who is no superuser goes as far as they may', async () => {
     const db = await create({ isolated: true })
+    await dropTemplates(db)
     await db.query(`drop role supabase_auth_admin; create role keeper login createrole;
       do $$ begin execute format('grant create on database %I to keeper', current_database()); end $$`)
     const url = db.adminUrl.replace('postgres@', 'keeper@')
