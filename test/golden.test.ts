@@ -10,7 +10,7 @@ import { printDiagnostics } from '../compiler/report/print.ts'
 import { clusterOf } from './support/clusters.ts'
 import { createDatabase, majors, type Major } from './support/database.ts'
 import { toldAll } from './support/service.ts'
-import { operationStages } from './support/golden/operations.ts'
+import { compileOnce, operationStages } from './support/golden/operations.ts'
 import { withoutTypesOfAll } from './support/golden/sdl.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
 
@@ -26,13 +26,14 @@ const cases = readdirSync(fixtures).filter(isCase).sort()
 const showsTypesOfAll = 'basics'
 const accept = process.env['UPDATE_GOLDEN'] === '1'
 
-describe.each(cases)('golden %s', (name) => {
+describe.each(cases)('golden %s', { timeout: 120_000 }, (name) => {
   const able = majorsOf(name)
+  const compile = compileOnce()
   it.for(majors())('on PostgreSQL %i', async (major, { skip }) => {
     skip(!able.includes(major), 'PostGIS is not installed')
     skip(name === 'schema-report' && major < 15, 'its advice names security_invoker, which PostgreSQL 15 brought')
     const isNewest = major === Math.max(...able)
-    const made = await runCase(name, major, isNewest)
+    const made = await runCase(name, major, isNewest, compile)
     // What is expected comes from the newest version; the others have to make the same, of which artifacts follow.
     if (accept && isNewest) await acceptStages(name, made)
     else await compareStages(name, made, isNewest ? () => true : (path) => !isArtifact(path))
@@ -52,7 +53,12 @@ const publicOfNow = `
 
 type Stages = Readonly<Record<string, string>>
 
-async function runCase(name: string, major: Major, isNewest: boolean): Promise<Stages> {
+async function runCase(
+  name: string,
+  major: Major,
+  isNewest: boolean,
+  compile: ReturnType<typeof compileOnce>,
+): Promise<Stages> {
   const schema = await readFile(join(fixtures, name, 'schema.sql'), 'utf8')
   const sql = `${major < 15 ? publicOfNow : ''}${schema}`
   const database = await createDatabase({ major, sql, prepare: true })
@@ -63,7 +69,8 @@ async function runCase(name: string, major: Major, isNewest: boolean): Promise<S
     expect(errors.length > 0, errors.length > 0 ? printDiagnostics(errors) : `${name} compiles without an error`).toBe(
       name.endsWith('.invalid'),
     )
-    const operations = await operationStages(database, compiled.revision, join(fixtures, name), isNewest)
+    const folder = join(fixtures, name)
+    const operations = await operationStages(database, compiled.revision, folder, isNewest, compile)
     return { ...(await stagesOf(name, compiled, isNewest)), ...operations }
   } finally {
     await database.drop()

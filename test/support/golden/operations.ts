@@ -28,18 +28,21 @@ type Stages = Readonly<Record<string, string>>
  * The second river of a case: each document of its operations/ through plan, statements and answer, on the rows of its
  * data.sql and nothing else.
  * @param isRead whether the reader in another language answers, too
+ * @param compile compiles the documents; it may have done so before, on another major
  */
 export async function operationStages(
   db: TestDatabase,
   revision: Revision,
   folder: string,
   isRead: boolean,
+  compile: CompileCase,
 ): Promise<Stages> {
   const documents = await readDocuments(join(folder, 'operations'))
   const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
   const engine = createEngine(revision)
-  const compiled = compileCase(db, database, engine, documents, isRead)
+  const compiled = openCase(db, database, engine, documents, isRead, compile)
+  const ask = openAsk(database, revision)
   const files: (readonly [string, string])[] = []
   const reset = (): Promise<unknown> => db.query(`${truncateAll};\n${data}`)
   try {
@@ -47,7 +50,7 @@ export async function operationStages(
     for (const document of documents) {
       // Queries leave the rows as they are.
       const undo = writes(document) ? reset : () => Promise.resolve()
-      const asked = await ask(database, revision, document)
+      const asked = await ask(document)
       await undo()
       await demandSameCompiled(compiled, document, asked.response, undo)
       await undo()
@@ -93,21 +96,38 @@ interface CompiledCase {
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 
+type CompileCase = (engine: Engine, documents: readonly GoldenDocument[]) => ReturnType<typeof compileDocuments>
+
+const compileCase: CompileCase = (engine, documents) => {
+  const roles = [...new Set(documents.map(({ role }) => role))]
+  const given = documents.map(({ name, text, role, variables }) => {
+    return { source: name, text, roles: [role], examples: () => examplesFor(variables) }
+  })
+  return compileDocuments(engine, roles, given)
+}
+
+/** For the documents of one case: what a revision becomes is the same on each major. */
+export const compileOnce = (): CompileCase => {
+  const known = new Map<string, ReturnType<CompileCase>>()
+  return (engine, documents) => {
+    const made = known.get(engine.revision) ?? compileCase(engine, documents)
+    known.set(engine.revision, made)
+    return made
+  }
+}
+
 /** By the handler, on the database as it is; streams, which it refuses, by what it is made of. */
-function compileCase(
+function openCase(
   { url }: TestDatabase,
   { run }: Database,
   engine: Engine,
   documents: readonly GoldenDocument[],
   isRead: boolean,
+  compile: CompileCase,
 ): CompiledCase {
   // Of what a server of compiled documents does not have.
   const plain = documents.filter(({ extensions }) => Object.keys(extensions).length === 0)
-  const roles = [...new Set(plain.map(({ role }) => role))]
-  const given = plain.map(({ name, text, role, variables }) => {
-    return { source: name, text, roles: [role], examples: () => examplesFor(variables) }
-  })
-  const { files, faults } = compileDocuments(engine, roles, given)
+  const { files, faults } = compile(engine, plain)
   const able = plain.filter(({ name }) => !faults.some(({ source }) => source === name))
   const handler = createHandler(files, { connect: () => connectTo(url), jwtSecret, connections: 1 })
   const service = serviceOf(run, engine, files)
@@ -160,9 +180,10 @@ async function demandSameCompiled(
   if (!isSame) throw new Error(`${document.name} is answered otherwise by the reader: ${JSON.stringify(read)}`)
 }
 
-async function ask({ run }: Database, revision: Revision, document: GoldenDocument): Promise<Asked> {
-  const { text, role, variables, claims, extensions } = document
-  const sent: BoundStatement[] = []
+type Ask = (document: GoldenDocument) => Promise<Asked>
+
+function openService({ run }: Database, revision: Revision): Ask {
+  let sent: BoundStatement[] = []
   const service = createService({
     database: {
       run: (exchange) => {
@@ -172,13 +193,21 @@ async function ask({ run }: Database, revision: Revision, document: GoldenDocume
     },
     source: () => Promise.resolve(revision),
   })
-  const response = await service.serve(
-    { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
-    { role, claims: JSON.stringify({ role, ...claims }) },
-  )
-  // What is prepared ahead of requests may run after them.
-  return { response, statements: sent.length > 0 || response.outcome === 'ok' ? [...sent] : null }
+  return async ({ text, role, variables, claims, extensions }) => {
+    sent = []
+    const response = await service.serve(
+      { query: text, operationName: null, variables, extensions, queryOnly: false, live: true },
+      { role, claims: JSON.stringify({ role, ...claims }) },
+    )
+    return { response, statements: sent.length > 0 || response.outcome === 'ok' ? [...sent] : null }
+  }
 }
+
+/** A service with a list prepares ahead, which may run after the request: each document has one of its own. */
+const openAsk = (database: Database, revision: Revision): Ask =>
+  revision.manifest.allowlists === undefined
+    ? openService(database, revision)
+    : (document) => openService(database, revision)(document)
 
 function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {
   // Whatever the answer's numbers are, their digits stay as they came.
