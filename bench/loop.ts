@@ -30,7 +30,8 @@ await withCleanup(async (later) => {
   const subject = await openSubject()
   later(subject.close)
   const documents = Object.entries(hostileDocuments(options.number('scale', 1)))
-  for (const [name, document] of documents.filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+  for (const [name, make] of documents.filter(([name]) => wanted.length === 0 || wanted.includes(name))) {
+    const document = make()
     const first: Held[] = []
     const again: Held[] = []
     for (let round = 0; round < rounds; round += 1) {

@@ -27,6 +27,8 @@ const schemas = readdirSync(fixtures)
 interface Case {
   readonly sql: string
   readonly catalog: Catalog
+  /** The model as `modelText` has it. */
+  readonly text: string
   /** The model with what can be watched. */
   readonly live: string
 }
@@ -38,7 +40,7 @@ async function caseOf(sql: string): Promise<Case> {
     const { query } = database
     const compiler = createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll })
     const { catalog, model } = await compiler.compile()
-    return { sql, catalog, live: dump(model.manifest) }
+    return { sql, catalog, text: modelText(catalog), live: dump(model.manifest) }
   } finally {
     await database.drop()
   }
@@ -86,8 +88,8 @@ const rows = keys
 
 test.each(rows)('%s changes what is served of a %s', (key, kind) => {
   const having = cases.filter(({ sql }) => sql.includes(given(key)))
-  const showing = having.filter(({ catalog }) => modelText(withoutKey(catalog, kind, key)) !== modelText(catalog))
-  expect(showing).not.toEqual([])
+  const isShown = having.some(({ catalog, text }) => modelText(withoutKey(catalog, kind, key)) !== text)
+  expect(isShown).toBe(true)
 })
 
 const statementOf: Partial<Record<ObjectKind, string>> = { schema: 'schema', relation: 'table', function: 'function' }

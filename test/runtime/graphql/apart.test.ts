@@ -128,7 +128,7 @@ describe('the other thread', () => {
     'ends over what takes too much memory or time, and the next question gets another one',
     { timeout: 60_000 },
     async () => {
-      const { query: text } = hostileDocuments(0.5)['conditions'] ?? { query: '' }
+      const { query: text } = hostileDocuments(0.5)['conditions']?.() ?? { query: '' }
       const small = createThread({ ...usualThreadLimits, megabytes: 24 })
       expect(await small.ask(revision, questionOf(revision, { text }))).toEqual({ kind: 'exhausted' })
       expect(await small.ask(revision, questionOf(revision, { text: '{__typename}' }))).toMatchObject({ kind: 'ready' })
@@ -180,7 +180,7 @@ describe('documents that were made to hold the event loop', () => {
   it('are answered as ever', { timeout: 240_000 }, async () => {
     const [apart, direct] = [serviceWith(), serviceWith(here)]
     for (const [name, document] of Object.entries(asked)) {
-      const text = bodyOf(document)
+      const text = bodyOf(document())
       const of = async (service: GraphqlService): Promise<unknown> => {
         try {
           const { outcome, body } = await service.serve(readBodyQuickly(text), caller)
@@ -214,7 +214,7 @@ describe('documents that were made to hold the event loop', () => {
       'a variable in many places': 1,
     }
     for (const [name, scale] of Object.entries(large)) {
-      const text = bodyOf(hostileDocuments(scale)[name] ?? { query: '' })
+      const text = bodyOf(hostileDocuments(scale)[name]?.() ?? { query: '' })
       const { heldMs } = await measureHold(async () => (await service.serve(readBodyQuickly(text), caller)).outcome)
       expect(heldMs, name).toBeLessThan(200)
       await place.db.query('delete from notes where id > 2')
@@ -223,7 +223,7 @@ describe('documents that were made to hold the event loop', () => {
 
   it('wait in a queue that has an end', { timeout: 60_000 }, async () => {
     const service = serviceWith(createApart(createThread(), { each: 4, all: 32 }))
-    const { query } = asked['operations and fragments'] ?? { query: '' }
+    const { query } = asked['operations and fragments']?.() ?? { query: '' }
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         service.serve(
