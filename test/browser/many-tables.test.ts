@@ -2,9 +2,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { findChromium, useBrowser } from '../support/chromium.ts'
 import { enterDashboard, panelNames, showPanel } from '../support/dashboard.ts'
+import { sized } from '../support/whole.ts'
 
 const path = findChromium()
-const tables = 500
+const tables = sized(500, 120)
+/** One that has a parent and seven children, the first of which is `child`. */
+const middle = Math.floor(tables / 7) - 1
+const child = `Area${(7 * middle) % 10}OfTheApplication${7 * middle}`
 
 /** Tables that refer to one another as those of a grown application do: most to a few, some to their neighbours. */
 const sql = `
@@ -23,7 +27,7 @@ const sql = `
   end $$;
   grant select on all tables in schema public to anon, authenticated, service_role;`
 
-describe.skipIf(path === null)('the dashboard of a database with 500 tables', { timeout: 300_000 }, () => {
+describe.skipIf(path === null)(`the dashboard of a database with ${tables} tables`, { timeout: 300_000 }, () => {
   const browser = useBrowser(path ?? '')
   let server: AuthServer
   beforeAll(async () => {
@@ -52,19 +56,19 @@ describe.skipIf(path === null)('the dashboard of a database with 500 tables', { 
     const { page, context, checkAccess, shootView } = watched
     const filter = page.getByLabel('Filter by name')
     await page.getByText(`${tables} of ${tables} types`).waitFor()
-    await filter.fill('application70')
+    await filter.fill(`application${middle}`)
     await page.getByText(`9 of ${tables} types`).waitFor()
     await checkAccess()
     await shootView('many-picture-found')
     await filter.fill('')
-    await page.getByLabel('Focus').selectOption('Area0OfTheApplication490')
-    const box = page.locator('g.box').filter({ hasText: /^Area0OfTheApplication490/ })
+    await page.getByLabel('Focus').selectOption(child)
+    const box = page.locator('g.box').filter({ hasText: new RegExp(`^${child}`) })
     const frame = await page.getByRole('region', { name: 'Diagram of the schema' }).boundingBox()
     const seen = await box.boundingBox()
     expect([inside(seen?.x, frame?.x, frame?.width), inside(seen?.y, frame?.y, frame?.height)]).toEqual([true, true])
     await shootView('many-picture-focus')
     await showPanel(watched, server, 'policies')
-    await filter.fill('application_70')
+    await filter.fill(`application_${middle}`)
     await page.getByText(`1 of ${tables} tables`).waitFor()
     await page.getByRole('button', { name: 'Try', exact: true }).click()
     await page.getByText('1 tried').waitFor()
@@ -72,7 +76,7 @@ describe.skipIf(path === null)('the dashboard of a database with 500 tables', { 
     await checkAccess()
     await shootView('many-policies-found')
     await showPanel(watched, server, 'report')
-    await page.getByLabel('Filter').fill('application_70')
+    await page.getByLabel('Filter').fill(`application_${middle}`)
     await page.getByText(`1 of ${tables}, for anon`).waitFor()
     await page.getByText(/^1 of \d+ problems$/).waitFor()
     await checkAccess()

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { advisoryLocksOf } from '../support/advisory-locks.ts'
-import { majors } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
 /** What a function leaves on its connection reaches neither the next field of its request nor the next request. */
@@ -33,7 +33,7 @@ const sql = `
     begin create table made (id int primary key); return 'made'; end $$;
 `
 
-describe.each(majors())('on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('on PostgreSQL %i', (major) => {
   let service: TestService
   const ask = (query: string) => service.graphql(query, { claims: { sub: 'ada' } })
   beforeAll(async () => {

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type Page, type Request } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isWhole } from './whole.ts'
 
 /** Debian's Chromium, or the one that CHROMIUM names; null: there is none, as the run is told. */
 export function findChromium(): string | null {
@@ -13,7 +14,7 @@ export function findChromium(): string | null {
   return null
 }
 
-/** Kept for whoever looks after a run, in CI as well; not in git. */
+/** Kept for whoever looks, with WHOLE=1: a picture takes longer than the test of its page. Not in git. */
 const screenshots = new URL('../browser/screenshots/', import.meta.url)
 
 export interface BrowserRun {
@@ -105,6 +106,7 @@ function watch(page: Page): WatchedPage {
 }
 
 async function keepPicture(page: Page, name: string, fullPage: boolean): Promise<void> {
+  if (!isWhole) return
   await page.screenshot({ path: fileURLToPath(new URL(`${name}.png`, screenshots)), fullPage })
 }
 

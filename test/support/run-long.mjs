@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, openSync, closeSync } from 'node:fs'
 
 /**
- * The long runs, one after the other, since the siege measures what honest callers wait for and nothing may run beside it:
+ * The whole suite at its full size, then the long runs, one after the other, since the siege measures what honest callers wait for
+ * and nothing may run beside it:
  * node test/support/run-long.mjs [--minutes 20] [--seeds 1,2,3] [--topologies workers,pooler]
  * With topologies each of them goes through the laws, the exact run, the storm and the siege, on one seed unless several are given.
  * Ends with a table, and with 1 where one of them failed; what each wrote is in node_modules/.long.
@@ -30,9 +31,12 @@ const through = (topology) => {
 
 const folder = 'node_modules/.long'
 mkdirSync(folder, { recursive: true })
-const runs =
-  topologies?.flatMap(through) ??
-  ['siege', 'exact', 'storm', 'live'].flatMap((name) => seeded(name, [], name === 'storm' ? '5' : minutes))
+const whole = { name: 'whole', seed: '', topology: '', args: [] }
+const long = ['siege', 'exact', 'storm', 'live']
+const runs = topologies?.flatMap(through) ?? [
+  whole,
+  ...long.flatMap((name) => seeded(name, [], name === 'storm' ? '5' : minutes)),
+]
 const results = runs.map(({ name, seed, topology, args }) => {
   const log = openSync(`${folder}/${[name, topology, seed].filter(Boolean).join('-')}.log`, 'w')
   const began = performance.now()

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, RequestContext, ResultRow } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 
 /** Requests that end before Postgres has ended them: the client leaves, the deadline passes, the process stops. */
 
@@ -51,7 +52,7 @@ const until = async (holds: () => Promise<boolean> | boolean, patienceMs: number
   return false
 }
 
-describe.each(majors())('ending a request on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   let database: TestDatabase
   let db: Database
   const open = (poolSize: number) => openDatabase({ url: database.url, schemas: ['public'], poolSize })

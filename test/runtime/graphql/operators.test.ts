@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { introspect, namesOf } from '../../support/api-schema.ts'
-import { majors } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 /**
@@ -36,7 +36,7 @@ const sql = `
 `
 const withDomains = (enabled: boolean): string => sql.replace('"DOMAINS"', `"domains": {"enabled": ${enabled}}`)
 
-const cases = majors().flatMap((major) => [true, false].map((domains) => [major, domains] as const))
+const cases = lawMajors().flatMap((major) => [true, false].map((domains) => [major, domains] as const))
 
 describe.each(cases)('orders on PostgreSQL %i, with domains served as what they are of: %s', (major, domains) => {
   let service: TestService

@@ -6,7 +6,7 @@ import type { Change, ChangeFeed } from '../../../runtime/contract/live.ts'
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openChangeFeed } from '../../../runtime/live/changes/feed.ts'
-import { majors } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { startCluster, type ThrowAwayCluster } from '../../support/cluster.ts'
 import { prepareDatabase } from '../../../compiler/prepare/prepare.ts'
 import { clusterOf } from '../../support/clusters.ts'
@@ -179,7 +179,7 @@ const troubles: readonly Trouble[] = [
   },
 ]
 
-describe.each(majors())('changes on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('changes on PostgreSQL %i', (major) => {
   test(`are all told in the end, whatever happens (SEED=${seed})`, { timeout: 240_000 }, async () => {
     const random = createRandom(seed)
     // A server that is killed may lose what was committed without being written, the triggers too.

@@ -13,7 +13,8 @@ import {
   type Cost,
 } from '../../../../compiler/tools/cost/certificate.ts'
 import { compareCosts } from '../../../../compiler/tools/cost/compare.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -31,7 +32,7 @@ const schema = `
   grant insert, update on authors to authenticated;
   analyze;`
 
-describe.each(majors())('catalograph cost on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('catalograph cost on PostgreSQL %i', (major) => {
   let db: TestDatabase
   let folder: string
   beforeAll(async () => {

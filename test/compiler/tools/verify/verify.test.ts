@@ -7,7 +7,8 @@ import type { BoundStatement, RunExchange } from '../../../../runtime/contract/e
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { runBuilt, runHere } from '../../../support/built-cli.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 
 const schema = `
   do $$ begin execute format('alter database %I set timezone to ''Asia/Kolkata''', current_database()); end $$;
@@ -84,7 +85,7 @@ interface Told {
   readonly verdicts: readonly Verdict[]
 }
 
-describe.each(majors())('catalograph verify on PostgreSQL %i', { timeout: 150_000 }, (major) => {
+describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150_000 }, (major) => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await createDatabase({ major, prepare: true, sql: schema })

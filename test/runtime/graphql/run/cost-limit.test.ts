@@ -4,7 +4,7 @@ import { literal } from '../../../../runtime/sql/literal.ts'
 import { questions, usefulRoles } from '../../../../compiler/tools/verify/questions/document.ts'
 import type { Question, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
 import { worlds } from '../../../support/arbitraries/world.ts'
-import { majors } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 import { openStage, type Stage } from '../../../support/exact/stage.ts'
 import { followDatabase } from '../../../support/followed.ts'
 import { startProxy } from '../../../support/recording-proxy.ts'
@@ -39,7 +39,7 @@ const nested = (levels: number): string =>
 const attack = `{ vaCollection { edges { node { ${nested(5)} } } } }`
 const page = '{ vaCollection { edges { node { id name outs { edges { node { id cc { name } } } } } } } }'
 
-describe.each(majors())('17 limits.cost on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
   let service: TestService
   let time = 0
   beforeAll(async () => {
