@@ -1,5 +1,6 @@
 import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
+import { createLru } from '../../runtime/lib/lru.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
@@ -92,15 +93,31 @@ const recordDigest = (value: object, label: string): string => sha256Hex(itemTex
 /** JSON on one line, keys in code unit order. Thousands of entities are written this way, so it makes no lists on the way. */
 function stableJson(value: unknown): string {
   if (Array.isArray(value)) return listJson(value)
+  if (typeof value === 'boolean' || value === null) return String(value)
   if (!isJsonObject(value)) return JSON.stringify(value)
   let text = ''
-  for (const key of Object.keys(value).sort())
-    text += `${text === '' ? '' : ','}${keyJson(key)}${stableJson(value[key])}`
+  for (const { key, label } of membersInOrder(Object.keys(value))) text += label + stableJson(value[key])
   return `{${text}}`
 }
 
-const keyJson = (key: string): string => (plainKey.test(key) ? `"${key}":` : `${JSON.stringify(key)}:`)
-const plainKey = /^\w+$/
+interface Member {
+  readonly key: string
+  /** What stands before its value, the comma before it included. */
+  readonly label: string
+}
+
+/** Columns and the like have a few sets of keys between them, so each is sorted once. */
+const orders = createLru<string, readonly Member[]>(100_000, (_, joined) => joined.length)
+
+/** No name of Postgres holds a zero byte. */
+function membersInOrder(keys: readonly string[]): readonly Member[] {
+  const joined = keys.join('\0')
+  const known = orders.get(joined)
+  if (known !== undefined) return known
+  const made = keys.toSorted().map((key, place) => ({ key, label: `${place === 0 ? '' : ','}${JSON.stringify(key)}:` }))
+  orders.set(joined, made)
+  return made
+}
 
 function listJson(items: readonly unknown[]): string {
   let text = ''
