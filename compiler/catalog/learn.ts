@@ -95,10 +95,10 @@ const renewed = <T>(before: readonly T[], now: readonly T[], isTouched: (item: T
   ...now,
 ]
 
-const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => ({
-  ...read,
-  object: share(before?.object, read.object),
-})
+const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => {
+  const object = share(before?.object, read.object)
+  return object === read.object ? read : { ...read, object }
+}
 
 interface Named {
   readonly schema: string

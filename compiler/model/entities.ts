@@ -111,17 +111,19 @@ function assemble(
 ): WithDiagnostics<Entity> {
   const order = defaultOrder(named.relation, columns.facts.value)
   const [unions, interfaces] = [unionFacts(named, relations.value), interfaceFacts(named)]
-  const fields = {
+  // The spreads last: see comments/annotate.ts.
+  const facts: EntityFacts = {
     columns: columns.facts.value,
     relations: relations.value,
+    computed: computed.value.map((item) => item.facts),
     ...unions.value,
     ...interfaces.value,
-    computed: computed.value.map((item) => item.facts),
     ...order.value,
     ...chosen.value,
     ...(arbiters && { uniqueKeys: arbiters.value.facts }),
+    ...namedFacts(named, memo),
   }
-  return withDiagnostics({ facts: { ...namedFacts(named, memo), ...fields }, sql }, [
+  return withDiagnostics({ facts, sql }, [
     ...columns.facts.diagnostics,
     ...relations.diagnostics,
     ...unions.diagnostics,

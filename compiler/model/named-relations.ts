@@ -83,7 +83,7 @@ function namedRelation(
   const key = readKey(relation, object)
   const own = { id: objectId(relation.schema, relation.name), name, schema, key: key.value }
   return withDiagnostics(
-    { ...own, relation, outline: memo.same(outlineOf, relation.uniques, relation, own) },
+    { relation, outline: memo.same(outlineOf, relation.uniques, relation, own), ...own },
     key.diagnostics,
   )
 }
@@ -94,7 +94,6 @@ const outlineOf = (
   { primaryKey, identifying, rowSecurity, settings }: AnnotatedRelation,
   own: Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'>,
 ): RelationOutline => ({
-  ...own,
   primaryKey,
   uniques,
   identifying,
@@ -102,6 +101,8 @@ const outlineOf = (
   // The table's word goes before its schema's (spec/graphql.md 17.7).
   crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
   hidesDeleted: settings.softDelete !== null,
+  // Last: see comments/annotate.ts.
+  ...own,
 })
 
 /** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
