@@ -100,9 +100,10 @@ export const startProduct = async (
     readonly args?: readonly string[]
     /** Settings besides those that every subject has. */
     readonly env?: Readonly<Record<string, string>>
+    readonly patienceMs?: number
   } = {},
 ): Promise<Subject> => {
-  const { name = 'catalograph', folder = projectFolder, nodeOptions = [], args = [], env = {} } = options
+  const { name = 'catalograph', folder = projectFolder, nodeOptions = [], args = [], env = {}, patienceMs } = options
   const server = await startServer({
     name,
     args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve', ...args],
@@ -114,6 +115,7 @@ export const startProduct = async (
       ...env,
     },
     ready: postTo('/graphql/v1', access, { query: readyDocument }),
+    ...(patienceMs !== undefined && { patienceMs }),
   })
   return { name, server, request: requestsOf(access) }
 }

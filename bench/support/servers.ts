@@ -23,6 +23,7 @@ export interface ServerCommand {
   readonly port?: number
   /** A request that is answered with 200 once the server is ready. */
   readonly ready: Buffer
+  /** How long it may take to become ready, by itself 30 s. */
   readonly patienceMs?: number
 }
 
@@ -55,9 +56,9 @@ export const startServer = async (command: ServerCommand): Promise<Server> => {
     clearTimeout(impatience)
   }
   const until = performance.now() + (command.patienceMs ?? 30_000)
-  while (!(await isReady(port, command.ready))) {
+  for (let waited = 0; !(await isReady(port, command.ready)); waited += 1) {
     const ended = child.pid === undefined || child.exitCode !== null || child.signalCode !== null
-    if (!ended && performance.now() < until) await pause(10)
+    if (!ended && performance.now() < until) await pause(waited < 100 ? 10 : 50)
     else {
       await stop()
       throw new Error(`The server ${command.name} did not become ready:\n${output}`)
