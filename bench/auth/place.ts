@@ -8,7 +8,7 @@ import { projectKeys } from '../../runtime/identity/keys.ts'
 import { createDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { httpRequest } from '../support/http-client.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { projectFolder } from '../support/record.ts'
+import { commandLine, projectFolder } from '../support/record.ts'
 import { startServer, type Server } from '../support/servers.ts'
 
 /** What a run measures: our server and the limit, each a process of its own, on one database of one Postgres. */
@@ -53,7 +53,7 @@ export async function openPlace(later: (close: () => unknown) => void): Promise<
   const shared = { JWT_SECRET: secret, AUTH_POOL_SIZE: poolSize }
   const ours = await startServer({
     name: 'ours',
-    args: [...profiling(), join(projectFolder, 'dist/compiler/cli.js'), 'serve'],
+    args: [...profiling(), commandLine, 'serve'],
     env: { ...shared, DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, CLIENT_ADDRESS_HEADER: addressHeader },
     ready: ready('/readyz'),
   })

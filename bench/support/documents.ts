@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { TestDatabase } from '../../test/support/database.ts'
-import { projectFolder } from './record.ts'
+import { commandLine } from './record.ts'
 import { documentOf, parentOf } from './tables.ts'
 
 /** The documents of an application on the tables of support/tables.ts: rows by key, pages, trees, inserts and updates. */
@@ -34,25 +34,35 @@ export const applicationOf = (count: number, tables: number): readonly string[] 
     return `${kind(1 + ((mark * 7) % (tables - 1)), mark)}\n`
   })
 
-/** Compiles the database with documents for who is signed in, by the built command line. Resolves with the artifacts' folder. */
+/** Writes a document of an application into a folder that is there. */
+export const writeDocument = (folder: string, at: number, text: string): Promise<void> =>
+  writeFile(join(folder, `q${at}.graphql`), text)
+
+export const writeDocuments = async (folder: string, texts: readonly string[]): Promise<void> => {
+  await mkdir(folder, { recursive: true })
+  for (const [at, text] of texts.entries()) await writeDocument(folder, at, text)
+}
+
+/** Runs `compile` of the built command line on the database. */
+export const runCompile = async (
+  { url, adminUrl }: Pick<TestDatabase, 'url' | 'adminUrl'>,
+  out: string,
+  documents: { readonly folder: string; readonly roles: readonly string[] } | null,
+): Promise<void> => {
+  const asked =
+    documents === null ? [] : ['--documents', join(documents.folder, '*.graphql'), '--roles', documents.roles.join(',')]
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl }
+  await promisify(execFile)(process.execPath, [commandLine, 'compile', '--out', out, ...asked], { env })
+}
+
+/** Compiles the database with documents for who is signed in. Resolves with the artifacts' folder. */
 export const compileApplication = async (
   db: TestDatabase,
   folder: string,
   texts: readonly string[],
 ): Promise<string> => {
   const [documents, artifacts] = [join(folder, 'documents'), join(folder, 'artifacts')]
-  await mkdir(documents, { recursive: true })
-  for (const [at, text] of texts.entries()) await writeFile(join(documents, `q${at}.graphql`), text)
-  const compile = [
-    'compile',
-    '--out',
-    artifacts,
-    '--documents',
-    join(documents, '*.graphql'),
-    '--roles',
-    'authenticated',
-  ]
-  const env = { PATH: process.env['PATH'], DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl }
-  await promisify(execFile)(process.execPath, [join(projectFolder, 'dist/compiler/cli.js'), ...compile], { env })
+  await writeDocuments(documents, texts)
+  await runCompile(db, artifacts, { folder: documents, roles: ['authenticated'] })
   return artifacts
 }

@@ -17,6 +17,9 @@ export interface RunRecord {
 /** The project's folder: benchmarks are started in it (run.mjs), as tests are. */
 export const projectFolder = process.cwd()
 
+/** The built command line. */
+export const commandLine = join(projectFolder, 'dist/compiler/cli.js')
+
 const git = (...args: readonly string[]): string => {
   try {
     return execFileSync('git', args, {

@@ -46,7 +46,19 @@ const long = [
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {
-    const names = ['translate', 'sql', 'shapes', 'serve', 'memory', 'start', 'loop', 'observe', 'curves', 'workers']
+    const names = [
+      'translate',
+      'sql',
+      'shapes',
+      'serve',
+      'memory',
+      'start',
+      'compile',
+      'loop',
+      'observe',
+      'curves',
+      'workers',
+    ]
     const args = ['bench/run.mjs', ...names, '--built', ...effort, ...long]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, BENCH_RECORDS: folder },
@@ -58,6 +70,7 @@ test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
       'Serving',
       'Memory',
       'Starting',
+      'Compiling',
       'Documents',
       'Watched',
       'Exponents',
