@@ -20,6 +20,7 @@ import {
   type TypesFile,
   type UnnamedStatement,
 } from '../../../runtime/graphql/compiled/format.ts'
+import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
 import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
 import { allowlistCacheLimits, createDocuments, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
 import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
@@ -33,7 +34,7 @@ import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import type { PlacedHole } from '../../../runtime/sql/print.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames, type GivenDocument } from '../diff/documents.ts'
-import { nothingEarlier, sealOf, type FindEarlier } from './earlier.ts'
+import { nothingEarlier, type FindEarlier } from './earlier.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { printed } from './print.ts'
@@ -92,11 +93,20 @@ interface Compiled {
   readonly addressed: readonly (readonly [hash: string, address: string])[]
 }
 
+/** What the index says of a document's file. */
+interface Facts {
+  readonly needs: DocumentNeeds
+  readonly subscribes: boolean
+  /** The texts of the types of its variables. */
+  readonly variables: readonly string[]
+}
+
 /** The same for all roles that see what was seen. */
 interface Made extends Pick<Compiled, 'errors' | 'addressed'> {
   /** The texts of the types of its variables. */
   readonly types: readonly string[]
-  readonly seen: Seen
+  /** Null: there is no other role to compare it with. */
+  readonly seen: Seen | null
 }
 
 export function compileDocuments(
@@ -117,26 +127,26 @@ export function compileDocuments(
   const needs = recordingNeeds(engine)
   const needed = new Map<string, DocumentNeeds>()
   const watched = new Map<string, string>()
-  const need = (address: string, named: DocumentNeeds, subscribes: boolean): void => {
+  const declared = new Map<string, readonly string[]>()
+  const know = (address: string, { needs: named, subscribes, variables }: Facts): void => {
     needed.set(address, named)
+    declared.set(address, variables)
     if (subscribes) watched.set(address, definitionOf(startsOf(named), definitions))
   }
   const make = (role: string, document: ExampledDocument): Made => {
-    const seen = seenBy(engine.view(role).visible)
-    const view = roleViewOf(seen.visible)
+    const own = engine.view(role)
+    const seen = roles.length === 1 ? null : seenBy(own.visible)
+    const view = seen === null ? own : roleViewOf(seen.visible)
     const prepared = createDocuments({ ...needs.engine, view: () => view }, allowlistCacheLimits)
-    const types: string[] = []
+    const types = new Set<string>()
     const errors: ErrorEntry[] = []
     const operations = operationsOf({ view, prepared, document, types }, (error) => errors.push(error))
     const named = needs.of(operations)
-    if (errors.length > 0) return { errors, types, addressed: [], seen }
+    if (errors.length > 0) return { errors, types: [...types], addressed: [], seen }
     const address = put({ format: documentsFormat, document: document.text, operations })
-    need(
-      address,
-      named,
-      operations.some(({ kind }) => kind === 'subscription'),
-    )
-    return { errors, types, addressed: [[sha256Hex(document.text), address]], seen }
+    const subscribes = operations.some(({ kind }) => kind === 'subscription')
+    know(address, { needs: named, subscribes, variables: [...types] })
+    return { errors, types: [...types], addressed: [[sha256Hex(document.text), address]], seen }
   }
   const known = new Map<ExampledDocument, Made[]>()
   const compile = (role: string, document: ExampledDocument): Compiled => {
@@ -145,12 +155,12 @@ export function compileDocuments(
       const path = documentFile(found.address)
       files[path] = found.content
       kept.add(path)
-      need(found.address, found.needs, found.subscribes)
+      know(found.address, found)
       return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
     }
     const view = engine.view(role)
     const before = known.get(document) ?? []
-    const same = before.find(({ seen }) => seen.isSeenBy(view.visible))
+    const same = before.find(({ seen }) => seen?.isSeenBy(view.visible))
     const made = same ?? make(role, document)
     if (same === undefined) known.set(document, [...before, made])
     return { ...made, types: made.types.map((text) => inputTypeNamed(view.schema, text)) }
@@ -176,8 +186,10 @@ export function compileDocuments(
     roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
     needs: byAddress(needed),
     watched: byAddress(watched),
+    variables: byAddress(declared),
+    compiler: version,
   }
-  return { files: { ...files, [documentsIndex]: printed({ ...index, seal: sealOf(index, version) }) }, kept, faults }
+  return { files: { ...files, [documentsIndex]: withSeal(printed(index)) }, kept, faults }
 }
 
 const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
@@ -216,7 +228,7 @@ interface Asked {
   readonly prepared: Documents
   readonly document: ExampledDocument
   /** Takes the types of its variables. */
-  readonly types: string[]
+  readonly types: Set<string>
 }
 
 function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly CompiledOperation[] {
@@ -241,7 +253,7 @@ function refuseUnreadable({ view: { role, visible } }: Asked): void {
 function operationOf({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
   const found = prepared.find({ role: view.role, text: document.text, operationName: name })
   const declared = declaredVariables(view.schema, found.definitions)
-  types.push(...declared.map(({ type }) => type.text))
+  for (const { type } of declared) types.add(type.text)
   const { strict, planned } = found.sketch
   const thought = variablesFor(view, found.definitions, document.text)
   const form = {

@@ -10,7 +10,7 @@ import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 5
+export const documentsFormat = 6
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -32,7 +32,11 @@ export interface DocumentsIndex extends DocumentAddresses {
   readonly needs: Readonly<Record<string, DocumentNeeds>>
   /** By the address of a document that subscribes, by what it was decided what it watches (db/check/definitions.ts). */
   readonly watched: Readonly<Record<string, string>>
-  /** By it a compiler knows an index that it wrote itself. */
+  /** By address the types that the variables of a document have. */
+  readonly variables: Readonly<Record<string, readonly string[]>>
+  /** The version that compiled them. */
+  readonly compiler: string
+  /** Shows that the index is what was written; the last member (found.ts). */
   readonly seal: string
 }
 

@@ -38,7 +38,7 @@ export function foundDocuments({ folder, text, files }: Written): FoundDocuments
   const missing = addressesOf(index).find((address) => !there.has(`${address}.json`))
   if (missing !== undefined) throw damaged(`There is no ${folder}/${documentFile(missing)}.`)
   return {
-    id: `${index.revision}.${sha256Hex(text).slice(0, 8)}`,
+    id: `${index.revision}.${index.seal.slice(0, 8)}`,
     folder,
     index,
     addresses: { types: index.types, roles: index.roles },
@@ -56,18 +56,19 @@ function decodeIndex(text: string, path: string): DocumentsIndex {
       'format',
       `${path} has format ${JSON.stringify(value['format'])}, this version reads format ${documentsFormat}. Compile again.`,
     )
-  const lacking = indexParts.find((name) => !isJsonObject(value[name]))
-  if (lacking !== undefined) throw damaged(`${path} lacks "${lacking}".`)
+  if (withSeal(text.slice(0, text.lastIndexOf(sealStart)) + indexEnd) !== text)
+    throw damaged(`${path} was changed after it was compiled.`)
   return value as unknown as DocumentsIndex
 }
 
-const indexParts = [
-  'manifest',
-  'types',
-  'roles',
-  'needs',
-  'watched',
-] as const satisfies readonly (keyof DocumentsIndex)[]
+const sealStart = ',\n  "seal": "'
+const indexEnd = '\n}\n'
+
+/** The text of an index with its last member: the SHA-256 of what stands before it. */
+export function withSeal(text: string): string {
+  const before = text.slice(0, -indexEnd.length)
+  return `${before}${sealStart}${sha256Hex(before)}"${indexEnd}`
+}
 
 /** The text of a file. @throws ArtifactFailure for one that is not what was written */
 export function unchanged(text: string, folder: string, address: string): string {

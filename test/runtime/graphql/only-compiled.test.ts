@@ -9,6 +9,8 @@ import { createClient } from '../../../runtime/client/client.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
+import { printed } from '../../../compiler/tools/compiled/print.ts'
+import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
 import { documentsIn, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
@@ -115,6 +117,11 @@ const edited =
   (from: string, to: string) =>
   async (_place: string, index: string): Promise<void> =>
     writeFile(index, (await readFile(index, 'utf8')).replaceAll(from, to))
+/** An index as `compile` would have written it. */
+const written = async (path: string, change: (index: DocumentsIndex) => object): Promise<void> => {
+  const { seal: _seal, ...index } = JSON.parse(await readFile(path, 'utf8')) as DocumentsIndex
+  await writeFile(path, withSeal(printed({ ...index, ...change({ ...index, seal: '' }) })))
+}
 
 type Given = NonNullable<Asked['variables']>
 
@@ -127,6 +134,9 @@ async function bytes(service: GraphqlService, { role = 'anon', ...asked }: Asked
   const { body } = await service.serve(request, { role, claims: JSON.stringify({ role }) })
   return body.toString()
 }
+
+const cut = async (_place: string, index: string): Promise<void> =>
+  writeFile(index, (await readFile(index, 'utf8')).slice(0, -200))
 
 const codeOf = async (service: GraphqlService, asked: Asked): Promise<string | undefined> =>
   (JSON.parse(await bytes(service, asked)) as Answer).errors?.[0]?.extensions.code
@@ -294,13 +304,13 @@ describe('a server of compiled documents', () => {
   })
 
   it('runs a request once where roles are members of others than where it was compiled', async () => {
-    const folder = await changed(async (_place, index) => {
-      const found = JSON.parse(await readFile(index, 'utf8')) as DocumentsIndex
-      const { manifest } = found
-      const holders = [...manifest.holders, 'service_role'].toSorted()
-      const roles = { ...manifest.roles, anon: { superuser: false, effective: ['anon', 'public', 'service_role'] } }
-      await writeFile(index, JSON.stringify({ ...found, manifest: { ...manifest, holders, roles } }))
-    })
+    const folder = await changed(async (_place, index) =>
+      written(index, ({ manifest }) => {
+        const holders = [...manifest.holders, 'service_role'].toSorted()
+        const roles = { ...manifest.roles, anon: { superuser: false, effective: ['anon', 'public', 'service_role'] } }
+        return { manifest: { ...manifest, holders, roles } }
+      }),
+    )
     let runs = 0
     const service = createCompiledService(
       {
@@ -335,7 +345,10 @@ describe('a server of compiled documents', () => {
       const { roles } = JSON.parse(await readFile(index, 'utf8')) as DocumentsIndex
       const path = join(place, `${roles['anon']?.[sha256Hex(documents.one)]}.json`)
       await writeFile(path, `${await readFile(path, 'utf8')} `)
-      await edited(sha256Hex(documents.shown), sha256Hex('{ other }'))(place, index)
+      await written(index, ({ roles: all }) => {
+        const { [sha256Hex(documents.shown)]: address = '', ...others } = all['anon'] ?? {}
+        return { roles: { anon: { ...others, [sha256Hex('{ other }')]: address } } }
+      })
     })
     const service = onlyCompiled(folder)
     expect(await codeOf(service, { query: documents.one, variables: { id: 1 } })).toBe('DOCUMENT_DAMAGED')
@@ -359,8 +372,14 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 5', '"format": 4'), /has format 4, this version reads format 5/],
-      ['whose index lacks a part', edited('"needs"', '"other"'), /index.json lacks "needs"/],
+      ['of another format', edited('"format": 6', '"format": 5'), /has format 5, this version reads format 6/],
+      ['whose index lacks a part', edited('"needs"', '"other"'), /index.json was changed after it was compiled/],
+      [
+        'whose index says something else',
+        edited('"public"', '"other"'),
+        /index.json was changed after it was compiled/,
+      ],
+      ['whose index ends early', cut, /index.json is not JSON/],
       [
         'without documents',
         (_place: string, index: string) => rm(index),

@@ -28,6 +28,7 @@ export function readNamedExamples(path: string): NamedExamples {
  */
 export function withExamples(documents: readonly GivenDocument[], named: NamedExamples): readonly ExampledDocument[] {
   const unused = new Set(Object.keys(named))
+  const isNamed = unused.size > 0
   const take = (name: string): readonly JsonObject[] => {
     unused.delete(name)
     return Object.hasOwn(named, name) ? (named[name] ?? []) : []
@@ -35,10 +36,13 @@ export function withExamples(documents: readonly GivenDocument[], named: NamedEx
   const exampled: ExampledDocument[] = []
   for (const document of documents) {
     const { source, text } = document
-    const beside = [...examplesBeside(source), ...take(sha256Hex(text))]
-    const byName = new Map(operationNames(text).map((name) => [name, name === null ? [] : take(name)]))
-    const mark = sha256Hex(JSON.stringify([beside, [...byName.values()]])).slice(0, 16)
-    exampled.push({ ...document, mark, examples: (operation) => [...beside, ...(byName.get(operation) ?? [])] })
+    const beside = [...examplesBeside(source), ...(isNamed ? take(sha256Hex(text)) : [])]
+    // Where no operation is named, no document has to be parsed.
+    const names = isNamed ? operationNames(text).filter((name) => name !== null) : []
+    const byName = names.map((name) => [name, take(name)] as const).filter(([, examples]) => examples.length > 0)
+    const found = new Map<string | null, readonly JsonObject[]>(byName)
+    const mark = sha256Hex(JSON.stringify([beside, byName])).slice(0, 16)
+    exampled.push({ ...document, mark, examples: (operation) => [...beside, ...(found.get(operation) ?? [])] })
   }
   const [unknown] = unused
   if (unknown === undefined) return exampled
