@@ -114,8 +114,17 @@ const methods = 'GET, HEAD, POST'
 async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlRequest> {
   if (request.method === 'POST') return readBody(await bodyText(request, bodyLimitBytes))
   if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpFailure('METHOD_NOT_ALLOWED')
-  return readQueryString(Object.fromEntries(new URL(request.url).searchParams))
+  return readQueryString(parametersOf(new URL(request.url).searchParams))
 }
+
+/** A name that is there several times has a list, which no parameter may be. */
+const parametersOf = (search: URLSearchParams): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const [first, ...others] = search.getAll(name)
+      return [name, others.length === 0 ? first : [first, ...others]]
+    }),
+  )
 
 const sent = { vary: 'accept', 'cache-control': 'no-store' }
 

@@ -19,6 +19,7 @@ import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { examplesIn, readPage } from '../../support/examples.ts'
+import { serveBuilt } from '../../support/served.ts'
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 const { anon } = projectKeys(jwtSecret)
@@ -130,6 +131,94 @@ describe('createHandler', () => {
     expect(await code(post({ query: '{ other }' }, strict))).toEqual([400, 'DOCUMENT_NOT_COMPILED'])
     expect(await code(post(byHash(documents.mine, { n: 'x' }), strict))).toEqual([400, 'BAD_VARIABLES'])
   })
+
+  it('answers byte for byte what a server of compiled documents answers, to what is malformed as well', async () => {
+    const served = await serveBuilt(db, {}, null, ['--artifacts', folder, '--only-compiled'])
+    const mine = { query: documents.mine, variables: { n: 1 } }
+    const persisted = (sha256Hash: unknown, more: object = {}): object => ({
+      extensions: { persistedQuery: { version: 1, sha256Hash } },
+      variables: { n: 1 },
+      ...more,
+    })
+    const deep = (levels: number): string => `${'['.repeat(levels)}1${']'.repeat(levels)}`
+    const bodies: readonly (string | object)[] = [
+      ...['', ' ', '{', 'null', '[]', '1', '"query"', '{}', '{"query": null}', '{"query": ["{ a }"]}'],
+      [mine],
+      [mine, mine],
+      { ...mine, operationName: 1 },
+      { ...mine, operationName: '' },
+      { ...mine, operationName: 'Other' },
+      ...['__proto__', 'constructor', 'toString'].map((operationName) => ({ ...mine, operationName })),
+      ...['[]', '"n"', '1', 'null'].map((text) => `{"query": ${JSON.stringify(documents.mine)}, "variables": ${text}}`),
+      { ...mine, extensions: [] },
+      { ...mine, extensions: { persistedQuery: [] } },
+      { ...mine, extensions: { explain: true } },
+      { ...mine, extensions: { schemaReport: true } },
+      ...[1, null, '', '__proto__', 'constructor', 'toString', '../index', '../../current', 'index'].map((hash) =>
+        persisted(hash),
+      ),
+      persisted(sha256Hex(documents.mine).toUpperCase()),
+      persisted(sha256Hex('{ other }'), { query: documents.mine }),
+      persisted(sha256Hex(documents.mine), { query: '{ other }' }),
+      { query: '{ __schema { types { name } } }' },
+      { query: `${documents.mine} ` },
+      `{"__proto__": ${JSON.stringify(mine)}}`,
+      ...['{"__proto__": {"n": 1}}', '{"n": 1, "__proto__": {"n": "x"}}', '{"constructor": 1, "n": 1}'].map(
+        (variables) => `{"query": ${JSON.stringify(documents.mine)}, "variables": ${variables}}`,
+      ),
+      ...[deep(100), deep(600), deep(60_000), '9'.repeat(1_001), '1'.repeat(20), '1e400', '-0', '1.5', 'true'].map(
+        (n) => `{"query": ${JSON.stringify(documents.mine)}, "variables": {"n": ${n}}}`,
+      ),
+      `{"query": ${JSON.stringify(documents.mine)}, "variables": [${'1,'.repeat(7_000)}1]}`,
+      `{"query": ${JSON.stringify(documents.mine)}, "variables": {"n": 1, "more": [${'1,'.repeat(7_000)}${'9'.repeat(1_001)}]}}`,
+      { query: documents.add, variables: { rows: Array.from({ length: 3_000 }, () => ({ id: 'x', body: 1 })) } },
+      { query: documents.add, variables: { rows: Array.from({ length: 3_000 }, () => ({ __proto__x: 1 })) } },
+      { query: documents.mine, variables: { n: 1, more: 'x'.repeat(100_000) } },
+    ]
+    const json = { 'content-type': 'application/json' }
+    const types = [
+      'text/plain',
+      'application/json; charset=latin1',
+      'application/json;charset=utf-8',
+      'application/graphql',
+    ]
+    const posts = [
+      ...bodies.map((body) => ({ body, headers: json })),
+      ...types.map((type) => ({ body: mine, headers: { 'content-type': type } })),
+      { body: mine, headers: { ...json, 'content-encoding': 'gzip' } },
+      ...['application/graphql-response+json', 'text/event-stream', 'image/png', '*/*'].flatMap((accept) =>
+        [mine, { query: '{ other }' }, '{'].map((body) => ({ body, headers: { ...json, accept } })),
+      ),
+    ].map(({ body, headers }) => ({
+      init: { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) },
+      search: '',
+    }))
+    const query = `query=${encodeURIComponent(documents.mine)}`
+    const hashed = `extensions=${encodeURIComponent(JSON.stringify({ persistedQuery: { sha256Hash: sha256Hex(documents.mine) } }))}`
+    const n = 'variables=%7B%22n%22%3A1%7D'
+    const gets = [
+      ...['', 'query', 'query=', `${query}&${n}`, `${hashed}&${n}`, `${query}&${query}&${n}`, `${query}&${n}&${n}`],
+      ...[`${query}&variables=`, `${query}&variables=null`, `${query}&variables=[]`, `${query}&variables=x`],
+      ...[`${query}&${n}&operationName=`, `${query}&${n}&operationName=__proto__`, `${query}&${n}&__proto__=1`],
+      ...[`${query}&${n}&extensions=[]`, 'query=%ZZ', `${query}+&${n}`, `constructor=1&${query}&${n}`],
+      `query=${encodeURIComponent(documents.add)}&variables=${encodeURIComponent('{"rows": []}')}`,
+    ].map((search) => ({ init: { method: 'GET', headers: {} }, search: `?${search}` }))
+    const differing: unknown[] = []
+    for (const { init, search } of [...posts, ...gets]) {
+      const asked = { ...init, headers: { apikey: anon, authorization: ana, ...init.headers } }
+      const answers = await Promise.all(
+        [
+          await fetch(`${served.url}/graphql/v1${search}`, asked),
+          await handler(new Request(`https://example.com/${search}`, asked)),
+        ].map(async (response) => [response.status, response.headers.get('content-type'), await response.text()]),
+      )
+      const [ours, theirs] = answers.map((one) => JSON.stringify(one))
+      if (ours !== theirs || answers[0]?.[0] === 500)
+        differing.push([JSON.stringify([init, search]).slice(0, 300), ...answers])
+    }
+    await served.stop()
+    expect(differing).toEqual([])
+  }, 60_000)
 
   it('gives Postgres so long for a statement, and serves where no connection may be kept', async () => {
     const brief = open(artifacts, { keepsConnections: false, statementTimeoutMs: 200 })
