@@ -7,6 +7,7 @@ import type { AnswerPart } from './lists.ts'
 import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjects } from './known.ts'
 import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
 import { ROWS } from './rows.ts'
+import { asksForNesting, readSelfContained } from './self-contained.ts'
 import type { Catalog } from './types.ts'
 
 /**
@@ -57,9 +58,9 @@ export function createCatalogReader(
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
     const answer = await inTurns(decodeAnswer(answerOf(rows)))
     const joined = await inTurns(join(memo, asked.known, answer))
-    return joined.kind === 'whole' && answer.distributes
-      ? { ...joined, catalog: await withDistributed(query, joined.catalog) }
-      : joined
+    if (joined.kind !== 'whole') return joined
+    const placed = answer.distributes ? await withDistributed(query, joined.catalog) : joined.catalog
+    return { ...joined, catalog: asksForNesting(placed) ? await withSelfContained(query, schemas, placed) : placed }
   }
   return async () => {
     for (let attempt = 1; ; attempt += 1) {
@@ -75,6 +76,12 @@ export function createCatalogReader(
 async function withDistributed(query: CatalogQuery, catalog: Catalog): Promise<Catalog> {
   const { rows } = await query(distributedQuery, [])
   return rows.length === 0 ? catalog : { ...catalog, distributed: rows.map(decodeDistributed) }
+}
+
+/** Likewise. */
+async function withSelfContained(query: CatalogQuery, schemas: readonly string[], catalog: Catalog): Promise<Catalog> {
+  const selfContained = await readSelfContained(query, schemas)
+  return selfContained.length === 0 ? catalog : { ...catalog, selfContained }
 }
 
 interface Question {

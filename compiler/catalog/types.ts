@@ -35,6 +35,11 @@ export interface Catalog {
   readonly strays?: readonly CatalogStray[]
   /** Relations of the above with a trigger that may set columns of a row before it is added; absent where there are none. */
   readonly filled?: readonly Oid[]
+  /**
+   * Tables of the above into which rows are inserted without anything of the owner's reading other rows; absent where there are none,
+   * and where no comment asks for nestedWrites.
+   */
+  readonly selfContained?: readonly Oid[]
   /** What Citus distributes; absent where there is nothing. */
   readonly distributed?: readonly CatalogDistributed[]
   /** Relations and functions of the above that extensions brought; absent where there are none. */

@@ -36,6 +36,7 @@ import type { ValueScope } from './scalars.ts'
 import { sentDefaultsDiagnostics, withSentDefaults } from './sent-defaults.ts'
 import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
 import type { CallSql, EntitySql, Model } from './types.ts'
+import { withSelfContained } from './self-contained.ts'
 import { withTenants } from './tenants.ts'
 import { typeSchemaFacts } from './type-schemas.ts'
 
@@ -69,7 +70,8 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
   const entities = yield* buildEntities(memo, namedRelations.value, entityScope)
   const calls = yield* buildFunctions(memo, scope, placedFunctions)
   const facts = yield* memo.map(callFacts, calls.value)
-  const whole = withSentDefaults(annotated, types.types, withTenants(annotated, entities.value))
+  const marked = withSelfContained(memo, annotated, entities.value)
+  const whole = withSentDefaults(annotated, types.types, withTenants(annotated, marked))
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
   const entityFacts = yield* memo.map(factsOf, placed)
   const servedEnums = yield* memo.map(enumFacts, enums.value)

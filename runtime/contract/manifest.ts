@@ -283,6 +283,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */
   readonly tenant?: TenantFacts
+  /** Nothing of the owner's reads other rows where its rows are inserted; only where some relation has nestedWrites. */
+  readonly selfContained?: true
   /**
    * Who may insert each of the columns that Citus writes defaults of into every insert: a role needs the right to all of them, or the
    * table's. Absent: there are none, or nobody has rights to single columns.

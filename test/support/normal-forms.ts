@@ -15,6 +15,7 @@ export function normalCatalog(catalog: Catalog): unknown {
   return withoutIds(
     {
       ...rest,
+      ...(catalog.selfContained && { selfContained: namesOf(catalog, catalog.selfContained) }),
       relations: catalog.relations.map((relation) => withKeysWhereUsed(catalog, relation)),
       // The comments of Postgres' own types are reworded now and then.
       types: catalog.types.map(({ attributes, ...type }) => ({
@@ -28,6 +29,9 @@ export function normalCatalog(catalog: Catalog): unknown {
     names,
   )
 }
+
+const namesOf = ({ relations }: Catalog, oids: readonly string[]): readonly string[] =>
+  relations.filter(({ oid }) => oids.includes(oid)).map(({ name }) => name)
 
 /** Unique keys by name are of use to `upsert` alone. */
 function withKeysWhereUsed(catalog: Catalog, { uniqueKeys, ...relation }: CatalogRelation): object {

@@ -1,0 +1,90 @@
+import { text } from './rows.ts'
+import type { Catalog, Oid } from './types.ts'
+
+/**
+ * Tables into which rows can be inserted without anything of the owner's reading other rows: several inserts may then be one
+ * statement (spec/graphql.md 17.6). Policies are those of all roles and commands, since what an insert returns has to meet the ones
+ * for reading, too. What has to be immutable (generated columns, expressions of indexes) reads nothing by the owner's word.
+ */
+
+const literals = (names: readonly string[]): string => `'{${names.join(',')}}'::pg_catalog.text[]`
+
+/** Functions of Postgres that are declared stable and read any table. */
+const reading = String.raw`_to_xml`
+
+/** Volatile ones that read none: of Postgres, and of the extensions that are there for it. */
+const drawing = [
+  'nextval',
+  'random',
+  'random_normal',
+  'gen_random_uuid',
+  'uuidv4',
+  'uuidv7',
+  'clock_timestamp',
+  'timeofday',
+]
+const drawingByExtension = [
+  'uuid_generate_v1',
+  'uuid_generate_v1mc',
+  'uuid_generate_v4',
+  'gen_random_uuid',
+  'gen_random_bytes',
+]
+
+/** Bodies of SQL that compute with constants and settings, as those of auth.uid() and its like do: a word of any other kind may read. */
+const ofSettings = String.raw`^(?:\s|[(),;]|'[^']*'|::|->>?|#>>?|\m(?:select|as|coalesce|nullif|true|false|null|(?:pg_catalog\.)?current_setting|text|varchar|jsonb?|uuid|bool|boolean|smallint|integer|bigint|int[248]?)\M)*$`
+
+/** Whether the function `p` of pg_proc reads no rows. */
+const readsNothing = `(p.provolatile = 'i'
+      or p.oid < '16384'::pg_catalog.oid and (p.provolatile = 's' and p.proname !~ '${reading}'
+        or p.proname = any (${literals(drawing)}))
+      or l.lanname = 'c' and p.proname = any (${literals(drawingByExtension)})
+      or l.lanname = 'sql' and p.prosqlbody is null and p.prosrc ~* '${ofSettings.replaceAll("'", "''")}')`
+
+const numbersIn = (members: string): string =>
+  `select found[1]::pg_catalog.oid from pg_catalog.regexp_matches(tree, ':(?:${members}) (\\d+)', 'g') found`
+
+/** Whether an expression as Postgres keeps it, in the column `tree`, may read rows (compiler/live/node-tree.ts reads such trees). */
+const reads = `(tree ~ ':relid [1-9]' or exists (
+      select from pg_catalog.pg_proc p join pg_catalog.pg_language l on l.oid = p.prolang
+      where not ${readsNothing} and p.oid = any (array(${numbersIn('funcid|opfuncid|aggfnoid|winfnoid')}
+        union select o.oprcode::pg_catalog.oid from pg_catalog.pg_operator o where o.oid = any (array(${numbersIn('opno|eqop|sortop')}
+          union select pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.btrim(found[1]), ' ')::pg_catalog.oid[])
+          from pg_catalog.regexp_matches(tree, ':opnos \\(o ([\\d ]+)\\)', 'g') found))))))`
+
+const trees = [
+  'select y.polqual::pg_catalog.text from pg_catalog.pg_policy y where y.polrelid = c.oid',
+  'select y.polwithcheck::pg_catalog.text from pg_catalog.pg_policy y where y.polrelid = c.oid',
+  `select d.adbin::pg_catalog.text from pg_catalog.pg_attrdef d join pg_catalog.pg_attribute a
+      on a.attrelid = d.adrelid and a.attnum = d.adnum where d.adrelid = c.oid and a.attgenerated = ''`,
+  `select k.conbin::pg_catalog.text from pg_catalog.pg_constraint k where k.conrelid = c.oid and k.contype = 'c'`,
+].join('\n    union all ')
+
+/** Domains, and composite types that may hold some, have checks of their own. */
+const hasChecks = `exists (select from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
+      left join pg_catalog.pg_type e on e.oid = t.typelem
+      where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped
+        and (t.typtype in ('c', 'd') or e.typtype in ('c', 'd')))`
+
+/** $1 text[]: schemas. */
+const query = `select c.oid::pg_catalog.text as oid
+from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+where n.nspname = any ($1::pg_catalog.text[]) and c.relkind = 'r' and not c.relhassubclass
+  and not exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid)
+  and not exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
+  and not ${hasChecks}
+  and not exists (select from (${trees}) kept(tree) where ${reads})
+order by c.oid`
+
+/** The OIDs of such tables. @throws TypeError when the answer has another shape */
+export async function readSelfContained(
+  ask: (text: string, values: unknown[]) => Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>,
+  schemas: readonly string[],
+): Promise<readonly Oid[]> {
+  const { rows } = await ask(query, [schemas])
+  return rows.map(({ oid }) => text(oid))
+}
+
+/** Whether it matters: some comment may ask for related rows in inserts. */
+export const asksForNesting = ({ schemas, relations }: Pick<Catalog, 'schemas' | 'relations'>): boolean =>
+  [...schemas, ...relations].some(({ comment }) => comment?.includes('nestedWrites') === true)
