@@ -25,10 +25,10 @@ import { exchangeOf } from './run/exchange.ts'
 import { interestsOf } from './run/interests.ts'
 import { createLoad, type Loaded } from './run/loaded.ts'
 import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
-import { toResponse } from './run/response.ts'
+import { failedInOneOfSeveral, toResponse } from './run/response.ts'
 import { createTenants, hasTenants, type Tenants } from './run/tenants.ts'
 import { beginTurn, type ServiceDatabase, type Turn as TurnOn } from './run/turn.ts'
-import type { Statements } from './statements/statements.ts'
+import { inSteps, type Statements } from './statements/statements.ts'
 
 /**
  * THE PAGE: how one request is answered. Once for each document, role and engine: parse and validate (operation/), plan
@@ -127,18 +127,30 @@ async function engineFor(cell: EngineCell<Loaded>, { query }: GraphqlRequest): P
   return loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 }
 
-async function answer(turn: Turn, texts: Texts, apart: Apart, tenants: Tenants): Promise<GraphqlResponse> {
-  const { found, ready } = await prepared(turn, texts, apart)
+/** @param byStep where several steps in one statement failed: all that it did was undone, and now the one that fails is told */
+async function answer(
+  turn: Turn,
+  texts: Texts,
+  apart: Apart,
+  tenants: Tenants,
+  byStep = false,
+): Promise<GraphqlResponse> {
+  const { found, ready } = await prepared(turn, texts, apart, { byStep })
   turn.outline = ready
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
   const placed = hasTenants(ready.bound) ? { ...ready, bound: await tenants.place(found.turn, ready.bound) } : ready
   await checkEstimate(found.turn, placed.bound)
-  return runReady(found, placed)
+  try {
+    return await runReady(found, placed)
+  } catch (error) {
+    if (byStep || !failedInOneOfSeveral(error, ready)) throw error
+    return answer(turn, texts, apart, tenants, true)
+  }
 }
 
 async function watched(turn: Turn, texts: Texts, apart: Apart): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
-  const { ready } = await prepared(turn, texts, apart, true)
+  const { ready } = await prepared(turn, texts, apart, { watches: true })
   const { interests } = ready
   return interests === undefined
     ? { kind: 'once' }
@@ -149,10 +161,10 @@ async function prepared(
   turn: Turn,
   texts: Texts,
   apart: Apart,
-  watches = false,
+  how: Partial<Pick<Found, 'watches' | 'byStep'>>,
 ): Promise<{ found: Found; ready: Ready }> {
   const admission = await refusedByNow(turn, () => admitted(turn))
-  const found = { ...(await find(turn, admission, texts)), watches }
+  const found = { ...(await find(turn, admission, texts)), watches: false, byStep: false, ...how }
   return { found, ready: await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart)) }
 }
 
@@ -172,9 +184,11 @@ interface Found {
   readonly asked: DocumentRequest
   /** It is asked what the document reads. */
   readonly watches: boolean
+  /** Each step of a field is a statement. */
+  readonly byStep: boolean
 }
 
-async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Omit<Found, 'watches'>> {
+async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Omit<Found, 'watches' | 'byStep'>> {
   const { request, loaded, asker, run } = turn
   const { role } = asker.caller
   const { operationName } = request
@@ -189,19 +203,20 @@ async function find(turn: Turn, admission: Admission | null, texts: Texts): Prom
 }
 
 /** Finds or makes the statements, and binds the request's values. Null: that takes more than some milliseconds. */
-function preparedHere({ turn: { request }, documents, asked, watches }: Found): Ready | null {
+function preparedHere({ turn: { request }, documents, asked, watches, byStep }: Found): Ready | null {
   const document = documents.findQuickly(asked)
   if (document === null) return null
   checkMethod(document, request)
   const made = request.unread === undefined ? document.ready(request.variables) : null
   if (made === null) return null
-  const { writes, pieces } = made.statements
-  return { writes, pieces, bound: bindAll(made), interests: watches ? interestsOf(made) : undefined }
+  const chosen = byStep ? { ...made, statements: inSteps(made.statements) } : made
+  const { writes, pieces } = chosen.statements
+  return { writes, pieces, bound: bindAll(chosen), interests: watches ? interestsOf(made) : undefined }
 }
 
 /** The same by the thread that reads what takes long, unless meanwhile somebody else asked for it. */
 function preparedApart(found: Found, apart: Apart): Promise<Ready> {
-  const { documents, asked, turn } = found
+  const { documents, asked, turn, byStep } = found
   const { loaded, request, context, asker } = turn
   const whenItsTurn = (): Ready | null => {
     const ended = endOf(context)
@@ -209,7 +224,7 @@ function preparedApart(found: Found, apart: Apart): Promise<Ready> {
     return preparedHere(found)
   }
   const party = context?.party ?? asker.caller.claims
-  return apart.read({ revision: loaded.revision, documents, asked, request }, party, whenItsTurn)
+  return apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
 }
 
 async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {
@@ -225,8 +240,9 @@ const ofRevision = ({ request, loaded }: Turn, response: GraphqlResponse): Graph
   request.live === true ? { ...response, revision: loaded.engine.revision } : response
 
 /** What statements were written from, for requests that select `explain`. */
-function madeOf({ documents, asked, turn: { request } }: Found): { statements: Statements; plan: Plan } {
+function madeOf({ documents, asked, turn: { request }, byStep }: Found): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables
-  return { statements: document.prepare(variables).statements, plan: document.plan(variables) }
+  const { statements } = document.prepare(variables)
+  return { statements: byStep ? inSteps(statements) : statements, plan: document.plan(variables) }
 }

@@ -190,7 +190,7 @@ export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | numbe
 }
 
 /** Nodes with the same text between them. */
-export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || '): Sql =>
+export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || ' | ' + '): Sql =>
   parts(nodes, (place) => (place === 0 || place === nodes.length ? '' : between))
 
 /** What a function of texts writes, with nodes in the place of texts. */

@@ -26,7 +26,7 @@ import { allowlistCacheLimits, createDocuments, type Documents } from '../../../
 import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
 import { declaredVariables, inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
 import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import type { Statements } from '../../../runtime/graphql/statements/statements.ts'
+import { inSteps, type Statements } from '../../../runtime/graphql/statements/statements.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
 import { inputTable } from '../../../runtime/graphql/variables/table.ts'
 import type { DeclaredVariable, InputType } from '../../../runtime/graphql/variables/types.ts'
@@ -311,7 +311,7 @@ function shapesOf(
   const key = shapeKeyOf(declared, form)
   const shapes = new Map<string, CompiledShape>()
   for (const variables of examples)
-    shapes.set(key(read(variables)), { variables, ...unnamed(prepare(variables).statements) })
+    shapes.set(key(read(variables)), { variables, ...unnamed(inSteps(prepare(variables).statements)) })
   for (const variables of thought) {
     const found = outcomeOf(() => key(read(variables)))
     // What is thought up need not fit its type.
@@ -319,7 +319,7 @@ function shapesOf(
     const made = outcomeOf(() => prepare(variables))
     shapes.set(found, {
       variables,
-      ...(made instanceof Refusal ? { refused: made.errors } : unnamed(made.statements)),
+      ...(made instanceof Refusal ? { refused: made.errors } : unnamed(inSteps(made.statements))),
     })
   }
   return Object.fromEntries([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -334,7 +334,7 @@ function outcomeOf<T>(work: () => T): T | Refusal {
   }
 }
 
-const unnamed = ({ statements, ...others }: Statements): RunShape => ({
+const unnamed = ({ statements, ...others }: Omit<Statements, 'inSteps'>): RunShape => ({
   ...others,
   statements: statements.map(({ name: _name, text, holes = [], ...statement }): UnnamedStatement => {
     return { text: withHoles(text, holes), ...statement }

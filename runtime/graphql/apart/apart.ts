@@ -24,6 +24,8 @@ export interface Reading {
   readonly documents: Documents
   readonly asked: DocumentRequest
   readonly request: GraphqlRequest
+  /** Each step of a field is a statement. */
+  readonly byStep: boolean
 }
 
 /** Each holds a body. */
@@ -64,7 +66,7 @@ const nothing = (): void => undefined
 
 const overloaded = 'Too many long documents wait to be read; try again shortly.'
 
-const questionOf = ({ revision, asked, request }: Reading): Question => ({
+const questionOf = ({ revision, asked, request, byStep }: Reading): Question => ({
   kind: 'question',
   revision: revision.id,
   role: asked.role,
@@ -72,6 +74,7 @@ const questionOf = ({ revision, asked, request }: Reading): Question => ({
   operationName: asked.operationName,
   queryOnly: request.queryOnly,
   live: request.live === true,
+  byStep,
   variables: request.unread === undefined ? request.variables : {},
   unread: request.unread ?? null,
 })

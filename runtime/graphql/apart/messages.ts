@@ -16,6 +16,7 @@ export interface Question extends Omit<DocumentRequest, 'mark'> {
   readonly revision: string
   readonly queryOnly: boolean
   readonly live: boolean
+  readonly byStep: boolean
   readonly variables: Readonly<Record<string, unknown>>
   /** The body that holds the variables, where they were too many to be read. */
   readonly unread: string | null

@@ -18,7 +18,7 @@ import {
 import { Refusal } from '../protocol/failures.ts'
 import { withinStack } from '../operation/stack.ts'
 import { readBody } from '../http/request.ts'
-import { joinConstants } from '../statements/statements.ts'
+import { inSteps, joinConstants } from '../statements/statements.ts'
 import type { Message, Question, Reply, RevisionPart } from './messages.ts'
 import { pack } from './packing.ts'
 
@@ -76,8 +76,9 @@ function answer(documents: Documents, question: Question): Reply {
     always = document.definitions.length === 0 && !document.writes
     const prepared = withinStack(() => document.prepare(variables))
     const statements = joinConstants(prepared.statements)
-    const { writes, pieces } = statements
-    const ready = pack({ writes, pieces, bound: bindAll(prepared), interests: interestsOf(prepared) })
+    const chosen = { ...prepared, statements: question.byStep ? inSteps(statements) : statements }
+    const { writes, pieces } = chosen.statements
+    const ready = pack({ writes, pieces, bound: bindAll(chosen), interests: interestsOf(prepared) })
     return { kind: 'ready', ready, lesson: lessonOf(document.sketch, { ...prepared, statements }) }
   } catch (error) {
     if (error instanceof Refusal) return { kind: 'refused', code: error.code, errors: error.errors, always }

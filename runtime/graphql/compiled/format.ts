@@ -91,7 +91,8 @@ export type CompiledShape = { readonly variables: Readonly<Record<string, unknow
   | { readonly refused: readonly ErrorEntry[] }
 )
 
-export interface RunShape extends Omit<Statements, 'statements'> {
+/** Each step of a field is a statement: a server of compiled documents is not told of policies and triggers that came. */
+export interface RunShape extends Omit<Statements, 'statements' | 'inSteps'> {
   readonly statements: readonly UnnamedStatement[]
 }
 

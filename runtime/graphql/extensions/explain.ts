@@ -4,7 +4,7 @@ import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/typ
 import type { Slot } from '../plan/values.ts'
 import type { Part } from '../statements/source.ts'
 import { fieldOf } from '../statements/field-of.ts'
-import { toStatements, type StatementEngine, type Statements } from '../statements/statements.ts'
+import { toStatements, type Notes, type StatementEngine, type Statements } from '../statements/statements.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
 /**
@@ -72,17 +72,18 @@ export function explain(
   engine: StatementEngine,
   role: string,
   plan: Plan,
-  { statements, pieces }: Statements,
+  { statements, pieces, inSteps }: Statements,
   bound: readonly BoundStatement[],
   plans: readonly string[],
 ): readonly Explained[] {
   const places = placesOf(plan)
   const aliases = statements.map(() => new Map<string, Path>())
   // Written once more, this time with an eye on what is read for which part of the plan.
-  toStatements(engine, role, plan, (statement) => (alias, part) => {
+  const note: Notes = (statement) => (alias, part) => {
     const path = places.get(part)
     if (path !== undefined) aliases[statement]?.set(alias, path)
-  })
+  }
+  toStatements(engine, role, plan, note, inSteps === undefined)
   const roots = plan.roots.filter(({ kind }) => kind !== 'constant')
   const keysOf = (statement: number): readonly string[] => {
     if (!plan.writes) return roots.map(({ key }) => key)

@@ -183,7 +183,10 @@ export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements):
 
 const sizeOf = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
 
-const weightOf = ({ statements, pieces }: Statements): number =>
+const weightOf = ({ inSteps, ...whole }: Statements): number =>
+  weightOfOne(whole) + (inSteps === undefined ? 0 : weightOfOne(inSteps))
+
+const weightOfOne = ({ statements, pieces }: Pick<Statements, 'statements' | 'pieces'>): number =>
   statements.reduce(
     (sum, { text, values }) => sum + text.length + totalOf(values, ({ slot }) => weightOfSlot(slot)),
     0,

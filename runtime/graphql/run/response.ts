@@ -109,6 +109,10 @@ function databaseFailure(failure: DatabaseFailure, outline: Outline | null): Gra
   ])
 }
 
+/** Whether Postgres refused a statement that is several steps of a field. */
+export const failedInOneOfSeveral = (error: unknown, outline: Outline): boolean =>
+  error instanceof DatabaseFailure && error.kind === 'refused' && placeOf(error, outline)?.several === true
+
 /** In a mutation every statement is one field's, so a statement's failure has a place. */
 const placeOf = ({ statement }: DatabaseFailure, outline: Outline | null): ReturnType<typeof fieldOf> =>
   outline === null || !outline.writes || statement === null ? null : fieldOf(outline.pieces, statement)

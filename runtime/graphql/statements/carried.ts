@@ -19,9 +19,17 @@ export const carriedName = ({ step, column }: CarriedColumn): Sql => literal(`${
 export const carriedValues = (scope: Scope, here: string, of: CarriedColumn): Sql =>
   sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${writtenValues} ->> ${carriedName(of)})`)})`
 
+/**
+ * How a statement gets the value of a column here that a row of another step has, which is known by its place.
+ * `always`: each row here has one there.
+ */
+export type ReadCarried = (scope: Scope, here: string, of: CarriedColumn, place: () => Sql, always: boolean) => Sql
+
+export const fromSetting: ReadCarried = (scope, here, of, place) => sql`${carriedValues(scope, here, of)}[${place()}]`
+
 /** Values of rows in the order in which they were inserted, as the text of an array. */
 export const carriedPairs = (
-  { id, carried }: WriteStep,
+  { id, carried }: Pick<WriteStep, 'id' | 'carried'>,
   from: Ident,
   column: (name: string) => Sql,
 ): readonly (readonly [name: Sql, value: Sql])[] =>

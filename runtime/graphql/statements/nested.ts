@@ -1,4 +1,4 @@
-import { bare, ident } from '../../sql/ident.ts'
+import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import {
   applied,
@@ -6,7 +6,6 @@ import {
   select,
   selectList,
   sql,
-  trusted,
   type Column,
   type Cte,
   type Ident,
@@ -14,20 +13,19 @@ import {
   type Sql,
 } from '../../sql/tree.ts'
 import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/types.ts'
-import type { Value } from '../plan/values.ts'
-import type { CarriedColumn, ConnectStep, InsertStep, LinkedFrom, WriteStep } from '../plan/write-steps.ts'
-import { carriedPairs, counter, equal, keeping, carriedName, carriedValues, writtenValues } from './carried.ts'
+import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
+import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'
+import { insertSql } from './inserted.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
 import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
-import { presetValue } from './set.ts'
 import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
-import { answerJson, answerPairs, conflictSql, refusing } from './writes.ts'
+import { answerJson, answerPairs, refusing } from './writes.ts'
 
 /**
  * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
- * the rows of those before it, and one that answers.
+ * the rows of those before it, and one that answers. Where nothing tells the difference, all of it is one statement (at-once.ts).
  */
 
 export type WithSteps = NestedInsert | RelatedUpdate
@@ -64,9 +62,7 @@ function insertStatement(
   writer.note(target, root)
   const inner = directScope(writer, step.entity, target)
   const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
-  const relation = relationOf(inner.builder)
-  const names = joined(columnsOf(step).map(ident), ', ')
-  const change = sql`insert into ${relation} as ${target} (${names}) ${rowsSql(inner, step)}${conflictSql(writer, root, step.onConflict, inner)}`
+  const change = insertSql(writer, root, inner, step, fromSetting)
   const count = sql`(select count(*) from ${scope.alias})`
   const members = root.kind === 'insert-nested' ? root.members : []
   const counts = members.some(({ kind }) => kind === 'affectedCount')
@@ -83,51 +79,16 @@ function insertStatement(
   return selectList([{ value: checked, as: bare('r') }], [cte])
 }
 
-const columnsOf = ({ rows, presets = [] }: InsertStep): readonly string[] => [
-  ...rows.columns,
-  ...(rows.kind === 'uniform' ? rows.links.map(({ column }) => column) : []),
-  ...presets.map(({ column }) => column),
-]
-
-function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep): Sql {
-  const preset = presets.map((one) => presetValue(scope, one))
-  if (rows.kind === 'separate') {
-    const tuples = rows.rows.map((row) => {
-      const cells = row.map((cell, index) => cellSql(scope, rows.columns[index] ?? '', cell))
-      return sql`(${joined([...cells, ...preset], ', ')})`
-    })
-    return sql`values ${joined(tuples, ', ')}`
-  }
-  const row = bare('x')
-  const own = rows.columns.map((name, index) => ({ as: bare('c', index), ...columnOf(scope.builder, name) }))
-  const places = [...new Set(rows.links.flatMap(({ from }) => from.map(({ places }) => places)))]
-  const placeOf = ({ places: value }: LinkedFrom): Sql => sql`${row}.${bare('p', places.indexOf(value))}`
-  const values = [
-    ...own.map(({ as, fromRecord }) => trusted(fromRecord(`${row}.${as}`))),
-    ...rows.links.map(({ column, from }) => {
-      const found = from.map((one) => sql`${carriedValues(scope, column, one)}[${placeOf(one)}]`)
-      return found.length === 1 ? joined(found, ', ') : sql`coalesce(${joined(found, ', ')})`
-    }),
-    ...preset,
-  ]
-  const definitions = own.map(({ as, recordType }) => trusted(`${as} ${recordType}`))
-  const sources = [
-    ...(rows.records === null
-      ? []
-      : [sql`json_to_recordset(${valueParameter(rows.records)}::json) as (${joined(definitions, ', ')})`]),
-    ...places.map((value) => sql`unnest(${valueParameter(value)}::int4[])`),
-  ]
-  const names = [...own.map(({ as }) => as), ...places.map((_, index) => bare('p', index))]
-  return sql`select ${joined(values, ', ')} from rows from (${joined(sources, ', ')}) as ${row}(${joined(names, ', ')})`
-}
-
-function cellSql(scope: Scope, column: string, cell: Value | (CarriedColumn & { readonly place: number }) | null): Sql {
-  if (cell === null) return sql`default`
-  if ('place' in cell) return sql`${carriedValues(scope, column, cell)}[${cell.place}]`
-  return applied(columnOf(scope.builder, column).operand, valueParameter(cell))
-}
-
 const place = bare('n')
+
+/** The rows of a step that are found by their keys. */
+export interface FoundRows {
+  readonly cte: Cte
+  /** The value of a column that others need. */
+  readonly column: (name: string) => Ident
+  /** Whether there is a key without a row that the caller sees. */
+  readonly isMissing: Sql
+}
 
 /** Finds a row for each key, and refuses the field where there is none that the caller sees. */
 function connectStatement(
@@ -136,6 +97,12 @@ function connectStatement(
   step: ConnectStep & WriteStep,
   isFirst: boolean,
 ): SelectList {
+  const { cte, column, isMissing } = foundRows(writer, root, step)
+  const kept = keeping(isFirst, carriedPairs(step, cte.name, column))
+  return selectList([{ value: refusing(isMissing, noSuchRow, kept), as: bare('r') }], [cte])
+}
+
+export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & WriteStep): FoundRows {
   const target = writer.alias('t')
   writer.note(target, root)
   const scope = directScope(writer, step.entity, target)
@@ -172,13 +139,11 @@ function connectStatement(
       orderBy: [sql`${given}.${place}`],
     },
   )
-  const isMissing = sql`exists (select from ${found} where ${isThere} is null)`
-  const kept = keeping(
-    isFirst,
-    carriedPairs(step, found, (name) => bare('c', step.carried.indexOf(name))),
-  )
-  const checked = refusing(isMissing, noSuchRow, kept)
-  return selectList([{ value: checked, as: bare('r') }], [{ name: found, materialized: true, of: rows }])
+  return {
+    cte: { name: found, materialized: true, of: rows },
+    column: (name) => bare('c', step.carried.indexOf(name)),
+    isMissing: sql`exists (select from ${found} where ${isThere} is null)`,
+  }
 }
 
 /** Keys as rows of their columns' types, each with its place. */

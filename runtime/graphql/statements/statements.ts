@@ -6,6 +6,7 @@ import { print, printOpen, type PlacedHole, type Printed } from '../../sql/print
 import { joined, selectList, sql, trusted, type Pair, type Select, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { Plan, Root, WatchedRead } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
+import { answersItself, atOnceStatement, isAtOnce } from './at-once.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
 import { ofDeleted } from './deleted.ts'
@@ -45,12 +46,16 @@ export type Piece =
       readonly column: number
       /** Of the field's statements, of which that is the last: what of its arguments each is about. */
       readonly about?: readonly (readonly string[] | undefined)[]
+      /** One of them is several steps, of which nothing tells the one that fails. */
+      readonly several?: true
     }
   /** The column holds an object whose members belong here. */
   | { readonly kind: 'members'; readonly statement: number; readonly column: number }
 
 export interface Statements {
   readonly writes: boolean
+  /** The same with a statement for each step of the fields that are several in one here; absent: there are none. */
+  readonly inSteps?: Pick<Statements, 'statements' | 'pieces'>
   readonly statements: readonly Statement[]
   readonly pieces: readonly Piece[]
   /** Of a subscription: what it reads. */
@@ -60,8 +65,16 @@ export interface Statements {
 /** What the answer is made by. */
 export type Outline = Pick<Statements, 'writes' | 'pieces'>
 
+/** The statements with a step each. */
+export const inSteps = ({ inSteps: steps, ...whole }: Statements): Statements => ({ ...whole, ...steps })
+
 /** The same answer from fewer pieces: what is known without the database and stands together is one. */
-export function joinConstants({ pieces, ...others }: Statements): Statements {
+export function joinConstants({ inSteps: steps, ...whole }: Statements): Statements {
+  const joined = { ...whole, pieces: joinedPieces(whole) }
+  return steps === undefined ? joined : { ...joined, inSteps: { ...steps, pieces: joinedPieces(steps) } }
+}
+
+function joinedPieces({ pieces }: Pick<Statements, 'pieces'>): readonly Piece[] {
   const joined: Piece[] = []
   let run: string[] = []
   const flush = (): void => {
@@ -76,7 +89,7 @@ export function joinConstants({ pieces, ...others }: Statements): Statements {
     }
   }
   flush()
-  return { ...others, pieces: joined }
+  return joined
 }
 
 /** What of an engine statements are written with. */
@@ -87,14 +100,22 @@ type SqlRoot = Exclude<Root, { kind: 'constant' }>
 /** A select list holds 1,664 columns at most; documents with more root fields get them as members of objects. */
 const maxColumns = 1_000
 
-/** s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before. */
+/**
+ * s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before.
+ * @param byStep whether each step of a field is a statement, though they could be one
+ */
 export function toStatements(
   engine: StatementEngine,
   role: string,
   plan: Plan,
   notes: Notes = nothingNoted,
+  byStep = false,
 ): Statements {
-  if (plan.writes) return forMutation(engine, role, plan, notes)
+  if (plan.writes) {
+    const whole = forMutation(engine, role, plan, notes, byStep)
+    const isWhole = whole.pieces.every((piece) => piece.kind !== 'column' || piece.several !== true)
+    return isWhole ? whole : { ...whole, inSteps: forMutation(engine, role, plan, nothingNoted, true) }
+  }
   const statements = forQuery(engine, role, plan, notes)
   return plan.reads === undefined ? statements : { ...statements, reads: plan.reads }
 }
@@ -106,7 +127,7 @@ const parts = { row: rowObject, filter: compileFilter }
 
 const nothingNoted: Notes = () => () => undefined
 
-function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: Notes): Statements {
+function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: Notes, byStep: boolean): Statements {
   const statements: Statement[] = []
   const pieces = plan.roots.map((root): Piece => {
     if (root.kind === 'constant') return root
@@ -123,6 +144,13 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
     if (root.kind !== 'insert-nested' && root.kind !== 'update-related') {
       add((writer) => rootStatement(writer, root))
       return column()
+    }
+    if (root.kind === 'insert-nested' && !byStep && isAtOnce(root)) {
+      add((writer) => atOnceStatement(writer, root))
+      const whole = [root.steps.find(({ id }) => id === root.own)?.argument]
+      if (answersItself(root)) return { ...column(), about: whole, several: true }
+      add((writer) => answerStatement(writer, root))
+      return { ...column(), about: [...whole, undefined], several: true }
     }
     root.steps.forEach((_, place) => add((writer) => stepStatement(writer, root, place)))
     const about = root.steps.map(({ argument }) => argument)

@@ -60,6 +60,7 @@ const questionOf = (of: Revision, asked: Partial<Question> & Pick<Question, 'tex
   operationName: null,
   queryOnly: false,
   live: false,
+  byStep: false,
   variables: {},
   unread: null,
   ...asked,

@@ -1,0 +1,103 @@
+import { bare } from '../../sql/ident.ts'
+import { object, toJson } from '../../sql/json.ts'
+import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
+import type { NestedInsert, Row } from '../plan/types.ts'
+import { carriedPairs, counter, keeping, type ReadCarried } from './carried.ts'
+import { insertSql } from './inserted.ts'
+import { foundRows, isAnsweredByLast } from './nested.ts'
+import { noSuchRow } from './reasons.ts'
+import { directScope, seenOutside, type Scope, type Writer } from './source.ts'
+import { answerJson, answerPairs, refusing } from './writes.ts'
+
+/**
+ * An insert with related rows as one statement (spec/graphql.md 17.6), where nothing of the owner's can tell it from several: what
+ * a step inserts is read from what it returns, and keys are checked when all is inserted.
+ */
+
+/** Whether no step reads what another one inserts. */
+export const isAtOnce = ({ steps }: NestedInsert): boolean => {
+  const inserted = steps.flatMap(({ kind, entity }) => (kind === 'insert' ? [entity] : []))
+  return (
+    new Set(inserted).size === inserted.length &&
+    steps.every(
+      (step) =>
+        step.entity.selfContained === true &&
+        step.onConflict === undefined &&
+        (step.kind === 'insert'
+          ? (step.presets ?? []).length === 0
+          : step.kind === 'connect' && !inserted.includes(step.entity)),
+    )
+  )
+}
+
+/** Whether it answers the field, too: what is selected of the rows is in them. */
+export const answersItself = (root: NestedInsert): boolean =>
+  isAnsweredByLast(root) || root.members.every((member) => member.kind !== 'records' || isOwn(member.row))
+
+const isOwn = ({ members }: Row): boolean => members.every(({ kind }) => ownMembers.has(kind))
+
+const ownMembers: ReadonlySet<Row['members'][number]['kind']> = new Set(['typename', 'node-id', 'column', 'headline'])
+
+/** What a step leaves for others. */
+interface Done {
+  readonly cte: Cte
+  /** Its rows as they are seen by others. */
+  readonly rows: Pick<Scope, 'alias' | 'column'>
+  readonly isSingle: boolean
+}
+
+/** The statement of all steps. What it answers is of no account, unless it answers the field. */
+export function atOnceStatement(writer: Writer, root: NestedInsert): SelectList {
+  const done = new Map<number, Done>()
+  const read: ReadCarried = (_, __, { step, column }, place, always) => {
+    const { rows, isSingle } = found(done.get(step), step)
+    return isSingle && always
+      ? sql`(select ${rows.column(column)} from ${rows.alias})`
+      : sql`(select array_agg(${rows.column(column)}) from ${rows.alias})[${place()}]`
+  }
+  const missing: Sql[] = []
+  const inserted = new Map<number, Scope>()
+  for (const step of root.steps) {
+    if (step.kind === 'connect') {
+      const { cte, column, isMissing } = foundRows(writer, root, step)
+      missing.push(isMissing)
+      done.set(step.id, { cte, rows: { alias: cte.name, column }, isSingle: false })
+    } else if (step.kind === 'insert') {
+      const target = writer.alias('t')
+      writer.note(target, root)
+      const inner = directScope(writer, step.entity, target)
+      const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
+      const of = sql`(${insertSql(writer, root, inner, step, read)} returning ${outlet})`
+      done.set(step.id, {
+        cte: { name: scope.alias, materialized: false, of },
+        rows: scope,
+        isSingle: step.given === 1,
+      })
+      inserted.set(step.id, scope)
+    }
+  }
+  const answer = answerOf(writer, root, found(inserted.get(root.own), root.own), [...inserted.values()])
+  const checked = missing.reduceRight((then, isMissing) => refusing(isMissing, noSuchRow, then), answer)
+  return selectList(
+    [{ value: checked, as: bare('r') }],
+    Array.from(done.values(), ({ cte }) => cte),
+  )
+}
+
+function found<T>(one: T | undefined, step: number): T {
+  if (one === undefined) throw new Error(`the step ${step} comes later`)
+  return one
+}
+
+/** @param own the rows of the field itself, among those of all steps */
+function answerOf(writer: Writer, root: NestedInsert, own: Scope, inserted: readonly Scope[]): Sql {
+  const count = joined(
+    inserted.map(({ alias }) => sql`(select count(*) from ${alias})`),
+    ' + ',
+  )
+  if (isAnsweredByLast(root)) return toJson(object(answerPairs(root, count, [])))
+  if (answersItself(root)) return answerJson(writer, root, own, { of: own.alias }, count)
+  const counts = root.members.some(({ kind }) => kind === 'affectedCount')
+  const keys = carriedPairs({ id: root.own, carried: root.entity.key }, own.alias, (name) => own.column(name))
+  return keeping(true, [...keys, ...(counts ? [[counter, count] as const] : [])])
+}
