@@ -112,13 +112,17 @@ export function toStatements(
   byStep = false,
 ): Statements {
   if (plan.writes) {
-    const whole = forMutation(engine, role, plan, notes, byStep)
+    const whole = forMutation(engine, role, plan, notes, byStep || !plan.roots.every(mayRunTwice))
     const isWhole = whole.pieces.every((piece) => piece.kind !== 'column' || piece.several !== true)
     return isWhole ? whole : { ...whole, inSteps: forMutation(engine, role, plan, nothingNoted, true) }
   }
   const statements = forQuery(engine, role, plan, notes)
   return plan.reads === undefined ? statements : { ...statements, reads: plan.reads }
 }
+
+/** Whether nothing that the field runs reaches beyond its transaction, so that the request may be tried again by steps. */
+const mayRunTwice = (root: Root): boolean =>
+  root.kind === 'constant' || (root.kind === 'insert-nested' && isAtOnce(root))
 
 /** Receives facts about each statement while it is written. */
 export type Notes = (statement: number) => Note
@@ -145,7 +149,7 @@ function forMutation(engine: StatementEngine, role: string, plan: Plan, notes: N
       add((writer) => rootStatement(writer, root))
       return column()
     }
-    if (root.kind === 'insert-nested' && !byStep && isAtOnce(root)) {
+    if (root.kind === 'insert-nested' && !byStep) {
       add((writer) => atOnceStatement(writer, root))
       const whole = [root.steps.find(({ id }) => id === root.own)?.argument]
       if (answersItself(root)) return { ...column(), about: whole, several: true }

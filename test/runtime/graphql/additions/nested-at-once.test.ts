@@ -20,6 +20,8 @@ const schema = `
   create policy own on shop using (owner = (select me()));
   create policy own on item using (owner = me());
   insert into kind values (1, 'food'), (2, 'books');
+  create sequence beeps;
+  create function beep() returns bigint language sql as $$ select nextval('beeps') $$;
   create schema rules;
   create function rules.count() returns bigint language sql stable security definer as $$ select count(*) from public.shop $$;
   grant usage on schema rules to anon;
@@ -89,6 +91,18 @@ describe('an insert with related rows in one statement', () => {
     ])
     // A shop that is inserted might be the one to connect.
     expect(sent()).toBe(4)
+  })
+
+  it('runs nothing twice that reaches beyond the transaction', async () => {
+    const fails = [{ name: 'a', itemCollection: { insert: [item('x'), item('x')] } }]
+    const both = 'mutation($o: [ShopInsertInput!]!) { beep x: insertIntoShopCollection(objects: $o) { affectedCount } }'
+    const answer = await service.graphql(both, { variables: { o: fails }, claims: { sub: 'ann' } })
+    expect(answer.errors?.[0]?.path).toEqual(['x'])
+    expect(await rowsOf('select last_value::int from beeps')).toEqual([{ last_value: 1 }])
+    expect(dataOf(await service.graphql(both, { variables: { o: [tree] }, claims: { sub: 'ann' } }))).toEqual({
+      beep: '2',
+      x: { affectedCount: 4 },
+    })
   })
 
   it('reads relations of the rows by a second statement', async () => {
