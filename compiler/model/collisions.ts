@@ -1,5 +1,5 @@
 import { changeFields, lookupsOf } from '../../runtime/contract/lookups.ts'
-import { createNames, type Names } from '../../runtime/contract/type-names.ts'
+import { createNames, namesAhead, type Names } from '../../runtime/contract/type-names.ts'
 import type {
   Diagnostic,
   EntityFacts,
@@ -36,7 +36,10 @@ export function* collisionDiagnostics(
 const counts = (): boolean => true
 
 function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnostic[]> {
-  const names = createNames(manifest, yield* memo.map(counts, manifest.entities), { shared: memo, own: memo })
+  const memory = { shared: memo, own: memo }
+  const readable = yield* memo.map(counts, manifest.entities)
+  yield* namesAhead(manifest, readable, memory)
+  const names = createNames(manifest, readable, memory)
   return [
     ...names.nameless().map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),
@@ -181,9 +184,9 @@ function* rootFieldCollisions(memo: Memo, manifest: Manifest, nameOf: FunctionNa
   const wishes = yield* memo.map(readWish, yield* memo.map(wishText, manifest.entities))
   const all = memo.one(claimants, wishes, manifest.functions)
   yield
-  const onQuery = memo.one(lostOnQuery, memo.sharing(fieldsOfQuery, all))
-  yield
-  return lostFieldDiagnostics([...onQuery, ...memo.one(lostOnMutation, memo.sharing(fieldsOfMutation, all))], nameOf)
+  const onQuery = memo.one(lostOnQuery, yield* memo.sharing(fieldsOfQuery, all))
+  const onMutation = memo.one(lostOnMutation, yield* memo.sharing(fieldsOfMutation, all))
+  return lostFieldDiagnostics([...onQuery, ...onMutation], nameOf)
 }
 
 const claimants = (wishes: readonly Wish[], functions: Manifest['functions']): readonly Claimant[] => [

@@ -59,8 +59,18 @@ function extensionsOf(
   return Object.fromEntries(found)
 }
 
-const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] =>
-  types.flatMap((type) => anyFormOf(type) ?? [])
+const none: readonly FormName[] = []
+
+/** The same list for all that have none, which most have. */
+const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] => {
+  const forms = types.flatMap((type) => anyFormOf(type) ?? [])
+  return forms.length === 0 ? none : forms
+}
+
+const formsFound = (...lists: readonly (readonly (readonly FormName[])[])[]): readonly FormName[] => {
+  const found = new Set(lists.flat(2))
+  return formNames.filter((name) => found.has(name))
+}
 
 const formsOfComposite = ({ fields }: CompositeFacts): readonly FormName[] => formsIn(fields.map(({ type }) => type))
 
@@ -78,8 +88,7 @@ export function* formFacts(
   entities: readonly EntityFacts[],
 ): Steps<Pick<Manifest, 'forms' | 'extensions'>> {
   const inComposites = yield* memo.each(formsOfComposite, composites)
-  const found = new Set([...inComposites, ...(yield* memo.each(formsOfEntity, entities))].flat())
-  const forms = formNames.filter((name) => found.has(name))
+  const forms = memo.one(formsFound, inComposites, yield* memo.each(formsOfEntity, entities))
   const extensions = extensionsOf(types, forms)
   return {
     ...(forms.length > 0 && { forms }),

@@ -35,7 +35,7 @@ export function* buildFunctions(
   scope: FunctionScope,
   functions: readonly PlacedFunction[],
 ): Steps<WithDiagnostics<readonly RootFunction[]>> {
-  const namesakes = memo.groups(nameOf, functions)
+  const namesakes = yield* memo.groups(nameOf, functions)
   const list = yield* memo.each(rootFunction, functions, { ...scope, namesakes })
   return collectFollowed(memo, list, yield* memo.map(functionIn, list))
 }

@@ -56,7 +56,7 @@ export function* buildLinks(
 ): Steps<WithDiagnostics<Table<RelationLinks>>> {
   const others: Others = tablesOf({ namedRelations: byId, outlines: viewOf(byId, outlineOf) })
   const own = yield* memo.each(ownLinks, namedRelations, memo, others)
-  const links = memo.groups(touchedBy, yield* memo.map(linksIn, own))
+  const links = yield* memo.groups(touchedBy, yield* memo.map(linksIn, own))
   return {
     value: memo.one(linksByRelation, memo, links),
     get diagnostics() {

@@ -1,7 +1,7 @@
 import type { Memo } from '../lib/memo.ts'
 import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
 import { tablesOf } from '../lib/reads.ts'
-import { atOnce } from '../lib/steps.ts'
+import { atOnce, type Steps } from '../lib/steps.ts'
 import { bucketTypes } from './buckets.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
@@ -130,13 +130,29 @@ export function* namesForAll(manifest: Manifest, memo: Memo) {
   const reserved = reservedIn(manifest, memo)
   const namings = yield* memo.map(readNaming, yield* memo.map(namingText, manifest.entities))
   yield
-  const tables = tablesOf({ rooted: memo.groups(rootsOf, namings) })
+  const tables = tablesOf({ rooted: yield* memo.groups(rootsOf, namings) })
   yield
   const standings = yield* memo.each(standingOf, namings, tables, reserved.bases)
   return { reserved, standings, additions: memo.one(additionsIn, yield* memo.map(additionsOf, namings)) }
 }
 
 const baseName = ({ name }: EntityFacts): string => name
+
+/** What takes long of createNames, where there is a memory: with turns for others in between. Arguments as there. */
+export function* namesAhead(
+  manifest: Manifest,
+  readable: readonly boolean[],
+  { shared, own }: RoleMemory,
+): Steps<void> {
+  const { standings } = yield* namesForAll(manifest, shared)
+  yield
+  const alone = standingSo('alone', manifest.entities, standings, readable)
+  yield
+  own.table(baseName, alone)
+  yield
+  // Most have the names that they want, and are the owners then.
+  yield* own.map(isKeyed, alone)
+}
 
 const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
   entities.filter((_, place) => keyed[place])

@@ -56,6 +56,24 @@ function meetingOf(
   return [before.length - alike, now.length - alike]
 }
 
+/** A list of which places are exchanged: the very same as long as each place has what it had. */
+export interface Exchange<T> {
+  readonly put: (place: number, item: T) => void
+  readonly list: () => readonly T[]
+}
+
+export function createExchange<T>(before: readonly T[]): Exchange<T> {
+  let after: T[] | null = null
+  return {
+    put: (place, item) => {
+      if (isSame((after ?? before)[place], item)) return
+      after ??= before.slice()
+      after[place] = item
+    },
+    list: () => after ?? before,
+  }
+}
+
 /**
  * The later list with a result for each of its items: as in `results` for those that both have, else as `made` gives it, a
  * step each.
@@ -65,7 +83,7 @@ export function* resultsAfter<Item, Result>(
   items: readonly Item[],
   differences: readonly Difference[],
   made: (item: Item) => Result,
-): Steps<Result[]> {
+): Steps<readonly Result[]> {
   if (differences.every(({ from, to, start, end }) => to - from === end - start && from === start))
     return yield* exchanged(results, items, differences, made)
   const after: Result[] = []
@@ -82,18 +100,18 @@ export function* resultsAfter<Item, Result>(
   return after
 }
 
-/** Where each item has the place of another one, the list is copied as a whole. */
+/** Where each item has the place of another one. */
 function* exchanged<Item, Result>(
   results: readonly Result[],
   items: readonly Item[],
   differences: readonly Difference[],
   made: (item: Item) => Result,
-): Steps<Result[]> {
-  const after = results.slice()
+): Steps<readonly Result[]> {
+  const after = createExchange(results)
   for (const { start, end } of differences)
     for (let place = start; place < end; place += 1) {
-      after[place] = made(items[place] as Item)
+      after.put(place, made(items[place] as Item))
       yield
     }
-  return after
+  return after.list()
 }

@@ -1,8 +1,8 @@
-import { resultsAfter, type Difference } from './differences.ts'
+import { createExchange, resultsAfter, type Difference } from './differences.ts'
 import { createKnownDifferences, differencesMade, type KnownDifferences } from './known-differences.ts'
 import { createReaders, withoutTables, type Inputs, type Readers, type Reads } from './reads.ts'
 import { sameItems } from './share.ts'
-import { mapInSteps, type Steps } from './steps.ts'
+import { atOnce, mapInSteps, type Steps } from './steps.ts'
 import { tableOf, type KeyedTable, type Table } from './table.ts'
 
 /** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
@@ -20,7 +20,11 @@ export interface ListMemory {
   /** The items that `results` would make. */
   readonly unknown: <Item>(fn: object, items: readonly Item[], inputs: Inputs) => Iterable<Item>
   readonly table: <Item>(keyOf: (item: Item) => string, items: readonly Item[]) => Table<Item>
-  readonly groups: <Item>(keysOf: (item: Item) => readonly string[], items: readonly Item[]) => Table<readonly Item[]>
+  /** A step for some hundred items. */
+  readonly groups: <Item>(
+    keysOf: (item: Item) => readonly string[],
+    items: readonly Item[],
+  ) => Steps<Table<readonly Item[]>>
 }
 
 export interface Making<Item, Result> {
@@ -51,22 +55,22 @@ export function createListMemory(): ListMemory {
     return last !== undefined && sameItems(last.inputs, withoutTables(inputs)) ? last : null
   }
   /** The table of the last list, changed by what differs. */
-  const follow = <Item, Value>(
+  const follow = function* <Item, Value>(
     fn: object,
     items: readonly Item[],
-    anew: () => KeyedTable<Value>,
+    anew: () => Steps<KeyedTable<Value>>,
     changes: (
       table: Table<Value>,
       gone: readonly Item[],
       come: readonly Item[],
     ) => ReadonlyMap<string, Value | undefined>,
-  ): Table<Value> => {
+  ): Steps<Table<Value>> {
     const last = tables.get(fn) as KeptTable<Item, Value> | undefined
     const differences = last && known.between(last.items, items)
-    if (differences?.length === 0) return last?.table ?? anew()
+    if (last !== undefined && differences?.length === 0) return last.table
     const table =
       last === undefined || differences === undefined || isMost(differences, items)
-        ? anew()
+        ? yield* anew()
         : last.table.with(changes(last.table, goneIn(last.items, differences), comeIn(items, differences)))
     tables.set(fn, { items, table } satisfies KeptTable<Item, Value>)
     return table
@@ -93,15 +97,20 @@ export function createListMemory(): ListMemory {
       return last === null ? items : comeIn(items, known.between(last.items, items))
     },
     table: (keyOf, items) =>
-      follow(
-        keyOf,
-        items,
-        () => itemsByKey(keyOf, items),
-        (_, gone, come) =>
-          new Map([
-            ...gone.map((item) => [keyOf(item), undefined] as const),
-            ...come.map((item) => [keyOf(item), item] as const),
-          ]),
+      atOnce(
+        follow(
+          keyOf,
+          items,
+          function* () {
+            yield
+            return itemsByKey(keyOf, items)
+          },
+          (_, gone, come) =>
+            new Map([
+              ...gone.map((item) => [keyOf(item), undefined] as const),
+              ...come.map((item) => [keyOf(item), item] as const),
+            ]),
+        ),
       ),
     groups: (keysOf, items) =>
       follow(
@@ -146,14 +155,16 @@ function* madeAfter<Item, Result>(
   goneIn(before, differences).forEach(forget)
   const affected = readers.affectedBy(inputs)
   if (differences.length === 0 && affected.size === 0) return { results, readers }
-  const after = yield* resultsAfter(results, items, differences, make)
+  const exchange = createExchange(yield* resultsAfter(results, items, differences, make))
   const places = placesOf(items, affected)
   for (const place of places) {
     const item = items[place] as Item
     forget(item)
-    after[place] = make(item)
+    exchange.put(place, make(item))
     yield
   }
+  const after = exchange.list()
+  if (after === results) return { results, readers }
   const differing = differencesMade(results, after, differences, places)
   if (differing.length === 0) return { results, readers }
   known.note(results, after, differing)
@@ -163,12 +174,18 @@ function* madeAfter<Item, Result>(
 export const itemsByKey = <Item>(keyOf: (item: Item) => string, items: readonly Item[]): KeyedTable<Item> =>
   tableOf(items.map((item) => [keyOf(item), item]))
 
-export function groupsOf<Item>(
+/** A step for so many items, which are only looked at. */
+const stride = 256
+
+export function* groupsOf<Item>(
   keysOf: (item: Item) => readonly string[],
   items: readonly Item[],
-): KeyedTable<readonly Item[]> {
+): Steps<KeyedTable<readonly Item[]>> {
   const groups = new Map<string, Item[]>()
-  for (const item of items) for (const key of keysOf(item)) push(groups, key, item)
+  for (const [place, item] of items.entries()) {
+    for (const key of keysOf(item)) push(groups, key, item)
+    if (place % stride === 0) yield
+  }
   return tableOf<readonly Item[]>(groups)
 }
 

@@ -68,12 +68,12 @@ export interface Memo {
   readonly groups: <Item extends object>(
     keysOf: (item: Item) => readonly string[],
     items: readonly Item[],
-  ) => Table<readonly Item[]>
+  ) => Steps<Table<readonly Item[]>>
   /** The items that share a key with another one, or have one twice, in their order. */
   readonly sharing: <Item extends object>(
     keysOf: (item: Item) => readonly string[],
     items: readonly Item[],
-  ) => readonly Item[]
+  ) => Steps<readonly Item[]>
 }
 
 interface Kept extends Dependencies {

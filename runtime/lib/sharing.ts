@@ -1,5 +1,6 @@
 import { groupsOf } from './lists.ts'
 import { sameItems } from './share.ts'
+import { mapInSteps, type Steps } from './steps.ts'
 import type { Table } from './table.ts'
 
 /** Items of a list that share a key: few of thousands, so that the next list is followed by the keys that changed. */
@@ -16,18 +17,20 @@ interface Kept<Item> {
   readonly found: readonly Item[]
 }
 
-export type Sharing = <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => readonly Item[]
+export type Sharing = <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<readonly Item[]>
 
 /** @param groupsIn the groups of a list, which know where they differ from those of the last one */
-export function createSharing(groupsIn: <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Groups<Item>): Sharing {
+export function createSharing(
+  groupsIn: <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<Groups<Item>>,
+): Sharing {
   const memory = new Map<object, unknown>()
-  return <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => {
+  return function* <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) {
     const last = memory.get(keysOf) as Kept<Item> | undefined
-    const groups = groupsIn(keysOf, items)
+    const groups = yield* groupsIn(keysOf, items)
     if (last?.groups === groups) return last.found
     const changed = last === undefined ? null : groups.changesSince(last.groups)
     const shared =
-      changed === null ? sharedAmong(groups, items.flatMap(keysOf)) : sharedAmong(groups, changed, last?.shared)
+      changed === null ? sharedAmong(groups, yield* keysIn(keysOf, items)) : sharedAmong(groups, changed, last?.shared)
     const now = membersOf(shared, items)
     const found = last !== undefined && sameItems(last.found, now) ? last.found : now
     memory.set(keysOf, { groups, shared, found } satisfies Kept<Item>)
@@ -36,8 +39,13 @@ export function createSharing(groupsIn: <Item>(keysOf: KeysOf<Item>, items: read
 }
 
 /** The same without a memory: the items that share a key with another one, or have one twice, in their order. */
-export const itemsSharing: Sharing = (keysOf, items) =>
-  membersOf(sharedAmong(groupsOf(keysOf, items), items.flatMap(keysOf)), items)
+export const itemsSharing: Sharing = function* (keysOf, items) {
+  return membersOf(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
+}
+
+function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<readonly string[]> {
+  return (yield* mapInSteps(items, keysOf)).flat()
+}
 
 /**
  * The groups of more than one item.

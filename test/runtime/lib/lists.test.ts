@@ -140,12 +140,12 @@ async function made(memo: Memo, items: readonly Item[]): Promise<unknown> {
   const world = tablesOf({
     items: byName,
     places: viewOf(byName, placeOf),
-    lovers: memo.groups(likedBy, items),
+    lovers: atOnce(memo.groups(likedBy, items)),
     plain: new Map([[`${items.length % 3}`, 1]]),
   })
   const fonds = atOnce(memo.each(fond, items, world))
   const likes = atOnce(memo.map(alike, fonds))
-  const lovers = memo.groups(likedBy, fonds)
+  const lovers = atOnce(memo.groups(likedBy, fonds))
   return [
     [fonds, likes, atOnce(memo.map(quietly, likes)), names.map((name) => lovers.get(name) ?? [])],
     atOnce(memo.each(described, items, world)),
@@ -173,8 +173,8 @@ describe('a memory of lists', () => {
         const memo = createMemo()
         for (const list of lists) {
           const found = list.filter((item) => list.some((other) => shares(item, other)))
-          for (const one of [memo, withoutMemory]) expect(one.sharing(likedBy, list)).toEqual(found)
-          expect(memo.sharing(likedBy, [...list])).toBe(memo.sharing(likedBy, list))
+          for (const one of [memo, withoutMemory]) expect(atOnce(one.sharing(likedBy, list))).toEqual(found)
+          expect(atOnce(memo.sharing(likedBy, [...list]))).toBe(atOnce(memo.sharing(likedBy, list)))
         }
       }),
     )
