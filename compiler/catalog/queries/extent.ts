@@ -73,17 +73,19 @@ const reassigned = `(select coalesce(pg_catalog.bool_or(whole), false) from (
  * Objects that were recorded, relations that are to be read again, and functions whose own rows were written since. The event of a
  * GRANT does not name the object: relations are searched by their rows then, and where columns may have been named, these too. Of
  * a row that was not written since, nothing but its head is read; indexes and the like are found too, and are no relations of
- * `places`. There are few functions beside the thousands of relations, so that these are always searched.
+ * `places`. There are few functions beside the thousands of relations, so that these are always searched. What
+ * is found passes through an array, of which the planner expects little: else it would take the statement for a costly one, and
+ * compile it (JIT).
  */
 export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded
   union select pg_catalog.unnest($7::pg_catalog.oid[])
-  union select c.oid from pg_catalog.pg_class c
-  where ((select unnamed from told) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}
+  union select pg_catalog.unnest(array(select c.oid from pg_catalog.pg_class c
+  where ((select unnamed from told) or ${reassigned}) and c.oid >= ${firstNormalOid} and ${writtenSince('c')}))
   union select p.oid from pg_catalog.pg_proc p
   where p.oid >= ${firstNormalOid} and ${writtenSince('p')}
-  union select a.attrelid from pg_catalog.pg_attribute a
-  where (select granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}
+  union select pg_catalog.unnest(array(select a.attrelid from pg_catalog.pg_attribute a
+  where (select granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}))
 )`
 
 /** What was known and is no more; of what was recorded also what never was known. */
