@@ -31,15 +31,22 @@ export interface OwnFunction {
   readonly definer: boolean
   /** It reads in the snapshot of the statement that calls it (manual 36.7), and keeps no statement from being parallel. */
   readonly stable?: true
+  /**
+   * What it asks, and what the functions that it calls ask, is planned once in a session: by what they are given, Postgres would
+   * plan it for each call (manual, PREPARE).
+   */
+  readonly plannedOnce?: true
   readonly body: string
 }
 
 /** pg_temp stands last: left out, it would come first, and a temporary table could pose as one of pg_catalog's. */
 const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
 
-const createFunction = ({ name, args, returns, language, definer, stable, body }: OwnFunction): string =>
+const createFunction = ({ name, args, returns, language, definer, stable, plannedOnce, body }: OwnFunction): string =>
   `create or replace function ${name}(${args}) returns ${returns} language ${language}${stable ? ' stable parallel safe' : ''}
-  ${definer ? definerClause : 'security invoker'} as ${literal(body)}`
+  ${definer ? definerClause : 'security invoker'}${plannedOnce ? ` set ${onePlan}` : ''} as ${literal(body)}`
+
+const onePlan = 'plan_cache_mode = force_generic_plan'
 
 /** The types of its arguments, as oidvectortypes() lists them. */
 const typesOf = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
@@ -62,7 +69,7 @@ export const ownOid = (fn: OwnFunction): string => functionOid(fn.name, typesOf(
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p
     where p.oid = ${ownOid(fn)} and p.prosrc = ${literal(fn.body)} and p.prosecdef = ${fn.definer}
-      and p.provolatile = '${fn.stable ? 's' : 'v'}')`
+      and p.provolatile = '${fn.stable ? 's' : 'v'}'${fn.plannedOnce ? ` and ${literal(onePlan.replaceAll(' ', ''))} = any (p.proconfig)` : ''})`
 
 export const ownFunction = (fn: OwnFunction): Need => need(`function ${fn.name}`, functionIs(fn), createFunction(fn))
 

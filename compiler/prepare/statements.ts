@@ -97,6 +97,7 @@ const counter = (name: string, body: string, returns = 'event_trigger'): OwnFunc
   returns,
   language: 'plpgsql',
   definer: true,
+  plannedOnce: true,
   body,
 })
 

@@ -122,6 +122,21 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
+  test('what counts changes plans its questions once in a session, also where an older version made it', async () => {
+    const database = await create()
+    const settings = async (): Promise<unknown> =>
+      (
+        await database.query(`select distinct proconfig::text as of from pg_proc
+          where oid in (select evtfoid from pg_event_trigger)`)
+      ).rows
+    const once = [{ of: '{"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan}' }]
+    await prepareDatabase({ url: database.adminUrl })
+    expect(await settings()).toEqual(once)
+    await database.query('alter function catalograph.count_commands() reset plan_cache_mode')
+    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect(await settings()).toEqual(once)
+  })
+
   test.each([
     ['recorded no changes', 'drop table catalograph.schema_record'],
     ['recorded no steps', 'alter table catalograph.schema_record drop column step'],
