@@ -34,23 +34,33 @@ const drawingByExtension = [
 /** Bodies of SQL that compute with constants and settings, as those of auth.uid() and its like do: a word of any other kind may read. */
 const ofSettings = String.raw`^(?:\s|[(),;]|'[^']*'|::|->>?|#>>?|\m(?:select|as|coalesce|nullif|true|false|null|(?:pg_catalog\.)?current_setting|text|varchar|jsonb?|uuid|bool|boolean|smallint|integer|bigint|int[248]?)\M)*$`
 
-/** Whether the function `p` of pg_proc reads no rows. */
-const readsNothing = `(p.provolatile = 'i'
-      or p.oid < '16384'::pg_catalog.oid and (p.provolatile = 's' and p.proname !~ '${reading}'
-        or p.proname = any (${literals(drawing)}))
-      or l.lanname = 'c' and p.proname = any (${literals(drawingByExtension)})
-      or l.lanname = 'sql' and p.prosqlbody is null and p.prosrc ~* '${ofSettings.replaceAll("'", "''")}')`
+/**
+ * Whether the function with this alias of pg_proc reads no rows.
+ * @param readsParsed whether its body may, where Postgres keeps it parsed
+ */
+const readsNothing = (fn: string, readsParsed: string): string => `(${fn}.provolatile = 'i'
+      or ${fn}.oid < '16384'::pg_catalog.oid and (${fn}.provolatile = 's' and ${fn}.proname !~ '${reading}'
+        or ${fn}.proname = any (${literals(drawing)}))
+      or ${language(fn)} = 'c' and ${fn}.proname = any (${literals(drawingByExtension)})
+      or ${language(fn)} = 'sql' and case when ${fn}.prosqlbody is null then ${fn}.prosrc ~* '${ofSettings.replaceAll("'", "''")}'
+        else not ${readsParsed} end)`
 
-const numbersIn = (members: string): string =>
-  `select found[1]::pg_catalog.oid from pg_catalog.regexp_matches(tree, ':(?:${members}) (\\d+)', 'g') found`
+const language = (fn: string): string => `(select l.lanname from pg_catalog.pg_language l where l.oid = ${fn}.prolang)`
 
-/** Whether an expression as Postgres keeps it, in the column `tree`, may read rows (compiler/live/node-tree.ts reads such trees). */
-const reads = `(tree ~ ':relid [1-9]' or exists (
-      select from pg_catalog.pg_proc p join pg_catalog.pg_language l on l.oid = p.prolang
-      where not ${readsNothing} and p.oid = any (array(${numbersIn('funcid|opfuncid|aggfnoid|winfnoid')}
-        union select o.oprcode::pg_catalog.oid from pg_catalog.pg_operator o where o.oid = any (array(${numbersIn('opno|eqop|sortop')}
-          union select pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.btrim(found[1]), ' ')::pg_catalog.oid[])
-          from pg_catalog.regexp_matches(tree, ':opnos \\(o ([\\d ]+)\\)', 'g') found))))))`
+const numbersIn = (tree: string, members: string): string =>
+  `select found[1]::pg_catalog.oid from pg_catalog.regexp_matches(${tree}, ':(?:${members}) (\\d+)', 'g') found`
+
+/** Whether an expression as Postgres keeps it may read rows (compiler/live/node-tree.ts reads such trees). */
+const reads = (tree: string, fn: string, isHarmless: string): string => `(${tree} ~ ':relid [1-9]' or exists (
+      select from pg_catalog.pg_proc ${fn} where not ${isHarmless}
+        and ${fn}.oid = any (array(${numbersIn(tree, 'funcid|opfuncid|aggfnoid|winfnoid')}
+          union select o.oprcode::pg_catalog.oid from pg_catalog.pg_operator o
+          where o.oid = any (array(${numbersIn(tree, 'opno|eqop|sortop')}
+            union select pg_catalog.unnest(pg_catalog.string_to_array(pg_catalog.btrim(found[1]), ' ')::pg_catalog.oid[])
+            from pg_catalog.regexp_matches(${tree}, ':opnos \\(o ([\\d ]+)\\)', 'g') found))))))`
+
+/** Of functions that a parsed body calls, those with such a body count as reading. */
+const readsInBody = reads('p.prosqlbody::pg_catalog.text', 'q', readsNothing('q', 'true'))
 
 const trees = [
   'select y.polqual::pg_catalog.text from pg_catalog.pg_policy y where y.polrelid = c.oid',
@@ -73,7 +83,7 @@ where n.nspname = any ($1::pg_catalog.text[]) and c.relkind = 'r' and not c.relh
   and not exists (select from pg_catalog.pg_rewrite r where r.ev_class = c.oid)
   and not exists (select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal)
   and not ${hasChecks}
-  and not exists (select from (${trees}) kept(tree) where ${reads})
+  and not exists (select from (${trees}) kept(tree) where ${reads('tree', 'p', readsNothing('p', readsInBody))})
 order by c.oid`
 
 /** The OIDs of such tables. @throws TypeError when the answer has another shape */
