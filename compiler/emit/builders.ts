@@ -1,5 +1,6 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
+import { sameJson } from '../../runtime/lib/share.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/types.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { argumentText } from './calls.ts'
@@ -40,7 +41,7 @@ interface NamedType {
   readonly name: string
   readonly text: string
   /** The first column of the type. */
-  readonly column: string
+  readonly column: ColumnSql
 }
 
 /** The types of an entity's columns, each once, in order of appearance. */
@@ -49,21 +50,28 @@ export interface Types {
   readonly byColumn: ReadonlyMap<ColumnSql, NamedType>
 }
 
-const typeKey = ({ type, array, plainDelimiter, geo, json, alike, order }: ColumnSql): string =>
-  JSON.stringify([type, array, plainDelimiter, geo, json, alike, order])
+/** Columns whose values have the same functions. */
+const isOneType = (a: ColumnSql, b: ColumnSql): boolean =>
+  a.type === b.type &&
+  a.array === b.array &&
+  a.plainDelimiter === b.plainDelimiter &&
+  a.alike === b.alike &&
+  sameJson(a.json, b.json) &&
+  sameJson(a.geo, b.geo) &&
+  sameJson(a.order, b.order)
 
 export function typesOf({ columns }: EntitySql): Types {
-  const types = new Map<string, NamedType>()
+  const list: NamedType[] = []
   const taken = new Set<string>()
   const byColumn = new Map<ColumnSql, NamedType>()
   for (const column of columns) {
-    const key = typeKey(column)
-    const type = types.get(key) ?? nameType(column, taken)
+    const known = list.find((one) => isOneType(one.column, column))
+    const type = known ?? nameType(column, taken)
+    if (known === undefined) list.push(type)
     taken.add(type.name)
-    types.set(key, type)
     byColumn.set(column, type)
   }
-  return { list: [...types.values()], byColumn }
+  return { list, byColumn }
 }
 
 function nameType(column: ColumnSql, taken: ReadonlySet<string>): NamedType {
@@ -71,7 +79,7 @@ function nameType(column: ColumnSql, taken: ReadonlySet<string>): NamedType {
     .replaceAll('[]', '_array')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_|_$/g, '')
-  return { name: freeName(`as_${word}`, taken), text: valuesText(column), column: column.column }
+  return { name: freeName(`as_${word}`, taken), text: valuesText(column), column }
 }
 
 function freeName(wanted: string, taken: ReadonlySet<string>): string {

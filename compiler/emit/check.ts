@@ -81,7 +81,7 @@ async function typeProblems({ list }: Types, { parse, types }: Check): Promise<r
       problem: await parse(typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder)),
     }
     types.set(text, known)
-    if (known.problem !== null) problems.push({ part: `the type of column ${column}`, problem: known.problem })
+    if (known.problem !== null) problems.push({ part: `the type of column ${column.column}`, problem: known.problem })
   }
   return problems
 }

@@ -24,14 +24,16 @@ import type { ColumnSql } from './types.ts'
 /**
  * The columns of the manifest (spec/graphql.md 1.3), by attribute number: those with a field, and those without one
  * that the key or a relation needs (`needed`).
+ *
+ * @param asked of the relation, see additionsOfTable
  */
 export function buildColumns(
   scope: ModelScope,
   values: Values,
   named: NamedRelation,
   needed: ReadonlySet<string>,
+  asked: ValueAdditions,
 ): WithDiagnostics<readonly ColumnFacts[]> {
-  const asked = additionsOfTable(named)
   const required = requirementOf(scope, named)
   const compares = tableAdditions(named.relation, named.schema).columnFilters === true
   return collectPresent(
@@ -45,14 +47,18 @@ export function buildColumns(
 }
 
 /** What a relation's own comment, or its schema's, says of its values. */
-const additionsOfTable = ({ relation, schema }: NamedRelation): ValueAdditions => ({
-  ...formSwitches(tableAdditions(relation, schema)),
-  enumArrays: tableAdditions(relation, schema).enumArrays === true,
-  domains: schema.settings.domains,
-  functionShapes: schema.settings.functionShapes,
-  composites: schema.settings.composites,
-  geo: schema.settings.geo,
-})
+export function additionsOfTable({ relation, schema }: NamedRelation): ValueAdditions {
+  const additions = tableAdditions(relation, schema)
+  return {
+    enumArrays: additions.enumArrays === true,
+    domains: schema.settings.domains,
+    functionShapes: schema.settings.functionShapes,
+    composites: schema.settings.composites,
+    geo: schema.settings.geo,
+    // Last: see comments/annotate.ts.
+    ...formSwitches(additions),
+  }
+}
 
 const isServed = (facts: ColumnFacts): boolean => facts.field !== null && facts.type !== null
 
@@ -122,8 +128,12 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
 }
 
 /** What the builders need of every live column, served or not. */
-export function buildColumnSql(scope: ModelScope, values: Values, named: NamedRelation): readonly ColumnSql[] {
-  const asked = additionsOfTable(named)
+export function buildColumnSql(
+  scope: ModelScope,
+  values: Values,
+  named: NamedRelation,
+  asked: ValueAdditions,
+): readonly ColumnSql[] {
   return named.relation.columns.map((column) => {
     const value = values(column.type, asked)
     const read = readAs(scope, column.type, asked)

@@ -6,7 +6,7 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { relationWord } from '../report/object-name.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { accessFacts, presetColumns, presetSql } from './access.ts'
-import { buildColumns, buildColumnSql } from './columns.ts'
+import { additionsOfTable, buildColumns, buildColumnSql } from './columns.ts'
 import { buildComputed, type Computed } from './computed.ts'
 import { defaultFilter } from './default-filter.ts'
 import { defaultOrder } from './default-order.ts'
@@ -95,8 +95,11 @@ interface Columns {
 }
 
 function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonly string[]): Columns {
-  const values = readValues(scope)
-  return { facts: buildColumns(scope, values, named, new Set(needed)), sql: buildColumnSql(scope, values, named) }
+  const [values, asked] = [readValues(scope), additionsOfTable(named)]
+  return {
+    facts: buildColumns(scope, values, named, new Set(needed), asked),
+    sql: buildColumnSql(scope, values, named, asked),
+  }
 }
 
 function assemble(

@@ -5,7 +5,7 @@ import type { LinkSetting, LinkStep } from '../comments/links.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
-import { buildColumns } from './columns.ts'
+import { additionsOfTable, buildColumns } from './columns.ts'
 import { forwardField } from './crossings.ts'
 import { isCondition } from './default-filter.ts'
 import { unlinked, type RelationLinks } from './links.ts'
@@ -79,7 +79,8 @@ function hopFrom(
   const to = found === undefined ? undefined : scope.namedRelations.get(found.to.id)
   if (found === undefined || to === undefined)
     return `${nameRelation(relation)} has no relation ${JSON.stringify(field)}`
-  const columns = conditions.length === 0 ? [] : buildColumns(scope, readValues(scope), to, new Set()).value
+  const columns =
+    conditions.length === 0 ? [] : buildColumns(scope, readValues(scope), to, new Set(), additionsOfTable(to)).value
   const isUsable = isCondition(to.relation, columns, scope)
   const wrong = conditions.find((condition) => !isUsable(condition))
   if (wrong !== undefined) {

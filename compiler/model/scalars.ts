@@ -41,12 +41,12 @@ export interface ValueAdditions extends FormSwitches {
 
 /** What the schema of a function says of its values. */
 export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): ValueAdditions => ({
-  ...formSwitches(schemas.get(schema)?.settings),
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
   functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
   composites: schemas.get(schema)?.settings.composites ?? false,
   geo: schemas.get(schema)?.settings.geo ?? false,
+  ...formSwitches(schemas.get(schema)?.settings),
 })
 
 /**
@@ -72,12 +72,19 @@ export type Values = (oid: Oid, asked: ValueAdditions) => ValueFacts | null
 
 /**
  * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
- * arrays of composites, pseudo-types.
+ * arrays of composites, pseudo-types. It reads a type once for the same `asked`: many columns have few types.
  */
-export const readValues =
-  (scope: ValueScope): Values =>
-  (oid, asked) =>
-    readValue({ scope, asked }, oid)
+export function readValues(scope: ValueScope): Values {
+  const read = new WeakMap<ValueAdditions, Map<Oid, ValueFacts | null>>()
+  return (oid, asked) => {
+    const values = read.get(asked) ?? new Map<Oid, ValueFacts | null>()
+    read.set(asked, values)
+    const known = values.get(oid)
+    const value = known === undefined ? readValue({ scope, asked }, oid) : known
+    values.set(oid, value)
+    return value
+  }
+}
 
 /** Where types are looked up, and what has become of those that are enums. */
 export interface ValueScope extends ModelScope {

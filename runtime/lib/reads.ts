@@ -12,9 +12,10 @@ export interface Tables {
   readonly [areTablesKey]: true
 }
 
+/** The spread stands last, so that all that are made share a hidden class (see compiler/comments/annotate.ts). */
 export const tablesOf = <T extends Readonly<Record<string, Lookup<unknown>>>>(lookups: T): T & Tables => ({
-  ...lookups,
   [areTablesKey]: true,
+  ...lookups,
 })
 
 type AnyTables = Tables & Readonly<Record<string, Lookup<unknown>>>

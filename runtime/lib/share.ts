@@ -1,5 +1,5 @@
 /** Whether two values are the same JSON, member by member in the same order. */
-export const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+export const sameJson = (a: unknown, b: unknown): boolean => isSame(a, b) || JSON.stringify(a) === JSON.stringify(b)
 
 /**
  * Whether two values are the very same, by their references. In V8 `===` also reads an object that is the same, lest it is NaN;
