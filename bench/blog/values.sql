@@ -1,8 +1,10 @@
 -- Beside the blog: groups of its posts, and values whose filters additions bring, without policies, so that their indexes serve.
 
-comment on table posts is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000})';
+comment on table posts is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000,
+  "polymorphism": {"collections": ["Written"]}})';
 comment on table comments is '@graphql({"totalCount": {"enabled": true}, "aggregate": {"enabled": true}, "groups": {"enabled": true}, "max_rows": 1000,
-  "links": {"replied": ["post", "author"]}})';
+  "links": {"replied": ["post", "author"]}, "polymorphism": {"collections": ["Written"]}})';
+create index on comments (created_at desc, id);
 
 comment on table users is '@graphql({"uniqueKeys": {"enabled": true}})';
 

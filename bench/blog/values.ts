@@ -116,6 +116,29 @@ export const valueOperations: readonly AdditionOperation[] = [
       values: ({ from }) => [String(from)],
     },
   },
+  {
+    name: 'interface-collection',
+    shows: ['polymorphism'],
+    document: `query Collected($from: Datetime!) {
+    writtenCollection(first: 30, filter: {createdAt: {lte: $from}}, orderBy: [{createdAt: DescNullsLast}]) { edges { node {
+      __typename createdAt ... on Posts { title } ... on Comments { hidden } } } }
+  }`,
+    variables: (draw) => ({ from: new Date(Date.now() - draw(1_000) * 3_600_000).toISOString() }),
+    hand: {
+      name: 'interface-collection',
+      text: `select row_to_json(z) from (select (k.*)::record as "writtenCollection" from (select array(select (e.*)::record
+      from (select w.node from (
+        (select p.created_at, 'Posts' as t, p.id, (n.*)::record as node from posts p,
+          lateral (select 'Posts' as "__typename", p.created_at as "createdAt", p.title) n
+          where p.created_at <= $1::timestamptz order by p.created_at desc, p.id limit 30)
+        union all
+        (select c.created_at, 'Comments', c.id, (n.*)::record from comments c,
+          lateral (select 'Comments' as "__typename", c.created_at as "createdAt", c.hidden) n
+          where c.created_at <= $1::timestamptz order by c.created_at desc, c.id limit 30)) w
+        order by w.created_at desc, w.t collate "C", w.id limit 30) e) as edges) k) z`,
+      values: ({ from }) => [String(from)],
+    },
+  },
   devices(
     'jsonFilters',
     'filter-json-contains',

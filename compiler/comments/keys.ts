@@ -229,8 +229,9 @@ export const keys = [
     on: ['relation'],
     decode: polymorphism,
     help:
-      '{"unions": {"name": ["relation", ...]}, "interfaces": ["Name", ...]}: fields that lead to one row by the first of ' +
-      'several relations that leads to one, and interfaces of what its type shares with others.',
+      '{"unions": {"name": ["relation", ...]}, "interfaces": ["Name", ...], "collections": ["Name", ...]}: fields that lead ' +
+      'to one row by the first of several relations that leads to one, interfaces of what its type shares with others, and ' +
+      'those of them whose collections have its rows.',
   },
   {
     key: 'live',

@@ -8,6 +8,8 @@ export interface PolymorphismSetting {
   readonly unions: readonly UnionSetting[]
   /** Names of interfaces that its type has. */
   readonly interfaces: readonly string[]
+  /** Those of them whose collections have its rows. */
+  readonly collections: readonly string[]
 }
 
 export interface UnionSetting {
@@ -16,21 +18,36 @@ export interface UnionSetting {
   readonly of: readonly string[]
 }
 
-/** `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"]}`; a union that cannot be read is left out. */
+/**
+ * `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"], "collections": ["Content"]}`; a union that cannot be read
+ * is left out.
+ */
 export const polymorphism: Decoder<PolymorphismSetting> = (value) => {
-  const { given, remarks } = membersOf(value, ['unions', 'interfaces'])
+  const { given, remarks } = membersOf(value, ['unions', 'interfaces', 'collections'])
   const unions = unionsIn(given === null ? null : member(given, 'unions'))
-  const interfaces = given === null ? null : member(given, 'interfaces')
-  const isRead = interfaces === null || isNames(interfaces)
+  const namesOf = (name: string): Names => namesIn(name, given === null ? null : member(given, name))
+  const [interfaces, collections] = [namesOf('interfaces'), namesOf('collections')]
   return {
     ok: true,
-    value: { unions: unions.read, interfaces: isRead ? [...new Set(interfaces)] : [] },
-    remarks: [
-      ...remarks,
-      ...unions.remarks,
-      ...(isRead ? [] : [`"interfaces" is ${JSON.stringify(interfaces)}, which is no list of names`]),
-    ],
+    value: {
+      unions: unions.read,
+      interfaces: [...new Set([...interfaces.read, ...collections.read])],
+      collections: [...new Set(collections.read)],
+    },
+    remarks: [...remarks, ...unions.remarks, ...interfaces.remarks, ...collections.remarks],
   }
+}
+
+interface Names {
+  readonly read: readonly string[]
+  readonly remarks: readonly string[]
+}
+
+function namesIn(name: string, told: JsonValue): Names {
+  if (told === null) return { read: [], remarks: [] }
+  return isNames(told)
+    ? { read: told, remarks: [] }
+    : { read: [], remarks: [`"${name}" is ${JSON.stringify(told)}, which is no list of names`] }
 }
 
 function unionsIn(told: JsonValue): { readonly read: readonly UnionSetting[]; readonly remarks: readonly string[] } {

@@ -47,6 +47,7 @@ function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnos
       .filter((item) => item.fields.length > 0 && !names.ownsComposite(item))
       .map((item) => takenEnumName(names, item)),
     ...(manifest.interfaces === true ? manifest.entities.flatMap((entity) => takenInterfaces(names, entity)) : []),
+    ...(manifest.interfaces === true ? manifest.entities.flatMap((entity) => takenCollections(names, entity)) : []),
     ...(manifest.unions === true ? manifest.entities.flatMap((entity) => takenUnionNames(names, entity)) : []),
   ]
 }
@@ -57,6 +58,7 @@ function ownerOf(names: Names, name: string): string {
   const found = names.find(name)
   if (found === undefined) return 'a type that is always there, or that another object brings'
   if (found.kind === 'interface') return 'an interface'
+  if (found.kind === 'collection') return 'the collection of an interface'
   if (found.kind === 'entity' || found.kind === 'union') return entityLabel(found.entity)
   const { schema, name: type } = 'enum' in found ? found.enum : found.composite
   return nameType(schema, type)
@@ -82,6 +84,11 @@ const takenInterfaces = (names: Names, entity: EntityFacts): readonly Diagnostic
   (entity.interfaces ?? [])
     .filter((name) => !names.ownsInterface(name))
     .map((name) => diagnose('interface-unusable', entityLabel(entity), { name, owner: ownerOf(names, name) }))
+
+const takenCollections = (names: Names, entity: EntityFacts): readonly Diagnostic[] =>
+  (entity.collections ?? [])
+    .filter((name) => names.ownsInterface(name) && !names.ownsCollection(name))
+    .map((name) => diagnose('collection-unusable', entityLabel(entity), { name }))
 
 interface Claim {
   readonly field: string
@@ -159,6 +166,8 @@ interface Wish {
   readonly lookups: readonly string[]
   /** Fields of Mutation that `updates` adds. */
   readonly changes: readonly string[]
+  /** Names of interfaces whose collections have its rows. */
+  readonly collections: readonly string[]
 }
 
 /** As text, which is equal where it says the same. */
@@ -170,6 +179,7 @@ const wishText = (entity: EntityFacts): string =>
     label: entityLabel(entity),
     lookups: lookupsOf(entity).map((lookup) => lookup.name),
     changes: changeFields(entity),
+    collections: entity.collections ?? [],
   } satisfies Wish)
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
@@ -203,14 +213,27 @@ const lostOnQuery = (all: readonly Claimant[]): readonly Lost[] => losersOf('Que
 const lostOnMutation = (all: readonly Claimant[]): readonly Lost[] => losersOf('Mutation', mutationClaims(all))
 
 /*
- * On a root, relations come before functions, these before look-ups and changes by unique keys, and earlier ones before
- * later ones.
+ * On a root, relations come before functions, these before look-ups and changes by unique keys, which come before collections of
+ * interfaces, and earlier ones before later ones.
  */
 
 function queryClaims(all: readonly Claimant[]): readonly Claim[] {
   const [wishes, functions] = [all.filter(isWish), all.filter(isFunction)]
-  return [...wishes.flatMap(collectionClaims), ...callClaims(functions, false), ...wishes.flatMap(lookupClaims)]
+  const interfaces = new Map(
+    wishes.flatMap(({ collections, label }) => collections.map((name) => [name, label] as const)).toReversed(),
+  )
+  return [
+    ...wishes.flatMap(collectionClaims),
+    ...callClaims(functions, false),
+    ...wishes.flatMap(lookupClaims),
+    ...[...interfaces].toSorted(byText).map(([name, label]) => ({
+      field: rootField('collection', name),
+      object: () => `${label} (collection of ${name})`,
+    })),
+  ]
 }
+
+const byText = ([one]: readonly [string, string], [other]: readonly [string, string]): number => (one < other ? -1 : 1)
 
 function mutationClaims(all: readonly Claimant[]): readonly Claim[] {
   const [wishes, functions] = [all.filter(isWish), all.filter(isFunction)]

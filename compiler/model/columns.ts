@@ -6,7 +6,7 @@ import type { AnnotatedColumn } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameColumn } from '../report/object-name.ts'
-import { comparisonOf } from './comparisons.ts'
+import { comparisonOf, sortingOf } from './comparisons.ts'
 import { attributesOf } from './composites.ts'
 import { deprecation } from './deprecation.ts'
 import { formSwitches } from './filter-forms.ts'
@@ -36,10 +36,15 @@ export function buildColumns(
 ): WithDiagnostics<readonly ColumnFacts[]> {
   const required = requirementOf(scope, named)
   const compares = tableAdditions(named.relation, named.schema).columnFilters === true
+  const isCollected = named.relation.settings.polymorphism.collections.length > 0
   return collectPresent(
     named.relation.columns.map((column) => {
       const own = columnFacts(named, column, values(column.type, asked), required)
-      const facts = compares && own.filter && own.order ? { ...own, ...comparisonOf(scope, column, asked) } : own
+      const facts = {
+        ...own,
+        ...(compares && own.filter && own.order && comparisonOf(scope, column, asked)),
+        ...(isCollected && own.order && sortingOf(scope, column, asked)),
+      }
       const kept = isServed(facts) || needed.has(column.name)
       return withDiagnostics(kept ? facts : null, columnDiagnostics(named, column, facts))
     }),

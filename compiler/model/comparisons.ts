@@ -26,8 +26,27 @@ export function comparisonOf(
   asked: ValueAdditions,
 ): Pick<ColumnFacts, 'comparison'> {
   const type = lookThrough(scope, oid, asked)
-  if (type === undefined) return {}
-  const { schema, name } = type
-  const family = schema === 'pg_catalog' ? (families[name] ?? name) : objectId(schema, name)
-  return { comparison: collation === undefined ? family : `${family} collate ${collation}` }
+  return type === undefined ? {} : { comparison: collated(familyOf(type), collation) }
 }
+
+/**
+ * What a column's values are sorted with (spec/graphql.md 17.9): those of which each can be written as a value of its type, without
+ * being rounded or cut.
+ */
+export function sortingOf(
+  scope: ModelScope,
+  { type: oid, collation, modifier }: AnnotatedColumn,
+  asked: ValueAdditions,
+): Pick<ColumnFacts, 'sorting'> {
+  const type = lookThrough(scope, oid, asked)
+  if (type === undefined) return {}
+  const family = familyOf(type)
+  const own = family === 'text' ? family : `${objectId(type.schema, type.name)}${modifier < 0 ? '' : ` ${modifier}`}`
+  return { sorting: collated(own, collation) }
+}
+
+const familyOf = ({ schema, name }: { readonly schema: string; readonly name: string }): string =>
+  schema === 'pg_catalog' ? (families[name] ?? name) : objectId(schema, name)
+
+const collated = (text: string, collation: string | undefined): string =>
+  collation === undefined ? text : `${text} collate ${collation}`

@@ -39,13 +39,18 @@ function unionOf(
 }
 
 /** Names of interfaces that GraphQL can spell. */
-export function interfaceFacts({ relation }: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'interfaces'>> {
-  const { interfaces } = relation.settings.polymorphism
-  const names = interfaces.filter(isValidName)
+export function interfaceFacts({
+  relation,
+}: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'interfaces' | 'collections'>> {
+  const { interfaces, collections } = relation.settings.polymorphism
+  const [names, collected] = [interfaces.filter(isValidName), collections.filter(isValidName)]
   const told = interfaces
     .filter((name) => !isValidName(name))
     .map((name) => diagnose('name-unusable', nameRelation(relation), { name, what: 'it is no interface' }))
-  return withDiagnostics(names.length === 0 ? {} : { interfaces: names }, told)
+  return withDiagnostics(
+    { ...(names.length > 0 && { interfaces: names }), ...(collected.length > 0 && { collections: collected }) },
+    told,
+  )
 }
 
 /** Of two that want a field the last one has it; those without a key of their own take what is free (spec/graphql.md 2.4, 17.8). */

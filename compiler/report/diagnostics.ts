@@ -99,6 +99,11 @@ export const diagnosticKinds = {
     ({ name, owner }) => `There is no interface ${quote(name)}: the type name belongs to ${owner}.`,
     () => 'Give it another name in the setting "polymorphism" of all its tables.',
   ),
+  'collection-unusable': kind<{ name: string }>(
+    'warning',
+    ({ name }) => `The interface ${quote(name)} has no collection: one of its type names belongs to another type.`,
+    () => 'Give the interface another name in the setting "polymorphism" of all its tables.',
+  ),
   'access-unknown': kind<{ key: string; what: string }>(
     'warning',
     ({ key, what }) => `The setting ${quote(key)} names ${what}, which is not there.`,

@@ -279,6 +279,8 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly unions?: readonly UnionFacts[]
   /** Names of the interfaces that its type has beside Node (spec/graphql.md 17.9); absent: none. */
   readonly interfaces?: readonly string[]
+  /** Those of them whose collections have its rows; absent: none. */
+  readonly collections?: readonly string[]
   /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
   /** What Citus distributes the rows by; absent: it does not. */
@@ -383,6 +385,8 @@ export interface ColumnFacts extends Deprecable {
   readonly order: boolean
   /** Columns with the same text are compared with each other; only with columnFilters. */
   readonly comparison?: string
+  /** Rows of several relations are sorted by columns with the same text; only where interfaces have collections. */
+  readonly sorting?: string
   readonly aggregate: AggregateFacts
   /** Whether the column may stand in insert and update inputs at all (not generated, identity or serial). */
   readonly input: boolean

@@ -20,13 +20,13 @@ import {
   withoutThese,
   type Claims,
 } from './name-claims.ts'
-import { basesOf, partList, partsWith, type NamePart } from './name-parts.ts'
+import { basesOf, partList, parts, partsWith, type NamePart } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
 
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
- * relation by precedence, those with a key before those without; then enums, composites, unions and
- * interfaces. The losers have no type.
+ * relation by precedence, those with a key before those without; then enums, composites, unions,
+ * interfaces and the collections of these. The losers have no type.
  */
 
 /** Those that are there in every schema. */
@@ -88,6 +88,8 @@ export interface Names {
   readonly ownsComposite: (item: CompositeFacts) => boolean
   readonly ownsUnion: (item: UnionFacts) => boolean
   readonly ownsInterface: (name: string) => boolean
+  /** Whether the interface has the types of its collection. */
+  readonly ownsCollection: (name: string) => boolean
   /** Which type bears a name. */
   readonly find: (
     name: string,
@@ -100,11 +102,23 @@ export interface Names {
   readonly nameless: () => readonly EntityFacts[]
 }
 
-type ValuePart = EnumPart | CompositePart | UnionPart | InterfacePart
+type ValuePart = EnumPart | CompositePart | UnionPart | InterfacePart | CollectionPart
 
 interface InterfacePart {
   readonly kind: 'interface'
 }
+
+/** A type of the collection of an interface. */
+interface CollectionPart {
+  readonly kind: 'collection'
+  readonly interface: string
+  readonly part: InterfaceTypeName
+}
+
+/** What the collection of an interface is made of. */
+const collectionParts = ['connection', 'edge', 'filter', 'orderBy'] as const satisfies readonly NamePart[]
+
+export type InterfaceTypeName = (typeof collectionParts)[number]
 
 interface UnionPart {
   readonly kind: 'union'
@@ -206,6 +220,9 @@ export function createNames(
     for (const union of entity.unions ?? []) claimOthers([[union.type, { kind: 'union', entity, union }]])
   for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
     for (const name of entity.interfaces ?? []) claimOthers([[name, { kind: 'interface' }]])
+  const ownsInterface = (name: string): boolean => others.get(name)?.kind === 'interface'
+  for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
+    for (const name of (entity.collections ?? []).filter(ownsInterface)) claimOthers(collectionTypes(name))
 
   return {
     owns,
@@ -221,7 +238,8 @@ export function createNames(
       const found = others.get(item.type)
       return found !== undefined && 'union' in found && found.union === item
     },
-    ownsInterface: (name) => others.get(name)?.kind === 'interface',
+    ownsInterface,
+    ownsCollection: (name) => collectionTypes(name).every(([type]) => others.get(type)?.kind === 'collection'),
     listFilters,
     exposed: keyedOf(owners, atOnce(own.map(isKeyed, owners))),
     nameless: () => withoutThese(entities, owners),
@@ -231,6 +249,10 @@ export function createNames(
     },
   }
 }
+
+/** The types that the collection of an interface brings. */
+const collectionTypes = (name: string): readonly (readonly [name: string, type: CollectionPart])[] =>
+  collectionParts.map((part) => [name + parts[part], { kind: 'collection', interface: name, part }])
 
 /** The types that a composite type brings. */
 const compositeTypes = (item: CompositeFacts): readonly (readonly [name: string, type: CompositePart])[] => [

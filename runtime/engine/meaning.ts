@@ -7,6 +7,8 @@ import type { Related } from './related.ts'
 /** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
 export type FieldMeaning =
   | { readonly kind: 'collection'; readonly entity: EntityFacts }
+  /** The rows of all of these in one order. */
+  | { readonly kind: 'collections'; readonly of: readonly EntityFacts[] }
   /** `by`: a unique key other than the primary one. */
   | {
       readonly kind: 'by-key'

@@ -51,11 +51,14 @@ export const objectFrom = (pairs: readonly Pair[], rows: Rows): Sql =>
     ? inForms(pairs, rowOf(select(columnsOf(pairs), rows)), (value) => select([{ value }], rows))
     : select([{ value: aggregated(pairs) }], rows)
 
-/** The first of these objects that is not null. Where one is json at once, all of them are: a record is none. */
-export function firstObject(objects: readonly Sql[]): Sql {
-  const areAlike = objects.every((one) => typeof one === 'object' && one.kind === 'object')
-  return sql`coalesce(${joined(areAlike ? objects : objects.map(toJson), ', ')})`
-}
+/** The first of these objects that is not null. */
+export const firstObject = (objects: readonly Sql[]): Sql => sql`coalesce(${joined(alike(objects), ', ')})`
+
+/** Objects, of which one is taken: where one is json at once, all of them are, since a record is none. */
+export const alike = (objects: readonly Sql[]): readonly Sql[] =>
+  objects.every((one) => typeof one === 'object' && (one.kind === 'object' || one.kind === 'item'))
+    ? objects
+    : objects.map(toJson)
 
 const rowOf = (of: Select): Select => select([{ value: { kind: 'row', alias: row } }], { from: [{ of, alias: row }] })
 

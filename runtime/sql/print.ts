@@ -14,6 +14,7 @@ import type {
   PageSize,
   Sql,
   Union,
+  Vacancy,
 } from './tree.ts'
 import { findUses } from './uses.ts'
 
@@ -66,6 +67,8 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
         return `${node.outlet.alias}.${columns.get(node.outlet)?.get(node.of)}`
       case 'outlet':
         return carriedList(node)
+      case 'vacancy':
+        return nullList(node)
       case 'row':
         return rowText(node.alias)
       case 'object':
@@ -94,6 +97,10 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     const used = [...(columns.get(outlet) ?? [])]
     return used.length === 0 ? text(outlet.otherwise) : used.map(([of, as]) => `${text(of)} as ${as}`).join(', ')
   }
+  const nullList = ({ outlet }: Vacancy): string => {
+    const used = [...(columns.get(outlet) ?? [])]
+    return used.length === 0 ? 'null' : used.map(([of, as]) => `${text(outlet.nullOf(of))} as ${as}`).join(', ')
+  }
   const columnText = ({ value, as }: Column): string => (as === undefined ? text(value) : `${text(value)} as ${as}`)
   const columnList = (all: readonly Column[]): string => all.map((column) => ` ${columnText(column)}`).join(',')
 
@@ -121,8 +128,9 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
     (node.limit === undefined ? '' : ` limit ${text(node.limit)}`) +
     (node.offset === undefined ? '' : ` offset ${text(node.offset)}`)
 
-  const unionText = ({ alias, arms, orderBy, limit }: Union): string =>
-    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${text(limit)})`
+  const unionText = ({ alias, arms, orderBy, limit, offset }: Union): string =>
+    `(select * from (${list(arms, ' union all ')}) ${alias}${clause('order by', orderBy)} limit ${text(limit)}` +
+    `${offset === undefined ? '' : ` offset ${text(offset)}`})`
 
   const written = selectText(statement)
   const values = [...numbers.keys()]

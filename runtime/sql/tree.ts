@@ -20,6 +20,7 @@ export type Sql =
   | Written
   | Carried
   | Outlet
+  | Vacancy
   | RowValue
   | ObjectValue
   | Item
@@ -79,6 +80,14 @@ export interface Outlet {
   readonly alias: Ident
   /** What is listed where nothing outside uses a column. */
   readonly otherwise: Sql
+  /** A null of the type of what is handed out. */
+  readonly nullOf: (of: Sql) => Sql
+}
+
+/** Nulls in the place of the columns that an outlet hands out, where other rows stand beside its own under one alias. */
+export interface Vacancy {
+  readonly kind: 'vacancy'
+  readonly outlet: Outlet
 }
 
 /**
@@ -163,6 +172,7 @@ export interface Union {
   readonly arms: readonly Select[]
   readonly orderBy: readonly Sql[]
   readonly limit: Sql
+  readonly offset?: Sql
 }
 
 export const parameter = (value: unknown): Parameter => ({ kind: 'parameter', value })
@@ -190,7 +200,7 @@ export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | numbe
 }
 
 /** Nodes with the same text between them. */
-export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || ' | ' + '): Sql =>
+export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || ' | ' + ' | ' '): Sql =>
   parts(nodes, (place) => (place === 0 || place === nodes.length ? '' : between))
 
 /** What a function of texts writes, with nodes in the place of texts. */

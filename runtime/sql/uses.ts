@@ -22,12 +22,16 @@ export function findUses(statement: Select, rows: RowForm): Uses {
   const items = new Map<Select, Item[]>()
   const dissolved = new Set<Item>()
   const last: Sql[] = []
+  /** By alias: outlets that share one hand out columns of different names. */
+  const counts = new Map<Ident, number>()
 
   const carry = ({ outlet, of, as }: Carried, within: Select): void => {
     const known = columns.get(outlet) ?? new Map<Sql, Ident>()
     if (known.has(of)) return
     visit(of, within)
-    known.set(of, as ?? bare('c', known.size + 1))
+    const count = (counts.get(outlet.alias) ?? 0) + 1
+    known.set(of, as ?? bare('c', count))
+    counts.set(outlet.alias, count)
     columns.set(outlet, known)
   }
   const addItem = (item: Item, within: Select): void => {
@@ -61,6 +65,7 @@ export function findUses(statement: Select, rows: RowForm): Uses {
       case 'parameter':
       case 'size':
       case 'outlet':
+      case 'vacancy':
       case 'row':
         return
       case 'parts':
@@ -80,6 +85,7 @@ export function findUses(statement: Select, rows: RowForm): Uses {
       case 'union':
         node.arms.forEach(visitSelect)
         last.push(...node.orderBy)
+        if (node.offset !== undefined) visit(node.offset, within)
         return
     }
   }

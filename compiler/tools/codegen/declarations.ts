@@ -114,9 +114,13 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): reado
   }
   if (isInputObjectType(type)) return [declareInput(text, name, type)]
   const part = layout.rowOf(type.name)
+  const rows = layout.rowsOf(type.name)
+  if (rows?.kind === 'edge') return []
   const fields = Object.values(type.getFields()).filter(isAskable)
+  const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
+  if (rows !== undefined)
+    return [declareInterface(name, further.map(text.field), `sdk.EitherConnection<${text.either(rows.of)}>`)]
   if (part?.kind === 'connection') {
-    const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
     const of = madeOf(layout, type, part).map(mention)
     return [declareInterface(name, further.map(text.field), `sdk.Connection<${of.join(', ')}>`)]
   }

@@ -1,9 +1,11 @@
 import {
   getNamedType,
+  isAbstractType,
   isEnumType,
   isInputObjectType,
   isIntrospectionType,
   isObjectType,
+  type GraphQLAbstractType,
   type GraphQLEnumType,
   type GraphQLInputObjectType,
   type GraphQLNamedType,
@@ -35,6 +37,8 @@ export interface Layout {
   readonly identifier: (type: string) => string
   /** The row type that a type is a part of the API of; undefined for inputs, for rows, and for what belongs to none. */
   readonly rowOf: (type: string) => RowPart | undefined
+  /** The same of the collection of an interface, whose rows are of several types. */
+  readonly rowsOf: (type: string) => RowsPart | undefined
 }
 
 export interface ClientFile {
@@ -64,6 +68,12 @@ export interface RowPart {
   readonly row: GraphQLObjectType
 }
 
+export interface RowsPart {
+  readonly kind: 'connection' | 'edge'
+  /** In the order of their names. */
+  readonly of: readonly GraphQLObjectType[]
+}
+
 const sharedPath = 'shared'
 
 /** Where the types are declared that reading any table takes. */
@@ -72,7 +82,7 @@ export const rowsFile: ClientFile = { path: 'rows' }
 export function layOut(schema: GraphQLSchema): Layout {
   const types = Object.values(schema.getTypeMap()).sort(byName)
   const declared = types.filter(isDeclared(schema))
-  const rowParts = findRowParts(declared)
+  const [rowParts, rowsParts] = [findRowParts(declared), findRowsParts(schema, declared)]
   const rows = new Set([...rowParts.values()].map(({ row }) => row))
   const isRow = (type: GraphQLObjectType): boolean => rows.has(type) || type.getInterfaces().length > 0
   const heads = headsOf(declared, isRow)
@@ -90,6 +100,7 @@ export function layOut(schema: GraphQLSchema): Layout {
     },
     identifier: (type) => identifiers.get(type) ?? type,
     rowOf: (type) => rowParts.get(type),
+    rowsOf: (type) => rowsParts.get(type),
   }
 }
 
@@ -146,6 +157,25 @@ function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPa
   }
   return found
 }
+
+function findRowsParts(schema: GraphQLSchema, types: readonly DeclaredType[]): ReadonlyMap<string, RowsPart> {
+  return new Map(
+    types.filter(isObjectType).flatMap((type): readonly (readonly [string, RowsPart])[] => {
+      const edge = objectIn(type, 'edges')
+      const node = getNamedType(edge?.getFields()['node']?.type)
+      if (edge === undefined || !isAbstractType(node)) return []
+      const of = typesOf(schema, node)
+      return [
+        [type.name, { kind: 'connection', of }],
+        [edge.name, { kind: 'edge', of }],
+      ]
+    }),
+  )
+}
+
+/** What an interface or a union may be, in the order of the names. */
+export const typesOf = (schema: GraphQLSchema, type: GraphQLAbstractType): readonly GraphQLObjectType[] =>
+  [...schema.getPossibleTypes(type)].sort(byName)
 
 /** Others have the rows in between (spec/graphql.md 17.7), and are types as any other. */
 const isPlainEdge = (edge: GraphQLObjectType): boolean =>

@@ -1,8 +1,8 @@
-import { getNamedType, isObjectType, isUnionType, type GraphQLArgument } from 'graphql'
+import { getNamedType, isObjectType, isUnionType, type GraphQLArgument, type GraphQLObjectType } from 'graphql'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
 import { createImports, type Imports } from './imports.ts'
-import { madeOf, type ClientTable, type DeclaredType, type Layout, type Module } from './layout.ts'
+import { madeOf, typesOf, type ClientTable, type DeclaredType, type Layout, type Module } from './layout.ts'
 import {
   askedTables,
   functionsOf,
@@ -75,12 +75,15 @@ const pageName = (row: string): string => `${row}$page`
 
 function exportFacts(printing: Printing, type: DeclaredType): readonly string[] {
   const part = printing.layout.rowOf(type.name)
-  if (!isObjectType(type) || part?.kind === 'edge' || part?.kind === 'written') return []
+  const rows = printing.layout.rowsOf(type.name)
+  if (!isObjectType(type) || part?.kind === 'edge' || part?.kind === 'written' || rows?.kind === 'edge') return []
   const mention = (name: string): string => mentionFacts(printing, name)
   const common =
     part?.kind === 'connection'
       ? [`...$sdk.connection(${madeOf(printing.layout, type, part).map(mention).join(', ')})`]
-      : []
+      : rows !== undefined
+        ? [`...$sdk.eitherConnection(${eitherFacts(printing, rows.of)})`]
+        : []
   const known = ['edges', 'pageInfo']
   const fields = Object.values(type.getFields()).filter(({ name }) => common.length === 0 || !known.includes(name))
   const members = fields.flatMap((field) => {
@@ -100,15 +103,15 @@ function factsOf(printing: Printing, field: ClientField): readonly string[] {
   return [
     ...(isObjectType(named) ? [`of: ${typeFacts(printing, named.name)}`] : []),
     ...(isUnionType(named)
-      ? [
-          `of: () => (${inBraces(named.getTypes().map(({ name }) => `${name}: { of: ${typeFacts(printing, name)} }`))})`,
-          'either: true',
-        ]
+      ? [`of: ${eitherFacts(printing, typesOf(printing.layout.schema, named))}`, 'either: true']
       : []),
     ...(reading === undefined ? [] : [`as: ${jsString(reading)}`]),
     ...(field.args.length === 0 ? [] : [`args: ${argumentFacts(printing, field)}`]),
   ]
 }
+
+const eitherFacts = (printing: Printing, types: readonly GraphQLObjectType[]): string =>
+  `() => (${inBraces(types.map(({ name }) => `${name}: { of: ${typeFacts(printing, name)} }`))})`
 
 function typeFacts(printing: Printing, type: string): string {
   const part = printing.layout.rowOf(type)

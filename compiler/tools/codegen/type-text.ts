@@ -16,7 +16,7 @@ import {
 import { isRequiredInput } from '../../../runtime/contract/required-input.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { commentText } from '../../emit/js-text.ts'
-import type { Layout, Module } from './layout.ts'
+import { typesOf, type Layout, type Module } from './layout.ts'
 import { argumentsOf } from './page.ts'
 import { numericScalars, scalarFacts, type Readings } from './scalars.ts'
 
@@ -32,6 +32,8 @@ export interface TypeText {
   readonly takes: (field: ClientField) => string
   /** A field of an input: `readonly title?: sdk.Maybe<string>`. */
   readonly input: (field: GraphQLInputField | GraphQLArgument) => string
+  /** What something of one of these types is selected of. */
+  readonly either: (types: readonly GraphQLObjectType[]) => string
   /** One of an input that takes exactly one: `readonly title: string`. */
   readonly member: (field: GraphQLInputField) => string
 }
@@ -64,6 +66,8 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (part?.kind === 'written') return `sdk.Written<${mention(part.row.name)}>`
     return mention(type.name)
   }
+  const either = (types: readonly GraphQLObjectType[]): string =>
+    `{ ${types.map((type) => `readonly ${type.name}: sdk.Of<${object(type)}>`).join('; ')} }`
   const takes = (field: ClientField): string => {
     const { page, own } = argumentsOf(layout, field)
     const further = own.length === 0 ? [] : [`{ ${own.map(input).join('; ')} }`]
@@ -72,10 +76,7 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
   const marked = (field: ClientField): string => {
     const named = getNamedType(field.type)
     const more = field.args.length === 0 ? '' : `, ${takes(field)}`
-    if (isUnionType(named)) {
-      const types = named.getTypes().map((type) => `readonly ${type.name}: sdk.Of<${object(type)}>`)
-      return nullable(field.type, `sdk.Either<{ ${types.join('; ')} }${more}>`)
-    }
+    if (isUnionType(named)) return nullable(field.type, `sdk.Either<${either(typesOf(layout.schema, named))}${more}>`)
     if (!isObjectType(named))
       return more === '' ? output(field.type, leaf) : `sdk.Computed<${output(field.type, leaf)}${more}>`
     if (isListType(isNonNullType(field.type) ? field.type.ofType : field.type))
@@ -97,7 +98,7 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
   const field = (told: ClientField): string => `readonly ${told.name}: ${marked(told)}`
   const figure = (row: GraphQLObjectType, told: ClientField): string =>
     isNumber(row, told) ? `readonly ${told.name}: number | null` : field(told)
-  return { field, figure, answered, takes, input, member }
+  return { field, figure, answered, takes, input, either, member }
 }
 
 /** Whether a figure is one of JSON's own numbers. */

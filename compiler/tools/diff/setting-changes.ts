@@ -4,6 +4,7 @@ import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import { relationsBut, unionRelations } from '../../../runtime/engine/related.ts'
+import { collectedBy, collectedInterfaces } from '../../../runtime/engine/schema/interface-collections.ts'
 import { governingList } from '../../../runtime/graphql/allowlist/admission.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
@@ -126,6 +127,18 @@ const rules: readonly Rule[] = [
         )
       }),
     ),
+  ({ visible: before }, { visible: after }) =>
+    collectedInterfaces(after).flatMap((name) => {
+      const [was, is] = [collectedBy(before, name), collectedBy(after, name)].map((of) =>
+        of.map((one) => one.name).join(),
+      )
+      return changeIf(
+        was !== '' && was !== is,
+        'dangerous',
+        'COLLECTION_CHANGED',
+        `The collection of ${name} has rows of other tables now.`,
+      )
+    }),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
       changeIf(

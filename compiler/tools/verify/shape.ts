@@ -30,6 +30,10 @@ export function fitted(world: World, view: RoleView): Snapshot {
       const offered = isInterfaceType(type) ? type.getFields() : {}
       return [...fields.keys()].flatMap((field) => (Object.hasOwn(offered, field) ? [] : [`${name}.${field}`]))
     }),
+    ...api.collected.flatMap(({ name, filters, orders }) => [
+      ...lackedBy(view, `${name}Filter`, filters),
+      ...lackedBy(view, `${name}OrderBy`, orders),
+    ]),
     ...[...api.query].flatMap(([name, field]) => (isRoot(rest, view, name, field) ? [] : [`Query.${name}`])),
   ]
   const told = (name: string, reason: string): NotJudged => ({
@@ -44,6 +48,13 @@ export function fitted(world: World, view: RoleView): Snapshot {
       ...hidden.map((name) => ({ object: name, reason: 'the API has no such field, or another one of that name' })),
     ],
   }
+}
+
+/** Members of an input type that the role is not offered, with its name. */
+function lackedBy({ schema }: RoleView, name: string, members: readonly string[]): readonly string[] {
+  const type = schema.getType(name)
+  const offered = isInputObjectType(type) ? type.getFields() : {}
+  return members.flatMap((member) => (Object.hasOwn(offered, member) ? [] : [`${name}.${member}`]))
 }
 
 /** Keys have to be written in documents, and a sampled table has to be asked for by its key. */
@@ -134,6 +145,10 @@ function isRoot(world: World, { schema }: RoleView, name: string, field: RootFie
   if (shown === undefined) return false
   const meaning = meaningOf(shown)
   if (field.kind === 'node') return meaning.kind === 'node'
+  if (field.kind === 'collections') {
+    const named = field.collected.of.map(({ sketch }) => objectId(schemaOf(world), sketch.name))
+    return meaning.kind === 'collections' && meaning.of.map(({ id }) => id).join() === named.join()
+  }
   const isEntity = (kind: 'collection' | 'by-key'): boolean =>
     meaning.kind === kind &&
     'table' in field &&

@@ -182,6 +182,7 @@ function sketchTable(
     links: relation.settings.links,
     unions: relation.settings.polymorphism.unions,
     interfaces: relation.settings.polymorphism.interfaces,
+    collections: relation.settings.polymorphism.collections,
     ...(hidden.length > 0 && { access: [{ role, readOnly: [], writeOnly: hidden, presets: [] }] }),
     columns: columns.map(({ sketch }) => sketch),
     primaryKey,

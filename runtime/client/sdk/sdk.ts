@@ -75,6 +75,13 @@ export const connection = (row: TypeFacts, edge: TypeFacts = () => ({ node: { of
   pageInfo: { of: () => ({}) },
 })
 
+/** What every page of rows of these types has. */
+export const eitherConnection = (types: TypeFacts): ReturnType<TypeFacts> => ({
+  rows: { of: types, either: true, rows: true },
+  edges: { of: () => ({ node: { of: types, either: true } }) },
+  pageInfo: { of: () => ({}) },
+})
+
 /** What every insert, update and delete of these rows answers. */
 export const written =
   (row: TypeFacts): TypeFacts =>

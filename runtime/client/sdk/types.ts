@@ -2,7 +2,7 @@ import type { GraphqlResult } from '../graphql.ts'
 
 /**
  * What generated declarations say of a schema, and what becomes of a selection. Generated interfaces list the fields of
- * an object type with the types of their values; a field that is more than a value is marked by one of the four types
+ * an object type with the types of their values; a field that is more than a value is marked by one of the five types
  * below. Marks exist for the compiler only.
  */
 
@@ -29,6 +29,11 @@ export interface Either<Types, Args = {}> extends Of<Types, Args> {
 export interface ListOf<Fields, Args = {}> {
   readonly [fields]: readonly Fields[]
   readonly [takes]: Args
+}
+
+/** A field whose value is a list of such objects. */
+export interface ListOfEither<Types, Args = {}> extends ListOf<Types, Args> {
+  readonly [either]: true
 }
 
 /** A field of a plain value that takes arguments. */
@@ -66,15 +71,17 @@ type Chosen<Fields, Select, Names extends keyof Fields> = {
 }
 
 export type Answered<Field, Select> =
-  Field extends ListOf<infer Fields, infer Args>
-    ? readonly Answer<Fields, SelectedWith<Args, Select>>[]
-    : Field extends Either<infer Types, infer Args>
-      ? AnswerOfEither<Types, SelectedWith<Args, Select>>
-      : Field extends Of<infer Fields, infer Args>
-        ? Answer<Fields, SelectedWith<Args, Select>>
-        : Field extends Computed<infer Value, unknown>
-          ? Value
-          : Field
+  Field extends ListOfEither<infer Types, infer Args>
+    ? readonly AnswerOfEither<Types, SelectedWith<Args, Select>>[]
+    : Field extends ListOf<infer Fields, infer Args>
+      ? readonly Answer<Fields, SelectedWith<Args, Select>>[]
+      : Field extends Either<infer Types, infer Args>
+        ? AnswerOfEither<Types, SelectedWith<Args, Select>>
+        : Field extends Of<infer Fields, infer Args>
+          ? Answer<Fields, SelectedWith<Args, Select>>
+          : Field extends Computed<infer Value, unknown>
+            ? Value
+            : Field
 
 type AnswerOfEither<Types, Select> = {
   readonly [Name in keyof Types]: { readonly __typename: Name } & (Name extends keyof Select
@@ -168,6 +175,22 @@ export interface Edge<Row> {
   /** The place of the row in the collection: for `after` and `before`. */
   readonly cursor: string
   readonly node: Of<Row>
+}
+
+/** A page of rows of several types. */
+export interface EitherConnection<Types> {
+  /** The rows of the page, told apart by `__typename`. */
+  readonly rows: ListOfEither<Types>
+  /** The rows of the page, each with its cursor. */
+  readonly edges: ListOf<EitherEdge<Types>>
+  /** Where the page stands in the collection. */
+  readonly pageInfo: Of<PageInfo>
+}
+
+export interface EitherEdge<Types> {
+  /** The place of the row in the collection: for `after` and `before`. */
+  readonly cursor: string
+  readonly node: Either<Types>
 }
 
 export interface PageInfo {

@@ -44,17 +44,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
   const defaultFilter = types.defaultFilter(entity)
   const distinctField = types.part(entity, 'distinctField') as GraphQLEnumType | undefined
   return {
-    first: {
-      type: scalars.Int,
-      description: `How many rows to take from the start; at most ${entity.maxRows}, which is also the default.`,
-    },
-    last: { type: scalars.Int, description: `How many rows to take from the end; at most ${entity.maxRows}.` },
-    before: { type: scalars.Cursor, description: 'Take rows that come before this cursor; goes with last.' },
-    after: { type: scalars.Cursor, description: 'Take rows that come after this cursor; goes with first.' },
-    offset: {
-      type: scalars.Int,
-      description: 'How many rows to leave out at the start; goes with first and after. Default 0.',
-    },
+    ...pageArgs(entity.maxRows),
     ...(filter && {
       filter: {
         type: filter,
@@ -78,6 +68,21 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
     ...deletedArgument(entity),
   }
 }
+
+/** What says which page of a collection is meant. */
+export const pageArgs = (most: number): GraphQLFieldConfigArgumentMap => ({
+  first: {
+    type: scalars.Int,
+    description: `How many rows to take from the start; at most ${most}, which is also the default.`,
+  },
+  last: { type: scalars.Int, description: `How many rows to take from the end; at most ${most}.` },
+  before: { type: scalars.Cursor, description: 'Take rows that come before this cursor; goes with last.' },
+  after: { type: scalars.Cursor, description: 'Take rows that come after this cursor; goes with first.' },
+  offset: {
+    type: scalars.Int,
+    description: 'How many rows to leave out at the start; goes with first and after. Default 0.',
+  },
+})
 
 export const makeConnection: MakePart = (entity, types) =>
   new GraphQLObjectType({
@@ -148,12 +153,9 @@ export const makeFilter =
         })
         const own = [...columns, ...computed, ...relationConditions(visible, entity, types)]
         const isFree = ([name]: InputField): boolean => own.every(([other]) => other !== name)
-        const list = new GraphQLList(nonNull(self))
-        const others: InputField[] = [
+        const others: readonly InputField[] = [
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
-          ['and', { type: list, description: 'Holds when every one of these holds.' }],
-          ['or', { type: list, description: 'Holds when at least one of these holds.' }],
-          ['not', { type: self, description: 'Holds when this does not.' }],
+          ...logicalFields(self),
         ]
         // A column that bears one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
@@ -166,6 +168,16 @@ export const makeFilter =
     })
     return self
   }
+
+/** How conditions of a filter are put together (spec/graphql.md 4.2). */
+export function logicalFields(self: GraphQLInputObjectType): readonly InputField[] {
+  const list = new GraphQLList(nonNull(self))
+  return [
+    ['and', { type: list, description: 'Holds when every one of these holds.' }],
+    ['or', { type: list, description: 'Holds when at least one of these holds.' }],
+    ['not', { type: self, description: 'Holds when this does not.' }],
+  ]
+}
 
 /** The filter of values of a type. */
 export function filterType(

@@ -8,6 +8,7 @@ import { isWatched, type RoleVisibility } from '../view.ts'
 import { hasType } from '../visible/columns.ts'
 import { collectionArguments } from './collections.ts'
 import { besideKey, deletedInput } from './deleted.ts'
+import { collectedBy, collectedInterfaces, interfaceCollectionField } from './interface-collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { lookupsFor } from './lookups.ts'
 import { resultOf } from './rows.ts'
@@ -64,6 +65,7 @@ function readMakers(
   }
   const lookups = lookupsFor(visible, called, isRead)
   const calls = callsOf(visible, types, (fn) => isRead(fn) && isWanted(fn))
+  const interfaces = interfaceCollections(visible, types, isWanted)
   return {
     find: (name) => {
       if (name === 'node' && hasNode) return () => nodeField(visible, types)
@@ -76,7 +78,8 @@ function readMakers(
       const call = calls.find(name)
       if (call !== undefined) return call
       const found = lookups.find(name)
-      return found && (() => lookupField(found.entity, found.lookup, types))
+      if (found !== undefined) return () => lookupField(found.entity, found.lookup, types)
+      return interfaces.find(name)
     },
     names: () =>
       sorted([
@@ -86,7 +89,34 @@ function readMakers(
           .flatMap((entity) => readNames(visible, entity)),
         ...calls.names(),
         ...lookups.names().filter((name) => lookups.find(name) !== undefined),
+        ...interfaces.names().filter((name) => interfaces.find(name) !== undefined),
       ]),
+  }
+}
+
+/** Names of functions, whoever may call these, stay theirs. */
+function interfaceCollections(
+  visible: RoleVisibility,
+  types: SchemaTypes,
+  isWanted: (readable: Readable) => boolean,
+): FieldMakers {
+  const fieldOf = (name: string): string => rootField('collection', name)
+  const found = once(() =>
+    groupBy(
+      collectedInterfaces(visible).filter(
+        (name) =>
+          !visible.manifest.functions.some((fn) => isRead(fn) && fn.field === fieldOf(name)) &&
+          collectedBy(visible, name).every(isWanted),
+      ),
+      fieldOf,
+    ),
+  )
+  return {
+    find: (name) => {
+      const [first] = found().get(name) ?? []
+      return first === undefined ? undefined : () => interfaceCollectionField(first, collectedBy(visible, first), types)
+    },
+    names: () => [...found().keys()],
   }
 }
 

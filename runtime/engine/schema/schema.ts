@@ -41,6 +41,7 @@ import { makeDistinctField, makeRelationFilter, makeRelationOrderBy } from './re
 import { makeChildInput, makeKeyInput, makeParentInput } from './nested.ts'
 import { makeRelatedInput, relatedChangeMakers } from './related-changes.ts'
 import { makeInterface, withInterface } from './interfaces.ts'
+import { makeInterfacePart } from './interface-collections.ts'
 import { makeRow } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { createTypes, type MakePart, type SchemaTypes } from './types.ts'
@@ -171,7 +172,13 @@ const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> =
 })
 
 const typesOf = (visible: RoleVisibility): SchemaTypes =>
-  createTypes(visible, makers(visible), compositeMakers(visible), (name, types) => makeInterface(visible, name, types))
+  createTypes(
+    visible,
+    makers(visible),
+    compositeMakers(visible),
+    (name, types) => makeInterface(visible, name, types),
+    (name, part, types) => makeInterfacePart(visible, name, part, types),
+  )
 
 /** @param memory see visibleTo */
 export function buildView(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleView {
@@ -320,6 +327,7 @@ class LazySchema extends GraphQLSchema {
     if (found.kind === 'entity') return this.#types.part(found.entity, found.part)
     if (found.kind === 'interface')
       return withInterface(this.#visible, name).length === 0 ? undefined : this.#types.interface(name)
+    if (found.kind === 'collection') return this.#types.interfacePart(found.interface, found.part)
     if (found.kind === 'union') return unionOf(this.#types.row(found.entity), found.union)
     if ('composite' in found) {
       if (this.#visible.composite(found.composite.id) === undefined) return undefined

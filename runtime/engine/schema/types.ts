@@ -23,6 +23,7 @@ import { enumOperators } from '../../sql/operators.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
+import type { InterfaceTypeName } from '../../contract/type-names.ts'
 import { defaultFilterOf } from '../visible/conditions.ts'
 import { defaultOrderOf } from '../default-order.ts'
 import type { RoleVisibility } from '../view.ts'
@@ -48,6 +49,8 @@ export interface SchemaTypes {
   readonly node: GraphQLInterfaceType
   /** One that comments name. */
   readonly interface: (name: string) => GraphQLInterfaceType
+  /** What its collection is made of; undefined: there is none. */
+  readonly interfacePart: (name: string, part: InterfaceTypeName) => GraphQLNamedType | undefined
   readonly pageInfo: GraphQLObjectType
 }
 
@@ -146,6 +149,7 @@ export function createTypes(
   makers: Readonly<Record<NamePart, MakePart>>,
   composites: CompositeMakers,
   makeInterface: (name: string, types: SchemaTypes) => GraphQLInterfaceType,
+  makeInterfacePart: (name: string, part: InterfaceTypeName, types: SchemaTypes) => GraphQLNamedType | undefined,
 ): SchemaTypes {
   const made = new Map<EntityFacts, Partial<Record<NamePart, GraphQLNamedType | undefined>>>()
   const enums = new Map<EnumFacts, EnumTypes>()
@@ -164,6 +168,7 @@ export function createTypes(
   const objects = new Map<CompositeFacts, GraphQLObjectType>()
   const filters = new Map<CompositeFacts, GraphQLInputObjectType>()
   const interfaces = new Map<string, GraphQLInterfaceType>()
+  const interfaceParts = new Map<string, GraphQLNamedType | undefined>()
   const once = <K, T>(made: Map<K, T>, item: K, make: (item: K, types: SchemaTypes) => T): T => {
     let known = made.get(item)
     if (known === undefined) made.set(item, (known = make(item, types)))
@@ -209,6 +214,7 @@ export function createTypes(
     input: value,
     node,
     interface: (name) => once(interfaces, name, makeInterface),
+    interfacePart: (name, part) => once(interfaceParts, name + parts[part], () => makeInterfacePart(name, part, types)),
     pageInfo,
   }
   return types

@@ -140,6 +140,7 @@ function placesOf({ roots }: Plan): Places {
     places.set(root, [root.key])
     if ('row' in root) addRow(places, root.row, [root.key])
     if (root.kind === 'collection' || root.kind === 'call-set') addCollection(places, root.collection, [root.key])
+    if (root.kind === 'collections') for (const one of root.of) addCollection(places, one, [root.key])
     if ('members' in root) {
       for (const member of root.members) {
         if (member.kind === 'records') addRow(places, member.row, [root.key, member.key])

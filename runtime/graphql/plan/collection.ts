@@ -1,12 +1,13 @@
 import type { GraphQLField, GraphQLObjectType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { leastPage } from '../../engine/schema/interface-collections.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { amongMeant } from './deleted.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
 import { isGiven, valueOf, type Input } from './input.ts'
-import { planOrder } from './order.ts'
+import { planOrder, planTypedOrder } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { AggregateMember, Collection, ConnectionMember, EdgeMember, FigureName, PageInfoMember } from './types.ts'
@@ -24,6 +25,30 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
     page: planPage(entity, order, args),
     members: planConnection(planner, entity, selected),
   }
+}
+
+/** The same of rows of several relations that have an interface in common (spec/graphql.md 17.9). */
+export function planCollections(
+  planner: Planner,
+  of: readonly EntityFacts[],
+  selected: SelectedField,
+): readonly Collection[] {
+  const args = planner.args(selected)
+  const deleted = args('deleted')
+  const areDeleted = deleted.kind === 'leaf' && deleted.value === 'ONLY'
+  const meant = of.filter(({ softDelete }) => softDelete != null || !areDeleted)
+  const orders = meant.map((entity) => planTypedOrder(planner, entity, args('orderBy')))
+  const [maxRows, mostElements] = [leastPage(of), Math.max(...orders.map(({ length }) => length))]
+  return meant.map((entity, place) => {
+    const order = orders[place] ?? []
+    return {
+      entity,
+      filter: amongMeant(entity, planChosen(planner, entity, args('filter')), deleted),
+      order,
+      page: planPage({ ...entity, maxRows }, order, args, mostElements),
+      members: planConnection(planner, entity, selected),
+    }
+  })
 }
 
 /** The values of the enum are SQL names; none of them is as if nothing was asked. */

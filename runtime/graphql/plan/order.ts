@@ -27,9 +27,21 @@ export function planOrder(planner: Planner, entity: EntityFacts, input: Input): 
   const asked =
     input.kind === 'absent'
       ? planDefault(planner, entity)
-      : objects.flatMap((object) => planTerms(planner, entity, object, (key) => key))
-  return [...asked, ...entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))]
+      : objects.flatMap((object) => planTerms(planner, entity, object, asItIs))
+  return [...asked, ...planKey(entity)]
 }
+
+/** The order of rows of several relations: without a default of its own, and with the type before the key (spec/graphql.md 17.9). */
+export function planTypedOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
+  const asked = input.kind === 'list' ? input.items.flatMap((object) => planTerms(planner, entity, object, asItIs)) : []
+  const type = { column: { kind: 'type', name: entity.name }, descending: false, nullsFirst: false } as const
+  return [...asked, type, ...planKey(entity)]
+}
+
+const planKey = (entity: EntityFacts): readonly OrderTerm[] =>
+  entity.key.map((column) => ({ column, descending: false, nullsFirst: false }))
+
+const asItIs = (key: OrderKey): OrderKey => key
 
 const planDefault = ({ visible }: Planner, entity: EntityFacts): readonly OrderTerm[] =>
   defaultOrderOf(visible, entity).map(({ column, direction }) => ({ column, ...directions[direction] }))

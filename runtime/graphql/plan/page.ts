@@ -8,8 +8,16 @@ import type { Value } from './values.ts'
 
 type Args = (name: string) => Input
 
-/** The checks of spec/graphql.md 5.2, in its order. */
-export function planPage(entity: EntityFacts, order: readonly OrderTerm[], args: Args): Page {
+/**
+ * The checks of spec/graphql.md 5.2, in its order.
+ * @param mostElements that a cursor may have; those beyond the order say nothing
+ */
+export function planPage(
+  entity: EntityFacts,
+  order: readonly OrderTerm[],
+  args: Args,
+  mostElements: number = order.length,
+): Page {
   const first = count('first', args('first'))
   const last = count('last', args('last'))
   const offset = args('offset')
@@ -23,7 +31,7 @@ export function planPage(entity: EntityFacts, order: readonly OrderTerm[], args:
   const backward = last !== null || before !== null
   if (isGiven(offset) && backward) throw badArgument('"offset" may only be used with "first" and "after"')
   const position = before ?? after
-  if (position !== null && position.length > order.length) {
+  if (position !== null && position.length > mostElements) {
     throw badArgument('orderBy clause incompatible with pagination cursor')
   }
   const limit = Math.min(first ?? last ?? entity.maxRows, entity.maxRows)
@@ -32,7 +40,7 @@ export function planPage(entity: EntityFacts, order: readonly OrderTerm[], args:
     ...sizedBy(args(first === null ? 'last' : 'first'), limit, entity),
     backward,
     offset: offset.kind === 'leaf' ? { slot: offset.slot, encoding: { kind: 'offset' } } : null,
-    cursor: position,
+    cursor: position?.slice(0, order.length) ?? null,
   }
 }
 
@@ -52,12 +60,17 @@ function sizedBy(input: Input, limit: number, { maxRows }: EntityFacts): Pick<Pa
 function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input): readonly (Value | null)[] | null {
   if (input.kind !== 'leaf') return null
   const { slot } = input
+  const typeAt = order.findIndex(({ column }) => isTypeKey(column))
   return decodeCursor(String(input.value)).map((value, index) => {
     const form = orderedForm(entity, order[index]?.column ?? '')
-    return value === null ? null : { slot, encoding: { kind: 'cursor', index, form } }
+    // What follows the name of a type is the key of a row of that type.
+    const of = typeAt >= 0 && index > typeAt ? { of: { at: typeAt, name: entity.name } } : {}
+    return value === null ? null : { slot, encoding: { kind: 'cursor', index, form, ...of } }
   })
 }
 
 /** How a value of this key stands in a cursor. */
 const orderedForm = (entity: EntityFacts, key: OrderKey): ElementForm =>
   typeof key === 'string' ? elementForm(entity, key) : key.kind === 'one' ? orderedForm(key.entity, key.of) : 'text'
+
+const isTypeKey = (key: OrderKey): boolean => typeof key !== 'string' && key.kind === 'type'

@@ -8,7 +8,7 @@ import type { Operation } from '../operation/operation.ts'
 import { decodeNodeId } from './cursors-and-node-ids.ts'
 import { planArguments } from './arguments.ts'
 import { planRowChange, planUpdateRows } from './changes.ts'
-import { planCollection } from './collection.ts'
+import { planCollection, planCollections } from './collection.ts'
 import { planDeleted, planDeletedBy } from './deleted.ts'
 import { nodeKey } from './filter.ts'
 import { slotOf, type Input, type Variables } from './input.ts'
@@ -67,6 +67,8 @@ function planRoot(planner: Planner, selected: SelectedField): Root {
   switch (meaning.kind) {
     case 'collection':
       return { kind: 'collection', key, collection: planCollection(planner, meaning.entity, selected) }
+    case 'collections':
+      return { kind: 'collections', key, of: planCollections(planner, meaning.of, selected) }
     case 'by-key':
       return planByKey(planner, meaning, selected)
     case 'node':

@@ -56,6 +56,9 @@ function readRoot(found: Found, root: Root): void {
       return
     case 'collection':
       return readCollection(found, path, root.collection, null)
+    case 'collections':
+      for (const collection of root.of) readCollection(found, path, collection, null)
+      return
     case 'by-key': {
       const { entity } = root.row
       const demand = keyDemand(entity, root.by?.columns ?? entity.key, root.values)
@@ -203,7 +206,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
 }
 
 function readOrder(found: Found, path: Path, key: OrderKey, place: Place): void {
-  if (typeof key === 'string' || key.kind === 'rank') return
+  if (typeof key === 'string' || key.kind === 'rank' || key.kind === 'type') return
   const { there } = addJoined(found, path, key.entity, null, { from: place, join: key.join })
   if (key.kind === 'one') readOrder(found, path, key.of, there)
 }

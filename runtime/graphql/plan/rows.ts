@@ -12,7 +12,7 @@ import type { CallResult, Row, RowMember, ToOne } from './types.ts'
 
 /** The row that a field returns. */
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {
-  return planRowOf(planner, entity, planner.objectType(selected), selected.nodes)
+  return planRowOf(planner, entity, planner.rowType(entity.name), selected.nodes)
 }
 
 /** A row whose type is known even if the field declares an interface (node). */
@@ -56,6 +56,7 @@ export function planRowOf(
         return planHeadline(key, meaning.column, planner.args(selected))
       case 'between':
       case 'collection':
+      case 'collections':
       case 'by-key':
       case 'node':
       case 'call':

@@ -88,8 +88,14 @@ export interface JsonStep {
 /** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
 export type Quantifier = 'some' | 'every' | 'none'
 
-/** What rows are sorted by: a column, or something of the rows that are related to them. */
-export type OrderKey = string | RankKey | RelatedKey
+/** What rows are sorted by: a column, the name of their type, or something of the rows that are related to them. */
+export type OrderKey = string | TypeKey | RankKey | RelatedKey
+
+/** The name of the rows' type, which is the same of all of one relation. */
+export interface TypeKey {
+  readonly kind: 'type'
+  readonly name: string
+}
 
 /** How well a column's value fits a query. */
 export interface RankKey extends Searched {
@@ -324,6 +330,7 @@ export type Root =
   /** Known without the database: __typename and introspection; `json` is its text. */
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
   | { readonly kind: 'collection'; readonly key: string; readonly collection: Collection }
+  | Collections
   | {
       readonly kind: 'by-key'
       readonly key: string
@@ -342,6 +349,16 @@ export type Root =
   | UpdateRows
   | RowChange
   | RelatedUpdate
+
+/**
+ * Rows of several relations in one order: what the caller gives, the type, then the key of each (spec/graphql.md 17.9). The pages
+ * differ in their cursors alone, the members in the rows of the edges.
+ */
+export interface Collections {
+  readonly kind: 'collections'
+  readonly key: string
+  readonly of: readonly Collection[]
+}
 
 /** What all changes of rows have in common. */
 interface Change {

@@ -45,7 +45,7 @@ export type Encoding =
   /** A list as an array literal. */
   | { readonly kind: 'array'; readonly maxLength: number | null }
   /** One element of a cursor. */
-  | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm }
+  | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm; readonly of?: CursorType }
   /** One key value of a node id that must name this relation. */
   | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
   /** A whole row count that must not be negative. */
@@ -74,6 +74,13 @@ export type Encoding =
   | { readonly kind: 'count' }
   /** Whether something stands there, as an array literal. */
   | { readonly kind: 'each-given'; readonly path: readonly string[] }
+
+/** The element of a cursor that names a type. */
+export interface CursorType {
+  readonly at: number
+  /** Of a cursor with another name there the value is null. */
+  readonly name: string
+}
 
 export interface Value {
   readonly slot: Slot

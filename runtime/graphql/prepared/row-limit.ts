@@ -12,6 +12,7 @@ import {
 } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { leastPage } from '../../engine/schema/interface-collections.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
@@ -100,12 +101,16 @@ const typeNamed = (schema: GraphQLSchema, name: string): GraphQLNamedType | unde
 /** No rows times the number below them is none, even if that number is infinite. */
 const times = (page: number, each: number): number => (page === 0 ? 0 : page * each)
 
+type Pages = Pick<EntityFacts, 'maxRows'>
+
 /** The relation whose pages a field answers, or null. */
-function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visible']['entity']): EntityFacts | null {
+function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visible']['entity']): Pages | null {
   const meaning = meaningOf(field)
   switch (meaning.kind) {
     case 'collection':
       return meaning.entity
+    case 'collections':
+      return { maxRows: leastPage(meaning.of) }
     case 'relation':
       return meaning.relation.shape === 'many' ? meaning.target : null
     case 'call':
@@ -152,7 +157,7 @@ function nestedRows(
   return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
 }
 
-function pageSize({ maxRows }: EntityFacts, node: FieldNode, values: Variables['values']): number {
+function pageSize({ maxRows }: Pages, node: FieldNode, values: Variables['values']): number {
   const asked = countGiven(node, 'first', values) ?? countGiven(node, 'last', values) ?? maxRows
   return Math.min(asked, maxRows)
 }

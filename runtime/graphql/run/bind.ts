@@ -5,7 +5,7 @@ import { badArgument } from '../protocol/failures.ts'
 import type { Encoding, Slot, Value } from '../plan/values.ts'
 import type { Statement } from '../statements/statements.ts'
 import { innerPlaces, itemsOf, objectsWithin, outerPlaces, valueAt } from './objects.ts'
-import { checkNodeId, decodeCursor, elementText } from '../plan/cursors-and-node-ids.ts'
+import { checkNodeId, decodeCursor, elementText, type Elements } from '../plan/cursors-and-node-ids.ts'
 
 export type BoundVariables = Readonly<Record<string, unknown>>
 
@@ -79,7 +79,7 @@ function encode(encoding: Encoding, value: unknown): string | null {
       if (!isAboveZero(String(value))) throw badArgument('A width must be a number above 0')
       return String(value)
     case 'cursor':
-      return elementText(decodeCursor(String(value))[encoding.index] ?? null, encoding.form)
+      return cursorElement(decodeCursor(String(value)), encoding)
     case 'node-key':
       return elementText(checkNodeId(String(value), encoding.entity)[encoding.index] ?? null, encoding.form)
     case 'records':
@@ -91,6 +91,11 @@ function encode(encoding: Encoding, value: unknown): string | null {
     case 'each-given':
       return arrayText(itemsOf(value).map((item) => String(valueAt(item, encoding.path) !== undefined)))
   }
+}
+
+function cursorElement(elements: Elements, { index, form, of }: Extract<Encoding, { kind: 'cursor' }>): string | null {
+  if (of !== undefined && elements[of.at] !== of.name) return null
+  return elementText(elements[index] ?? null, form)
 }
 
 /** Written out in digits, which every type of numbers reads. */

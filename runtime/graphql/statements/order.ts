@@ -1,6 +1,6 @@
 import type { Comparisons } from '../../contract/builder.ts'
 import { hopsOf } from '../plan/joins.ts'
-import type { OrderKey, OrderTerm, RankKey, RelatedKey } from '../plan/types.ts'
+import type { OrderKey, OrderTerm, RankKey, RelatedKey, TypeKey } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import { valueParameter } from './parameters.ts'
@@ -9,8 +9,12 @@ import type { Condition, Scope } from './source.ts'
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
 /** Distinguishes keys that are no columns for all names in them. */
-export const keyId = (key: RankKey | RelatedKey): string =>
-  key.kind === 'rank' ? JSON.stringify([key.column, key.query.slot, key.config?.slot]) : relatedId(key)
+export const keyId = (key: TypeKey | RankKey | RelatedKey): string =>
+  key.kind === 'type'
+    ? 'type'
+    : key.kind === 'rank'
+      ? JSON.stringify([key.column, key.query.slot, key.config?.slot])
+      : relatedId(key)
 
 const relatedId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))

@@ -27,7 +27,7 @@ export function joinRelated(
   keys: readonly OrderKey[],
   picked: Picked | null,
 ): Joined {
-  const related = keys.flatMap((key) => (typeof key === 'string' || key.kind === 'rank' ? [] : [key]))
+  const related = keys.flatMap((key) => (isOwn(key) ? [] : [key]))
   if (related.length === 0) return { scope, joins: [] }
   const joins: JoinClause[] = []
   const rows = new Map<string, Place>()
@@ -70,8 +70,7 @@ export function joinRelated(
     return { ...counts, value: sql`${alias}.n`, notNull: present === null }
   }
   const resolve = (key: OrderKey, here: Place): Ordered => {
-    if (typeof key !== 'string' && key.kind !== 'rank')
-      return key.kind === 'count' ? countOf(key, here) : resolve(key.of, rowOf(key, here))
+    if (!isOwn(key)) return key.kind === 'count' ? countOf(key, here) : resolve(key.of, rowOf(key, here))
     const element = here.scope.ordered(key)
     return { ...element, notNull: element.notNull && here.present === null }
   }
@@ -82,6 +81,10 @@ export function joinRelated(
     (typeof key === 'string' ? undefined : found.get(keyId(key))) ?? scope.ordered(key)
   return { scope: { ...scope, ordered }, joins }
 }
+
+/** Whether it is of the row itself. */
+const isOwn = (key: OrderKey): key is Exclude<OrderKey, RelatedKey> =>
+  typeof key === 'string' || key.kind === 'rank' || key.kind === 'type'
 
 /** The condition of a row to be among those that are sorted; null where all of them are. */
 export type Picked = (scope: Scope) => Sql | null

@@ -1,5 +1,5 @@
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
-import type { Collection, OrderTerm, Page } from '../plan/types.ts'
+import type { Collection, OrderKey, OrderTerm, Page } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { orderKeys, type Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'
@@ -80,8 +80,7 @@ function nullParts(
   const [first] = order
   const name = first?.column
   // What is joined for an order would be joined in each part.
-  if (first === undefined || typeof name !== 'string' || order.some(({ column }) => typeof column !== 'string'))
-    return null
+  if (first === undefined || typeof name !== 'string' || !order.every(({ column }) => isOfRow(column))) return null
   const rest = order.filter(({ column }) => !sameKey(column, name))
   if (columnOf(engine.entity(entity.id), name).notNull || rest.length === 0 || cursor?.length === 0) return null
   const { nullsFirst, descending } = first
@@ -105,6 +104,8 @@ function nullParts(
   }
   return parts
 }
+
+const isOfRow = (key: OrderKey): boolean => typeof key === 'string' || key.kind === 'type'
 
 const withValue = (scope: Scope, name: string): Scope => ({
   ...scope,

@@ -3,8 +3,9 @@ import type { EntityFacts, ObjectId } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
+import { literal } from '../../sql/literal.ts'
 import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
-import type { Argument, Collection, Filter, OrderKey, RankKey, Root, Row, RowMember } from '../plan/types.ts'
+import type { Argument, Collection, Filter, OrderKey, RankKey, Root, Row, RowMember, TypeKey } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'
@@ -106,6 +107,7 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
     column: (name) => applied(columnOf(builder, name).of, alias),
     ordered: (key) => {
       if (typeof key !== 'string' && key.kind === 'rank') return ranked(key)
+      if (typeof key !== 'string' && key.kind === 'type') return typeName(key)
       if (typeof key !== 'string') throw new Error(`the rows related to ${builder.relation} were not joined`)
       const { of, notNull, order, recordType, operand, cursor } = columnOf(builder, key)
       const longest = longestOf(entity.columns.find(({ column }) => column === key)?.type)
@@ -124,6 +126,16 @@ export function directScope(writer: Writer, entity: EntityFacts, alias: Ident): 
   }
 }
 
+/** In byte order, whatever the collation of the database is. */
+const typeName = ({ name }: TypeKey): Ordered => ({
+  value: sql`${literal(name)}::text collate "C"`,
+  notNull: true,
+  isArray: false,
+  operand: (value) => sql`${value}::text`,
+  cursor: (value) => value,
+  longest: name.length + 2,
+})
+
 /** The row of a relation that is read for this part of the plan, under a fresh alias. */
 export function readFor(writer: Writer, entity: EntityFacts, part: Part): Scope {
   const scope = directScope(writer, entity, writer.alias('t'))
@@ -141,31 +153,39 @@ export interface Outside {
 /**
  * What is used of the scope becomes a column of the inner level, `t1."created_at" as c2`, and nothing else does.
  * @param otherwise what the inner level lists where nothing is used
+ * @param whole the name of the column that is the whole row
  */
-export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`): Outside {
-  const outlet: Outlet = { kind: 'outlet', alias, otherwise }
+export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`, whole: string = 'r'): Outside {
+  const nulls = new Map<Sql, () => Sql>()
+  const outlet: Outlet = { kind: 'outlet', alias, otherwise, nullOf: (of) => nulls.get(of)?.() ?? sql`null` }
   // A second mention is the same column for every later user of it.
   const mentions = new Map<Sql, Carried>()
-  const carry = (of: Sql, as: Ident | null = null): Sql => {
+  const carry = (of: Sql, nothing: () => Sql, as: Ident | null = null): Sql => {
     const mention = mentions.get(of) ?? { kind: 'carried', outlet, of, as }
     mentions.set(of, mention)
+    nulls.set(of, nothing)
     return mention
   }
   const outside = (row: Scope, as: string): Scope => ({
     entity: row.entity,
     builder: row.builder,
     alias,
-    column: (name) => carry(row.column(name)),
+    column: (name) => carry(row.column(name), () => nullColumn(row, name)),
     ordered: (key) => {
       const element = row.ordered(key)
-      return { ...element, value: carry(element.value) }
+      const nothing = (): Sql => (typeof key === 'string' ? nullColumn(row, key) : sql`null`)
+      return { ...element, value: carry(element.value, nothing) }
     },
-    row: () => carry(row.row(), bare(as)),
+    row: () => carry(row.row(), () => nullRow(row), bare(as)),
     tenant: row.tenant,
     ...(row.between && { between: outside(row.between, 'b') }),
   })
-  return { scope: outside(inner, 'r'), outlet }
+  return { scope: outside(inner, whole), outlet }
 }
+
+/** A null of the type that the row or a column of it has. */
+const nullRow = ({ builder }: Scope): SqlText => sql`null::${relationOf(builder)}`
+const nullColumn = (row: Scope, name: string): Sql => applied(columnOf(row.builder, name).of, sql`(${nullRow(row)})`)
 
 /** The name of a relation. */
 export const relationOf = (builder: EntityBuilder): SqlText => trusted(builder.relation)

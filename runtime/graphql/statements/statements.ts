@@ -9,6 +9,7 @@ import type { Value } from '../plan/values.ts'
 import { answersItself, atOnceStatement, isAtOnce } from './at-once.ts'
 import { rowsStatement, rowStatement } from './changes.ts'
 import { collectionObject } from './collection.ts'
+import { collectionsObject } from './collections.ts'
 import { ofDeleted } from './deleted.ts'
 import { compileFilter, keyEquals } from './filter.ts'
 import { valuesOf } from './parameters.ts'
@@ -177,6 +178,7 @@ function rootStatement(writer: Writer, root: Exclude<SqlRoot, WithSteps>): Selec
     case 'update-rows':
       return rowsStatement(writer, root)
     case 'collection':
+    case 'collections':
     case 'by-key':
     case 'call-value':
     case 'call-composite':
@@ -249,6 +251,8 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
         volatile: false,
         parent: null,
       })
+    case 'collections':
+      return collectionsObject(writer, root.of)
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),

@@ -20,7 +20,8 @@ import {
 /** What comes out is told by the tree alone: in which order its parts were made leaves no trace. */
 
 const [t, p, w] = [bare('t', 1), bare('p', 2), bare('w', 3)]
-const outside = (alias: Ident): Outlet => ({ kind: 'outlet', alias, otherwise: sql`1` })
+const nullOf = (of: Sql): Sql => sql`nullif(${of}, ${of})`
+const outside = (alias: Ident): Outlet => ({ kind: 'outlet', alias, otherwise: sql`1`, nullOf })
 const carry = (outlet: Outlet, of: Sql): Carried => ({ kind: 'carried', outlet, of, as: null })
 const textOf = (statement: Select): string => print(statement).text
 
@@ -50,6 +51,22 @@ describe('parameters', () => {
 })
 
 describe('an inner select', () => {
+  it('leaves columns of other rows under its alias empty', () => {
+    const [one, other] = [outside(w), outside(w)]
+    const arm = (columns: readonly Sql[], from: Ident) =>
+      select(
+        columns.map((value) => ({ value })),
+        { from: [{ of: from }] },
+      )
+    const arms = [arm([one, { kind: 'vacancy', outlet: other }], t), arm([{ kind: 'vacancy', outlet: one }, other], p)]
+    const union: Sql = { kind: 'union', alias: w, arms, orderBy: [], limit: sql`2`, offset: sql`1` }
+    const value = sql`f(${carry(one, sql`a`)}, ${carry(other, sql`b`)})`
+    expect(textOf(select([{ value }], { from: [{ of: union, alias: w }] }))).toBe(
+      'select f(w3.c1, w3.c2) from (select * from ((select a as c1, nullif(b, b) as c2 from t1) union all ' +
+        '(select nullif(a, a) as c1, b as c2 from p2)) w3 limit 2 offset 1) w3',
+    )
+  })
+
   /** The statement of a write: a change that hands out columns, and an answer that uses them. */
   const changed = (made: 'change first' | 'answer first'): Select => {
     const outlet = outside(p)

@@ -80,18 +80,46 @@ function withAsides(draw: Draw, world: World): World {
   }
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
-  return withInterfaces(
-    draw,
-    withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped)))),
-  )
+  const linked = withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped))))
+  return withTwin(draw, withInterfaces(draw, linked))
+}
+
+/** A table with the columns and rows of another one, so that they have more in common than tables by chance. */
+function withTwin(draw: Draw, world: World): World {
+  const [table] = world.tables.filter(({ view, sampled }) => view === undefined && sampled === undefined)
+  if (table === undefined || !draw.chance(40)) return world
+  const { links: _, unions: __, partitioned: ___, ...others } = table
+  const twin: TableSketch = {
+    ...others,
+    name: 'twin',
+    typeName: null,
+    uniques: [],
+    foreignKeys: [],
+    policies: null,
+    ...(draw.chance(30) && { additions: {} }),
+    totalCount: draw.chance(70) && table.totalCount,
+    rows: draw.some(table.rows, 70),
+  }
+  const collections = draw.chance(80) ? ['Shared'] : ['Shared', 'Common_thing']
+  const collected = (one: TableSketch): TableSketch => {
+    const { interfaces: ____, ...plain } = one
+    return { ...plain, collections }
+  }
+  return { ...world, tables: [...world.tables.map((one) => (one === table ? collected(one) : one)), collected(twin)] }
 }
 
 /** Tables whose types share interfaces, of which some have names that are taken, or none of GraphQL's. */
 function withInterfaces(draw: Draw, world: World): World {
   if (!draw.chance(50)) return world
   const drawn = (table: TableSketch): TableSketch => {
-    const interfaces = draw.some(['Shared', 'Common_thing', draw.pick(['Node', 'no name', 'JSON'])], 45)
-    return interfaces.length === 0 ? table : { ...table, interfaces }
+    const named = draw.some(['Shared', 'Common_thing', draw.pick(['Node', 'no name', 'JSON'])], 45)
+    const collections = named.filter(() => draw.chance(60))
+    const interfaces = named.filter((name) => !collections.includes(name))
+    return {
+      ...table,
+      ...(interfaces.length > 0 && { interfaces }),
+      ...(collections.length > 0 && { collections }),
+    }
   }
   return { ...world, tables: world.tables.map(drawn) }
 }

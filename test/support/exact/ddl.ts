@@ -195,9 +195,10 @@ export const commentSql = (world: World, table: TableSketch): readonly string[] 
           ),
         ]),
       ),
-    polymorphism: (table.unions ?? table.interfaces) && {
+    polymorphism: (table.unions ?? table.interfaces ?? table.collections) && {
       ...(table.unions && { unions: Object.fromEntries(table.unions.map(({ field, of }) => [field, of])) }),
       ...(table.interfaces && { interfaces: table.interfaces }),
+      ...(table.collections && { collections: table.collections }),
     },
   }),
   ...table.columns.flatMap((column) =>

@@ -171,6 +171,7 @@ function describe(world: World): readonly string[] {
       ...say((table.links ?? []).length > 0, 'world: links'),
       ...say((table.unions ?? []).length > 0, 'world: unions'),
       ...say((table.interfaces ?? []).length > 0, 'world: interfaces'),
+      ...say((table.collections ?? []).length > 0, 'world: collections of interfaces'),
       ...say((table.defaultOrder ?? []).length > 0, 'world: default order'),
       ...say(table.access !== undefined, 'world: column access'),
       ...say(

@@ -1,7 +1,7 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.ts'
-import type { Api, ApiTable } from '../../../compiler/tools/verify/interpreter/api-types.ts'
+import type { Api, ApiTable, Collected } from '../../../compiler/tools/verify/interpreter/api-types.ts'
 import { apiOf, apiTableOf } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { nestedFields } from '../../../compiler/tools/verify/interpreter/nested-api.ts'
 import { changedFields, type ChangedField } from '../../../compiler/tools/verify/interpreter/related-api.ts'
@@ -57,8 +57,21 @@ function shapeOf(stage: Stage, role: Role): Shape {
       name === 'Node' || api.interfaces.has(name) ? [] : [[name, [...types]] as const],
     ),
     ...[...api.interfaces].map(([name, fields]) => [name, [...fields.keys()]] as const),
+    ...api.collected.flatMap(collectedShape),
     ...api.tables.flatMap((table) => tableShape(stage.world, api, table)),
   ])
+}
+
+/** The types of the collection of an interface, of which inputs without a field are not there. */
+function collectedShape({ name, of, filters, orders }: Collected): readonly (readonly [string, readonly string[]])[] {
+  const logic = ['and', 'or', 'not'].filter((word) => of.every((table) => !table.filters.has(word)))
+  const counted = of.every(({ sketch }) => sketch.totalCount)
+  return [
+    [`${name}Connection`, ['edges', 'pageInfo', ...(counted ? ['totalCount'] : [])]],
+    [`${name}Edge`, ['cursor', 'node']],
+    [`${name}Filter`, filters.length === 0 ? [] : [...filters, ...logic]],
+    [`${name}OrderBy`, orders],
+  ]
 }
 
 /** Fields of a subscription, where all is live: `node` needs a relation (spec/graphql.md 16.1). */

@@ -93,6 +93,12 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
     if (interfaces.length > 1)
       for (const index of interfaces.keys()) yield { ...table, interfaces: without(interfaces, index) }
   }
+  if (table.collections !== undefined) {
+    const { collections, ...plain } = table
+    yield plain
+    if (collections.length > 1)
+      for (const index of collections.keys()) yield { ...table, collections: without(collections, index) }
+  }
   if (table.unions !== undefined) {
     const { unions, ...plain } = table
     yield plain

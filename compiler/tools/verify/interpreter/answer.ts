@@ -1,7 +1,8 @@
 import { figure } from './aggregate.ts'
-import type { Api, ApiTable, RelationField, RowField } from './api-types.ts'
+import type { Api, ApiTable, Collected, RelationField, RowField } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { argumentsOf, rowsWith } from './calls.ts'
+import { takeCollected } from './collected.ts'
 import { isInDomain } from './constraints.ts'
 import { amongMeant } from './deleted.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
@@ -39,6 +40,8 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
       return nodeField(context, store, nodes, String(arg('nodeId')))
     case 'collection':
       return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
+    case 'collections':
+      return collectedRows(context, store, field.collected, nodes)
     case 'byKey': {
       const names = [...(field.table.keyArguments ?? new Map()).keys()]
       const condition = keyCondition(context.world, field.table, names.map(arg))
@@ -292,11 +295,33 @@ function collection(
   const order = readOrder(around, table, arg('orderBy'))
   const firsts = readDistinct(around, table, order, arg('distinctOn'))
   const matching = firsts(candidates.filter((row) => condition(row) === true))
-  const page = takePage(context.world, table, order, readPage(arg, order), matching)
+  const page = takePage(context.world, table, order, readPage(arg, order.length), matching)
   const found: Collection = { table, order, page, matching, reached }
   return object(context, `${table.type}Connection`, nodes, (name, inner) =>
     connectionField(context, store, found, name, inner),
   )
+}
+
+/** Rows of several tables (spec/graphql.md 17.9). */
+function collectedRows(context: Context, store: Store, collected: Collected, nodes: Nodes): Json {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const {
+    page,
+    count,
+    tableOf,
+    cursorOf: cursorAt,
+  } = takeCollected(surroundingsOf(context, store), collected, arg, ({ sketch }) =>
+    visibleRows(store, sketch, context.claims),
+  )
+  return object(context, `${collected.name}Connection`, nodes, (name, inner) => {
+    if (name === 'totalCount') return count
+    if (name === 'pageInfo') return object(context, 'PageInfo', inner, (member) => pageMember(page, cursorAt, member))
+    return page.rows.map((row) =>
+      object(context, `${collected.name}Edge`, inner, (member, node) =>
+        member === 'cursor' ? cursorAt(row) : rowObject(context, store, tableOf(row), row, node),
+      ),
+    )
+  })
 }
 
 function connectionField(context: Context, store: Store, found: Collection, name: string, nodes: Nodes): Json {
@@ -336,13 +361,16 @@ function edgeField(
     : rowObject(context, store, apiTableOf(context.api, through), between, nodes)
 }
 
-function pageInfo({ order, page }: Collection, member: string): Json {
+const pageInfo = ({ order, page }: Collection, member: string): Json =>
+  pageMember(page, (row) => cursorOf(order, row), member)
+
+function pageMember(page: Page, cursorAt: (row: Row) => string, member: string): Json {
   const [first, last] = [page.rows[0], page.rows[page.rows.length - 1]]
   switch (member) {
     case 'startCursor':
-      return first === undefined ? null : cursorOf(order, first)
+      return first === undefined ? null : cursorAt(first)
     case 'endCursor':
-      return last === undefined ? null : cursorOf(order, last)
+      return last === undefined ? null : cursorAt(last)
     case 'hasNextPage':
       return page.hasNextPage
     default:

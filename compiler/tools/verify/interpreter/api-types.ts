@@ -10,8 +10,22 @@ export interface Api {
   readonly mutation: ReadonlyMap<string, RootField>
   /** The fields of interfaces that comments name (spec/graphql.md 17.9): columns, and the node id. */
   readonly interfaces: ReadonlyMap<string, ReadonlyMap<string, RowField>>
+  /** Collections of the rows of several tables (spec/graphql.md 17.9). */
+  readonly collected: readonly Collected[]
   /** The types of rows that interfaces and unions cover, by the names of these. */
   readonly abstract: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** The collection of an interface. */
+export interface Collected {
+  /** That of the interface. */
+  readonly name: string
+  /** By the names of their types. */
+  readonly of: readonly ApiTable[]
+  readonly maxRows: number
+  /** Fields that its rows are filtered and sorted by. */
+  readonly filters: readonly string[]
+  readonly orders: readonly string[]
 }
 
 export interface ApiTable {
@@ -104,6 +118,7 @@ export type RowField =
 export type RootField =
   | { readonly kind: 'call'; readonly function: FunctionSketch }
   | { readonly kind: 'node' }
+  | { readonly kind: 'collections'; readonly collected: Collected }
   | { readonly kind: 'lookup'; readonly table: ApiTable; readonly columns: ReadonlyMap<string, ColumnSketch> }
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
   | RowWrite

@@ -12,6 +12,7 @@ import type { Api, ApiTable, RelationField, RowField, RootField } from './api-ty
 import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
+import { collectedBy } from './collected-api.ts'
 import { comparable } from './compared.ts'
 import {
   forwardName,
@@ -26,7 +27,7 @@ import {
 } from './links.ts'
 import { functionNameOf, isName, lowerFirst } from './names.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
-import { addChanges, addLookups, addRootFields } from './root-fields.ts'
+import { addChanges, addCollected, addLookups, addRootFields } from './root-fields.ts'
 import { abstractTypes, interfacesOf } from './interfaces.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
@@ -99,12 +100,17 @@ function makeApi(world: World, role: Role): Api {
     addChanges(world, mutation, table)
   }
   const types = new Set(tables.map(({ type }) => type))
-  const interfaces = interfacesOf(world, tables, (name) => builtIn.has(name) || types.has(name))
+  const isTaken = (name: string): boolean => builtIn.has(name) || types.has(name)
+  const interfaces = interfacesOf(world, tables, isTaken)
+  const fields = new Map([...interfaces].map(([name, one]) => [name, shown(world, name, one.fields)]))
+  const collected = collectedBy(world, tables, fields, (name) => isTaken(name) || interfaces.has(name))
+  addCollected(world, query, collected)
   return {
     tables,
+    collected,
     query: shown(world, 'Query', query),
     mutation: shown(world, 'Mutation', mutation),
-    interfaces: new Map([...interfaces].map(([name, { fields }]) => [name, shown(world, name, fields)])),
+    interfaces: fields,
     abstract: new Map([
       ...abstractTypes(tables),
       ...[...interfaces].map(([name, { types }]) => [name, types] as const),

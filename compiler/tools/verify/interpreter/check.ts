@@ -1,6 +1,7 @@
-import type { ApiTable, RowField, RowWrite } from './api-types.ts'
+import type { ApiTable, Collected, RowField, RowWrite } from './api-types.ts'
 import { apiTableOf } from './api.ts'
 import { readChanges } from './changes.ts'
+import { readCollectedPage } from './collected.ts'
 import { responses, selectionsOf, surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readChosen } from './default-filter.ts'
 import { readFilter, readNode } from './filter.ts'
@@ -38,6 +39,8 @@ export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: N
     }
     case 'collection':
       return checkCollection(context, field.table, nodes)
+    case 'collections':
+      return checkCollected(context, field.collected, nodes)
     case 'updateRow':
     case 'deleteRow':
       return [
@@ -141,7 +144,7 @@ export function linkOf(field: RowField): { readonly target: string; readonly man
 function checkCollection(context: Context, table: ApiTable, nodes: Nodes): readonly string[] {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   return [
-    ...reasonsOf(() => readPage(arg, readOrder(surroundingsOf(context, null), table, arg('orderBy')))),
+    ...reasonsOf(() => readPage(arg, readOrder(surroundingsOf(context, null), table, arg('orderBy')).length)),
     ...reasonsOf(() => readChosen(surroundingsOf(context, null), table, arg('filter'))),
     ...checkMembers(context, `${table.type}Connection`, nodes, 'groups', (groups) =>
       checksOfGroups(context, table, groups).flatMap(reasonsOf),
@@ -151,6 +154,20 @@ function checkCollection(context: Context, table: ApiTable, nodes: Nodes): reado
         checkMembers(context, `${table.type}Edge`, edges, member, (inner) =>
           checkRow(context, apiTableOf(context.api, name), inner),
         ),
+      ),
+    ),
+  ]
+}
+
+function checkCollected(context: Context, collected: Collected, nodes: Nodes): readonly string[] {
+  const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const around = surroundingsOf(context, null)
+  return [
+    ...reasonsOf(() => readCollectedPage(around, collected, arg)),
+    ...collected.of.flatMap((table) => reasonsOf(() => readChosen(around, table, arg('filter')))),
+    ...checkMembers(context, `${collected.name}Connection`, nodes, 'edges', (edges) =>
+      checkMembers(context, `${collected.name}Edge`, edges, 'node', (inner) =>
+        collected.of.flatMap((table) => checkRow(context, table, inner)),
       ),
     ),
   ]

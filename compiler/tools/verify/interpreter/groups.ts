@@ -98,7 +98,7 @@ export function groupsField(
   const groups = new Map<Row, Row[]>()
   const rowsOf = (group: Row): readonly Row[] => groups.get(group) ?? []
   const order = readGroupOrder(around, table, keys, arg('orderBy'), rowsOf)
-  const page = readPage(arg, order)
+  const page = readPage(arg, order.length)
   // Of no groups at all Postgres computes no key, which might be refused; after a cursor without elements there are none.
   if (page.first === 0 || page.after?.length === 0) return []
   for (const row of matching) {
@@ -186,7 +186,7 @@ export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes):
   const keys = (): readonly GroupKey[] => readKeys(around, table, arg('by'), arg('timeZone'), arg('widths'))
   const none: RowsOf = () => []
   return [
-    () => readPage(arg, readGroupOrder(around, table, keys(), arg('orderBy'), none)),
+    () => readPage(arg, readGroupOrder(around, table, keys(), arg('orderBy'), none).length),
     () => readHaving(around, table, arg('having'), none),
     () =>
       object(context, `${table.type}Grouped`, nodes, (name, inner) =>

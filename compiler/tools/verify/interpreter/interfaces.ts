@@ -15,16 +15,21 @@ export function interfacesOf(
   tables: readonly ApiTable[],
   isTaken: (name: string) => boolean,
 ): ReadonlyMap<string, InterfaceType> {
-  const names = new Set(tables.flatMap(({ sketch }) => sketch.interfaces ?? []))
+  const names = new Set(tables.flatMap(interfacesNamed))
   return new Map(
     [...names]
       .filter((name) => isName(name) && !isTaken(name))
       .map((name) => {
-        const having = tables.filter(({ sketch }) => sketch.interfaces?.includes(name))
+        const having = tables.filter((table) => interfacesNamed(table).includes(name))
         return [name, { types: new Set(having.map(({ type }) => type)), fields: sharedFields(world, having) }]
       }),
   )
 }
+
+const interfacesNamed = ({ sketch }: ApiTable): readonly string[] => [
+  ...(sketch.interfaces ?? []),
+  ...(sketch.collections ?? []),
+]
 
 /** The node id, and columns that all of the tables have with one type, null or not. */
 function sharedFields(world: World, [first, ...others]: readonly ApiTable[]): ReadonlyMap<string, RowField> {

@@ -82,7 +82,7 @@ interface Target {
   /** The type of the field's value. */
   readonly type: string
   /** Where it is a collection: of what. */
-  readonly pagesOf: ApiTable | null
+  readonly pagesOf: Pick<ApiTable, 'maxRows'> | null
 }
 
 function leadsTo(api: Api, owner: string, field: string): Target {
@@ -92,6 +92,10 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   if (owner === 'Query' || owner === 'Mutation') {
     const root = (owner === 'Query' ? api.query : api.mutation).get(field)
     if (root?.kind === 'collection') return pages(root.table)
+    if (root?.kind === 'collections') {
+      const { name, maxRows } = root.collected
+      return { type: `${name}Connection`, pagesOf: { maxRows } }
+    }
     const isRow = root?.kind === 'byKey' || root?.kind === 'lookup'
     if (isRow || root?.kind === 'updateRow' || root?.kind === 'deleteRow') return row(root.table)
     if (root?.kind === 'updateRows') return { type: `${root.table.type}${responses.update}`, pagesOf: null }
@@ -105,6 +109,11 @@ function leadsTo(api: Api, owner: string, field: string): Target {
   if (found?.kind === 'union') return { type: found.type, pagesOf: null }
   const link = found === undefined ? null : linkOf(found)
   if (link !== null) return linked(link.target, link.many)
+  const collected = api.collected.find(({ name }) => [`${name}Connection`, `${name}Edge`].includes(owner))
+  if (collected !== undefined)
+    return field === 'edges' || field === 'node'
+      ? { type: field === 'edges' ? `${collected.name}Edge` : collected.name, pagesOf: null }
+      : nothing
   // Of the types that wrap rows only these members hold rows.
   const wrapped = api.tables.find(({ type }) =>
     ['Connection', 'Edge', ...Object.values(responses)].some((part) => owner === `${type}${part}`),

@@ -89,7 +89,7 @@ export const readDirection = (direction: Json): Pick<Term, 'descending' | 'nulls
 /**
  * spec/graphql.md 17: a related row's values are null where there is no such row, and so is the count of what it has.
  */
-function readTerms(around: Surroundings, table: ApiTable, input: Json, path: string, way: Way): readonly Term[] {
+export function readTerms(around: Surroundings, table: ApiTable, input: Json, path: string, way: Way): readonly Term[] {
   return Object.entries(input as Record<string, Json>).flatMap(([name, asked]): readonly Term[] => {
     if (asked === null) return []
     const column = table.orders.get(name)
@@ -133,7 +133,7 @@ export function readDistinct(
 }
 
 /** The checks of spec/graphql.md 5.2, in its order. */
-export function readPage(arg: Argument, order: readonly Term[]): PageArguments {
+export function readPage(arg: Argument, mostElements: number): PageArguments {
   const count = (name: string): number | null => {
     const value = arg(name) ?? null
     if (value !== null && Number(value) < 0) throw new Refused(`\`${name}\` must be an unsigned integer`)
@@ -147,7 +147,7 @@ export function readPage(arg: Argument, order: readonly Term[]): PageArguments {
   if (last !== null && after !== null) throw new Refused('"last" may only be used with "before"')
   if (offset !== null && (last !== null || before !== null))
     throw new Refused('"offset" may only be used with "first" and "after"')
-  if ((before ?? after ?? []).length > order.length)
+  if ((before ?? after ?? []).length > mostElements)
     throw new Refused('orderBy clause incompatible with pagination cursor')
   return { first, last, offset, before, after }
 }
@@ -161,7 +161,12 @@ function readCursor(input: Json | undefined): readonly (string | null)[] | null 
 }
 
 /** Negative when `a` stands before `b`. */
-function compareCells(world: World, term: Term, a: Value, b: Value): number {
+export function compareCells(
+  world: World,
+  term: Pick<Term, 'type' | 'descending' | 'nullsFirst'>,
+  a: Value,
+  b: Value,
+): number {
   if (a === null && b === null) return 0
   if (a === null || b === null) return (a === null) === term.nullsFirst ? -1 : 1
   const order = compareValues(world, term.type, a, b)
@@ -205,11 +210,24 @@ export function takePage(
   matching: readonly Row[],
 ): Page {
   const all = [...matching].sort((a, b) => compareRows(world, order, a, b))
-  const limit = Math.min(page.first ?? page.last ?? table.maxRows, table.maxRows)
+  return takeOf(table.maxRows, page, all, (row, cursor) => compareToCursor(world, order, row, cursor))
+}
+
+/**
+ * @param all in their order
+ * @param toCursor negative where a row stands before a cursor
+ */
+export function takeOf(
+  maxRows: number,
+  page: PageArguments,
+  all: readonly Row[],
+  toCursor: (row: Row, cursor: readonly (string | null)[]) => number,
+): Page {
+  const limit = Math.min(page.first ?? page.last ?? maxRows, maxRows)
   const isBackward = page.last !== null || page.before !== null
   const { before, after } = page
   if (isBackward) {
-    const earlier = before === null ? all : all.filter((row) => compareToCursor(world, order, row, before) < 0)
+    const earlier = before === null ? all : all.filter((row) => toCursor(row, before) < 0)
     const rows = limit === 0 ? [] : earlier.slice(-limit)
     return {
       rows,
@@ -217,7 +235,7 @@ export function takePage(
       hasNextPage: rows.length > 0 && !rows.includes(all[all.length - 1] as Row),
     }
   }
-  const later = after === null ? all : all.filter((row) => compareToCursor(world, order, row, after) > 0)
+  const later = after === null ? all : all.filter((row) => toCursor(row, after) > 0)
   const rest = later.slice(page.offset ?? 0)
   const rows = rest.slice(0, limit)
   return {

@@ -1,4 +1,4 @@
-import type { ApiTable, RootField } from './api-types.ts'
+import type { ApiTable, Collected, RootField } from './api-types.ts'
 import { isComputed, isHiddenOverload } from './calls.ts'
 import { mayDelete } from './deleted.ts'
 import { functionNameOf, lowerFirst } from './names.ts'
@@ -32,6 +32,15 @@ export function addLookups(world: World, query: Map<string, RootField>, table: A
   for (const columns of uniqueLookups(table)) {
     const field = `${lowerFirst(table.type)}By${wordsOf(columns)}`
     if (!called.has(field) && !query.has(field)) query.set(field, { kind: 'lookup', table, columns })
+  }
+}
+
+/** Collections of interfaces take what nothing else is called (spec/graphql.md 17.9). */
+export function addCollected(world: World, query: Map<string, RootField>, all: readonly Collected[]): void {
+  const called = calledBy(world, false)
+  for (const collected of [...all].sort((a, b) => compareText(a.name, b.name))) {
+    const field = `${lowerFirst(collected.name)}Collection`
+    if (!called.has(field) && !query.has(field)) query.set(field, { kind: 'collections', collected })
   }
 }
 

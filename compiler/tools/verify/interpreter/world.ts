@@ -236,9 +236,10 @@ export interface TableSketch {
   readonly softDelete?: string
   /** The `links` setting. */
   readonly links?: readonly LinkSketch[]
-  /** The `polymorphism` setting, in two parts. */
+  /** The `polymorphism` setting, in three parts; an interface stands in one of the latter. */
   readonly unions?: readonly UnionSketch[]
   readonly interfaces?: readonly string[]
+  readonly collections?: readonly string[]
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean

@@ -15,6 +15,7 @@ import {
   type World,
 } from '../interpreter/world.ts'
 import { drawChanges } from './changes.ts'
+import { drawCollected } from './collected.ts'
 import { choices, drawFrom, type Draw } from './draw.ts'
 import { drawDeleted, drawDeletedNode } from './deleted.ts'
 import { drawFilter, drawToken } from './filter.ts'
@@ -101,8 +102,8 @@ const aliased = (scene: Scene, first: boolean, name: string): string =>
 
 function drawQuery(scene: Scene): readonly string[] {
   const { draw } = scene
-  const fields = [...scene.api.query].filter(([, field]) => field.kind !== 'node' || scene.api.tables.length > 0)
-  const collections = fields.filter(([, field]) => field.kind === 'collection')
+  const fields = [...scene.api.query].filter(([, field]) => isAsked(scene, field))
+  const collections = fields.filter(([, field]) => field.kind === 'collection' || field.kind === 'collections')
   const count = draw.pick([1, 1, 1, 2, 3])
   return Array.from({ length: count }, (_, index) => {
     const [name, field] = draw.chance(25)
@@ -111,6 +112,12 @@ function drawQuery(scene: Scene): readonly string[] {
     return `${aliased(scene, index === 0, name)}${drawRoot(scene, field)}`
   })
 }
+
+/** Not all rows of a sampled table are known, and no table has none. */
+const isAsked = ({ api }: Scene, field: RootField): boolean =>
+  field.kind === 'collections'
+    ? field.collected.of.every(({ sketch }) => sketch.sampled !== true)
+    : field.kind !== 'node' || api.tables.length > 0
 
 function drawRoot(scene: Scene, field: RootField): string {
   const { draw } = scene
@@ -121,6 +128,8 @@ function drawRoot(scene: Scene, field: RootField): string {
       return drawCall(scene, field.function, depth)
     case 'collection':
       return drawConnection(scene, field.table, depth)
+    case 'collections':
+      return drawCollected(scene, field.collected, depth)
     case 'byKey':
       return `${keyArguments(scene, field.table, field.table.keyArguments ?? new Map())} { ${drawRow(scene, field.table, depth)} }`
     case 'lookup':
@@ -237,7 +246,7 @@ function drawMutation(scene: Scene): readonly string[] {
 function drawWrite(scene: Scene, field: RootField): string {
   const { draw } = scene
   scene.tell(`root: ${field.kind}`)
-  if (field.kind === 'node') throw new Error('node is no mutation')
+  if (field.kind === 'node' || field.kind === 'collections') throw new Error(`${field.kind} is no mutation`)
   if (field.kind === 'call') return drawCall(scene, field.function, 0)
   if (field.kind === 'updateRow' || field.kind === 'deleteRow' || field.kind === 'updateRows')
     return drawRowWrite(scene, field)

@@ -34,7 +34,8 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
   }
   if (table.compared.size > 0 && draw.chance(35)) entries.set('columns', drawColumns(scene, table))
   if (depth > 0 && draw.chance(45)) drawLogic(scene, table, depth, entries)
-  if (draw.chance(8) && !table.filters.has('nodeId')) entries.set('nodeId', drawNodeId(scene, table))
+  if (draw.chance(8) && table.key.length > 0 && !table.filters.has('nodeId'))
+    entries.set('nodeId', drawNodeId(scene, table))
   return entries.size === 0 ? entries : place(scene, type, entries)
 }
 

@@ -150,21 +150,25 @@ const badForms = [
 
 /** Order and page of a connection field. */
 export function drawPage(scene: Scene, table: ApiTable): Arguments {
-  const { draw } = scene
   const order = drawOrder(scene, table)
   const given = orderTree(scene, table, order)
   const asked = new Map([...given, ...drawDistinct(scene, table)])
   const meant = given.has('orderBy') ? order.map(elementJson) : undefined
   if (scene.spoil()) return new Map([...asked, ...spoiledPage(scene, table, meant)])
-  const form: readonly string[] = draw.pick(forms)
-  scene.tell(`page: ${form.join(' + ') || 'none'}`)
-  return new Map([...asked, ...form.map((name) => [name, pageArgument(scene, table, meant, name)] as const)])
+  return new Map([...asked, ...drawForm(scene, () => drawCursor(scene, table, meant))])
 }
 
-function pageArgument(scene: Scene, table: ApiTable, order: Json | undefined, name: string): Tree {
+/** What says which page is meant. */
+export function drawForm(scene: Scene, cursor: () => string): Arguments {
+  const form: readonly string[] = scene.draw.pick(forms)
+  scene.tell(`page: ${form.join(' + ') || 'none'}`)
+  return new Map(form.map((name) => [name, pageArgument(scene, cursor, name)] as const))
+}
+
+function pageArgument(scene: Scene, cursor: () => string, name: string): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
-  if (name === 'after' || name === 'before') return place(scene, 'Cursor', drawCursor(scene, table, order))
+  if (name === 'after' || name === 'before') return place(scene, 'Cursor', cursor())
   return place(scene, 'Int', name === 'offset' ? draw.int(5) : draw.pick([1, 2, 3, 0, 5, 100]))
 }
 

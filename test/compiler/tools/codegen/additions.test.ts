@@ -23,9 +23,10 @@ const sql = `
   create table event (
     id int primary key, slug text not null unique, body jsonb, title text, during int4range, tags text[], host inet,
     price numeric, at timestamptz);
-  comment on table event is '@graphql({"defaultOrder": [{"at": "DescNullsLast"}]})';
+  comment on table event is '@graphql({"defaultOrder": [{"at": "DescNullsLast"}], "polymorphism": {"collections": ["Listed"]}})';
   create table guest (id int primary key, name text, gone boolean not null default false);
-  comment on table guest is '@graphql({"softDelete": "gone", "links": {"hosts": ["invitationCollection", "event"]}})';
+  comment on table guest is '@graphql({"softDelete": "gone", "links": {"hosts": ["invitationCollection", "event"]},
+    "polymorphism": {"collections": ["Listed"]}})';
   create table invitation (event_id int references event, guest_id int references guest, seat int, primary key (event_id, guest_id));
   comment on table invitation is '@graphql({"links": {"met": [{"event": {"slug": {"neq": "old"}}}]},
     "polymorphism": {"unions": {"about": ["event", "guest"]}}})';
@@ -85,6 +86,14 @@ it('takes the filters of each addition, look-ups by unique keys and groups', () 
     `if (about.error === null) for (const { about: it } of about.data) {
       if (it?.__typename === 'Event') { const price: string | null = it.price; void price }
       if (it?.__typename === 'Guest') { const name: string | null = it.name; void name } }`,
+    `const all = await functions.listedCollection({ first: 2, filter: { id: { gt: 1 } }, orderBy: [{ id: 'DescNullsLast' }],
+      deleted: 'WITH', select: { rows: { Event: { price: true }, Guest: { name: true } },
+        edges: { cursor: true, node: { Guest: { id: true } } }, pageInfo: { endCursor: true } } })`,
+    `if (all.error === null) for (const one of all.data.rows) {
+      if (one.__typename === 'Event') { const price: string | null = one.price; void price }
+      if (one.__typename === 'Guest') { const name: string | null = one.name; void name } }`,
+    `if (all.error === null) for (const { cursor, node } of all.data.edges)
+      if (node.__typename === 'Guest') { const id: number = node.id; void id; void cursor.length }`,
   ]
   expect(complaints(use.join('\n'))).toBe('')
 })
@@ -104,6 +113,8 @@ it.each([
   `void db.guest.page({ select: { edges: { invitation: { chair: true } } } })`,
   `void db.guest.list({ deleted: 'SOME', select: { id: true } })`,
   `void db.invitation.list({ select: { about: { select: { Event: { name: true } } } } })`,
+  `void functions.listedCollection({ select: { rows: { Event: { name: true } } } })`,
+  `void functions.listedCollection({ orderBy: [{ slug: 'DescNullsLast' }], select: { rows: { Event: { id: true } } } })`,
   `void db.invitation.list({ select: { about: { select: { Event: { id: true } } } } }).then(({ data }) => data?.[0]?.about?.id)`,
 ])('does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)

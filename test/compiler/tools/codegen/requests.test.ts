@@ -4,22 +4,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import {
   getNamedType,
+  isAbstractType,
+  isCompositeType,
   isEnumType,
   isInputObjectType,
   isListType,
   isNonNullType,
   isObjectType,
-  isUnionType,
   getVariableValues,
   parse,
   validate,
   type GraphQLInputType,
   type GraphQLObjectType,
+  type GraphQLSchema,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { clientFiles } from '../../../../compiler/tools/codegen/client.ts'
-import { layOut } from '../../../../compiler/tools/codegen/layout.ts'
-import { askedTables, methodsOf } from '../../../../compiler/tools/codegen/methods.ts'
+import { layOut, typesOf } from '../../../../compiler/tools/codegen/layout.ts'
+import { askedTables, functionsOf, methodsOf } from '../../../../compiler/tools/codegen/methods.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { createCompiler } from '../../../../compiler/compile.ts'
 import { writeArtifacts } from '../../../../compiler/emit/write.ts'
@@ -284,6 +286,7 @@ describe('requests of generated clients', () => {
     'soft-delete',
     'unions',
     'interfaces',
+    'interface-collections',
   ]
   let app: Application
   beforeAll(() => {
@@ -299,19 +302,26 @@ describe('requests of generated clients', () => {
       sent.push({ document, variables })
       return { data: null, error: 'none of its business' }
     }
-    const db = (await app.load(`${name}/db.js`)).createDb({ graphql })
+    const tables = (await app.load(`${name}/db.js`)).createDb({ graphql })
+    const db = { ...tables, $functions: (await app.load(`${name}/functions.js`)).createFunctions({ graphql }) }
     const layout = layOut(schema)
-    const calls = askedTables(layout).flatMap(({ table }) =>
-      methodsOf(layout, table).map((method) => ({ table: table.name, row: table.row, method })),
-    )
+    const functions = functionsOf(layout).filter(({ field }) => isObjectType(getNamedType(field.type)))
+    const calls = [
+      ...askedTables(layout).flatMap(({ table }) =>
+        methodsOf(layout, table)
+          .filter(({ operation }) => operation !== 'subscription')
+          .map((method) => ({ table: table.name, row: table.row, method })),
+      ),
+      ...functions.map((method) => ({ table: '$functions', row: getNamedType(method.field.type), method })),
+    ]
     const law = fc.asyncProperty(
       fc.constantFrom(...calls),
       fc.infiniteStream(fc.nat()),
       async ({ table, row, method }, stream) => {
         const draw = (below: number): number => (stream.next().value ?? 0) % below
-        const type = method.rows ? row : (getNamedType(method.field.type) as GraphQLObjectType)
+        const type = (method.rows ? row : getNamedType(method.field.type)) as GraphQLObjectType
         const args = drawArguments(method.field.args, draw, 2)
-        await db[table][method.name]({ ...args, select: drawSelection(type, draw, 3) })
+        await db[table][method.name]({ ...args, select: drawSelection(schema, type, draw, 3) })
         const { document, variables } = sent.pop() ?? { document: '', variables: {} }
         const parsed = parse(document)
         expect(validate(schema, parsed).map(({ message }) => message)).toEqual([])
@@ -337,18 +347,21 @@ const onWire = (variables: Record<string, unknown>): Record<string, unknown> =>
 type Draw = (below: number) => number
 
 /** A selection and arguments, as the declarations let them pass. */
-function drawSelection(type: GraphQLObjectType, draw: Draw, depth: number): Record<string, unknown> {
+function drawSelection(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  draw: Draw,
+  depth: number,
+): Record<string, unknown> {
   const fields = Object.values(type.getFields()).filter(() => draw(3) === 0)
   const chosen = fields.flatMap((field) => {
     const named = getNamedType(field.type)
-    const types = isUnionType(named) ? named.getTypes() : []
+    const types = isAbstractType(named) ? typesOf(schema, named) : []
     if ((isObjectType(named) || types.length > 0) && depth === 0) return []
-    const ofTypes = (): object =>
-      Object.fromEntries(types.map((one) => [one.name, drawSelection(one, draw, depth - 1)]).filter(() => draw(3) > 0))
     const select = isObjectType(named)
-      ? { select: drawSelection(named, draw, depth - 1) }
+      ? { select: drawSelection(schema, named, draw, depth - 1) }
       : types.length > 0
-        ? { select: ofTypes() }
+        ? { select: drawTypes(schema, types, draw, depth - 1) }
         : {}
     return [
       [
@@ -359,9 +372,16 @@ function drawSelection(type: GraphQLObjectType, draw: Draw, depth: number): Reco
   })
   const edges = getNamedType(type.getFields()['edges']?.type)
   const node = isObjectType(edges) ? getNamedType(edges.getFields()['node']?.type) : undefined
-  const rows = isObjectType(node) && depth > 0 ? { rows: drawSelection(node, draw, depth - 1) } : {}
-  return { ...Object.fromEntries(chosen), ...rows }
+  if (depth === 0 || !isCompositeType(node)) return Object.fromEntries(chosen)
+  const rows = isAbstractType(node)
+    ? drawTypes(schema, typesOf(schema, node), draw, depth - 1)
+    : drawSelection(schema, node, draw, depth - 1)
+  return { ...Object.fromEntries(chosen), rows }
 }
+
+/** What is selected of each type that something may be of. */
+const drawTypes = (schema: GraphQLSchema, types: readonly GraphQLObjectType[], draw: Draw, depth: number): object =>
+  Object.fromEntries(types.map((one) => [one.name, drawSelection(schema, one, draw, depth)]).filter(() => draw(3) > 0))
 
 interface Argument {
   readonly name: string

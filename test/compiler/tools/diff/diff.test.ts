@@ -365,6 +365,21 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
+  it('tells of collections of interfaces that have rows of other tables', async () => {
+    const collected = (table: string): string =>
+      `comment on table ${table} is '@graphql({"polymorphism": {"collections": ["Work"]}})';`
+    expect((await migrate(collected('posts'))).stdout).toContain('Query.workCollection was added.')
+    await db.query(collected('posts'))
+    try {
+      expect((await migrate(collected('authors'))).stdout).toContain(
+        'The collection of Work has rows of other tables now.',
+      )
+      expect((await migrate('comment on table posts is null')).stdout).toContain('Query.workCollection was removed.')
+    } finally {
+      await db.query('comment on table posts is null')
+    }
+  })
+
   it('tells of inputs that take exactly one member, which breaks documents', async () => {
     const on = `comment on table posts is '@graphql({"oneOf": {"enabled": true}})';`
     const report = await migrate(on)

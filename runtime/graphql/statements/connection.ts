@@ -1,0 +1,224 @@
+import type { EntityFacts } from '../../contract/manifest.ts'
+import { bare } from '../../sql/ident.ts'
+import { asItems, object, objectFrom, type MakeObject } from '../../sql/json.ts'
+import { literal } from '../../sql/literal.ts'
+import { select, sql, type From, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
+import type { Collection, ConnectionMember, Groups, PageInfoMember, Row } from '../plan/types.ts'
+import { rowsOnPage } from './parameters.ts'
+import { given, type Writer } from './source.ts'
+import { aggregateMember, type TotalsSql } from './totals.ts'
+
+/** What a connection is made of, wherever its rows are read. */
+
+export interface Needs {
+  readonly page: boolean
+  readonly totals: boolean
+  /** One row more than the page holds is read, to know whether there are more. */
+  readonly lookahead: boolean
+  /** Whether the page begins where the collection begins is asked and not known. */
+  readonly membership: boolean
+  /** Order values of the page's first and last row are needed. */
+  readonly ends: boolean
+  /** Some rows may have no key; they are counted and not shown (spec/graphql.md 5.8). */
+  readonly keyless: boolean
+  /** Rows are numbered: they are read in reverse, cost much, or may lack a key. */
+  readonly numbered: boolean
+}
+
+/** @param isFunction whether a function answers the rows */
+export function needsOf(collection: Collection, isFunction: boolean): Needs {
+  const { page, members } = collection
+  const info = members.flatMap((member) => (member.kind === 'pageInfo' ? member.members : []))
+  const asks = (kind: PageInfoMember['kind']): boolean => info.some((member) => member.kind === kind)
+  const edges = members.flatMap((member) => (member.kind === 'edges' ? [member] : []))
+  const lookahead = asks(page.backward ? 'hasPreviousPage' : 'hasNextPage')
+  const positioned = page.cursor !== null || page.offset !== null
+  const membership = positioned && page.limit > 0 && asks(page.backward ? 'hasNextPage' : 'hasPreviousPage')
+  const cursors = page.limit > 0 && (asks('startCursor') || asks('endCursor'))
+  const costly = edges.some((member) => member.members.some((inner) => 'row' in inner && isNested(inner.row)))
+  const keyless = edges.length > 0 && (isFunction || mayLackKey(collection.entity))
+  const ends = membership || cursors
+  return {
+    page: (edges.length > 0 && page.limit > 0) || lookahead || membership || cursors,
+    totals: members.some((member) => member.kind === 'totalCount' || member.kind === 'aggregate'),
+    lookahead,
+    membership,
+    ends,
+    keyless,
+    numbered: (page.backward && (edges.length > 0 || ends)) || (lookahead && (costly || keyless)),
+  }
+}
+
+/** Keys that a comment names may hold nulls. */
+export const mayLackKey = (entity: EntityFacts): boolean =>
+  entity.columns.find((column) => column.column === entity.key[0])?.notNull !== true
+
+/** True when a member costs more than reading a column, so that it should not be made for rows that are not shown. */
+const isNested = (row: Row): boolean =>
+  row.members.some(({ kind }) => kind !== 'column' && kind !== 'typename' && kind !== 'node-id')
+
+export interface PageSql {
+  /** Its item of FROM; null where nothing needs one. */
+  readonly from: From | null
+  /** By edges member: the array of its edges. */
+  readonly edges: ReadonlyMap<ConnectionMember, Sql>
+  /** How many rows were read, where one is read to look ahead or the page's ends are needed. */
+  readonly count: Sql
+  /** The cursor of the row at this position, where the page's ends are needed. */
+  readonly cursor: (index: Sql) => Sql
+  /**
+   * Whether that row, with which reading began, is another one than the first of all, where that is asked and not known
+   * (spec/graphql.md 5.7).
+   */
+  readonly beginsLater: (index: Sql) => Sql
+}
+
+/** A connection and all that its members are written with. */
+export interface ConnectionSource {
+  readonly writer: Writer
+  readonly collection: Pick<Collection, 'members' | 'page'>
+  readonly needs: Needs
+  readonly page: PageSql | null
+  readonly totals: TotalsSql | null
+  readonly groups: (groups: Groups) => Sql
+}
+
+interface Context extends ConnectionSource {
+  readonly makeObject: MakeObject
+}
+
+/** The value of a connection, which becomes an object. */
+export function connectionObject(connection: ConnectionSource): Sql {
+  const { writer, collection, page, totals } = connection
+  const from = given([page?.from ?? null, totals?.from ?? null])
+  const makeObject = from.length === 0 ? object : asItems(() => writer.alias('o'))
+  const pairs = collection.members.map((member): Pair => [
+    member.key,
+    connectionMember({ ...connection, makeObject }, member),
+  ])
+  return from.length === 0 ? object(pairs) : objectFrom(pairs, { from })
+}
+
+/** Rows in forward order and the number that each was read as. */
+export const numbered = (rows: Sql, backward: boolean): Sql =>
+  select([{ value: sql`q.*` }, { value: sql`row_number() over ()`, as: bare('rn') }], {
+    from: [{ of: rows, alias: bare('q') }],
+    orderBy: backward ? [sql`rn desc`] : [],
+  })
+
+/** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
+export const withinPage = ({ page }: Pick<Collection, 'page'>, needs: Needs, alias: Ident): Sql | null =>
+  needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${rowsOnPage(page)}` : null
+
+export const bothSql = (left: Sql | null, right: Sql | null): Sql | null =>
+  left === null || right === null ? (left ?? right) : sql`${left} and ${right}`
+
+/**
+ * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
+ * the one that is read to look ahead.
+ */
+export const objectsFor = (
+  writer: Writer,
+  { members }: Collection,
+  { numbered, lookahead, keyless }: Needs,
+): MakeObject =>
+  ((numbered && lookahead) || keyless) && callsFunctions(members) ? object : asItems(() => writer.alias('o'))
+
+export const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
+  members.some(
+    (member) => member.kind === 'edges' && member.members.some((part) => 'row' in part && rowCallsFunctions(part.row)),
+  )
+
+const rowCallsFunctions = ({ members }: Row): boolean =>
+  members.some((member) => {
+    switch (member.kind) {
+      case 'one':
+        return rowCallsFunctions(member.row)
+      case 'union':
+        return member.of.some(({ row }) => rowCallsFunctions(row))
+      case 'many':
+        return callsFunctions(member.collection.members)
+      case 'computed-value':
+      case 'computed-void':
+      case 'computed-composite':
+      case 'computed-row':
+      case 'computed-set':
+        return true
+      case 'typename':
+      case 'node-id':
+      case 'column':
+      case 'headline':
+      case 'composite':
+        return false
+    }
+  })
+
+function connectionMember(context: Context, member: ConnectionMember): Sql {
+  switch (member.kind) {
+    case 'typename':
+      return sql`${literal(member.name)}::text`
+    case 'totalCount':
+      return sql`${totalsOf(context).alias}.n`
+    case 'aggregate':
+      return context.makeObject(
+        member.members.map((part): Pair => [part.key, aggregateMember(totalsOf(context), part, context.makeObject)]),
+      )
+    case 'pageInfo':
+      return context.makeObject(member.members.map((part): Pair => [part.key, pageInfoMember(context, part)]))
+    case 'edges':
+      return shownEdges(context, member)
+    case 'groups':
+      return context.groups(member.groups)
+  }
+}
+
+/** Written whenever a member needs them, see needsOf. */
+function totalsOf({ totals }: Context): TotalsSql {
+  if (totals === null) throw new Error('a figure was selected and not written')
+  return totals
+}
+
+function shownEdges({ collection, page, needs }: Context, member: ConnectionMember): Sql {
+  const edges = page?.edges.get(member)
+  if (edges === undefined) return sql`'[]'::json`
+  return needs.lookahead && !needs.numbered ? sql`${edges}[1:${rowsOnPage(collection.page)}]` : edges
+}
+
+function pageInfoMember(context: Context, member: PageInfoMember): Sql {
+  const { collection, needs } = context
+  const { backward, limit } = collection.page
+  switch (member.kind) {
+    case 'typename':
+      return sql`${literal(member.name)}::text`
+    case 'hasNextPage':
+    case 'hasPreviousPage': {
+      const counts = (member.kind === 'hasNextPage') !== backward
+      if (counts) return sql`${pageOf(context).count} > ${rowsOnPage(collection.page)}`
+      return needs.membership ? beginsLater(context) : sql`false`
+    }
+    case 'startCursor':
+    case 'endCursor': {
+      if (limit === 0) return sql`null::text`
+      const page = pageOf(context)
+      const index = member.kind === 'startCursor' ? sql`1` : lastShown(context)
+      return sql`case when ${page.count} > 0 then ${page.cursor(index)} end`
+    }
+  }
+}
+
+/** Written whenever a member needs it, see needsOf. */
+function pageOf({ page }: Context): PageSql {
+  if (page === null) throw new Error('the page was asked about and not written')
+  return page
+}
+
+/** Position of the page's last row in the arrays of order values. */
+const lastShown = (context: Context): Sql =>
+  sql`least(${pageOf(context).count}, ${rowsOnPage(context.collection.page)})`
+
+/** Whether the page has rows, and does not begin where the collection begins. */
+function beginsLater(context: Context): Sql {
+  const page = pageOf(context)
+  const index = context.collection.page.backward ? lastShown(context) : sql`1`
+  return sql`(${page.count} > 0 and ${page.beginsLater(index)})`
+}

@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { lastPlan } from '../../../support/last-plan.ts'
+import { createTestService, type TestService } from '../../../support/service.ts'
+
+const comment = (settings: object): string => `'@graphql(${JSON.stringify(settings)})'`
+const collected = { polymorphism: { collections: ['Work'] }, totalCount: { enabled: true } }
+
+const sql = `
+  comment on schema public is ${comment({ introspection: true, inflect_names: true, schemaReport: { enabled: true }, explain: { enabled: true }, limits: { rows: 100 }, max_rows: 50 })};
+  create table film (id int primary key, title text not null, made date, minutes int, score numeric(6,2), hidden boolean not null default false);
+  create table song (id uuid primary key, title varchar(80), made date, score numeric, deleted_at timestamptz);
+  create table speaker (id int primary key, name text);
+  create table talk (event text, place int, title text, made date, score numeric(6,2), speaker_id int references speaker, primary key (event, place));
+  insert into speaker values (1, 'Ada'), (2, 'Bob');
+  insert into film select n, 'film ' || n, case when n % 9 <> 0 then '2020-01-01'::date + n % 40 end, n, n, n = 2 from generate_series(1, 3000) n;
+  insert into song select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, case when n % 4 <> 0 then 'song ' || n % 5 end,
+    case when n % 5 <> 0 then '2020-01-01'::date + n % 40 end, n / 10.0, case when n % 7 = 0 then '2021-01-01'::timestamptz end from generate_series(1, 3000) n;
+  insert into talk select 'e' || n % 3, n, 'talk ' || n % 5, '2020-01-01'::date + n % 40, n, n % 2 + 1 from generate_series(1, 3000) n;
+  create index on film (made, id);
+  create index on song (made, id);
+  create index on talk (made, event, place);
+  alter table film enable row level security;
+  create policy seen on film using (not hidden);
+  comment on table film is ${comment(collected)};
+  comment on table song is ${comment({ ...collected, softDelete: 'deleted_at' })};
+  comment on table talk is ${comment({ ...collected, max_rows: 20 })};
+  grant all on film, song, talk, speaker to anon;
+  analyze;
+`
+
+interface Work {
+  readonly nodeId: string
+  readonly __typename: string
+}
+
+describe('collections of interfaces', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({ sql })
+  })
+  afterAll(() => service.close())
+  const ask = async (query: string, variables = {}) => dataOf(await service.graphql(query, { variables }))
+  const works = async (args: string, node = '__typename') =>
+    (await ask(`{ found: workCollection(${args}) { edges { node { ${node} } } } }`)).found.edges.map(
+      ({ node: found }: { node: object }) => found,
+    )
+
+  it('have the shared columns in filters, and in orders those that are written alike', async () => {
+    const schema = await introspect(service)
+    expect(fieldsOf(schema, 'Work')).toEqual(['nodeId: ID!', 'title: String', 'made: Date', 'score: BigFloat'])
+    expect(signatureOf(schema, 'Query', 'workCollection')).toBe(
+      'workCollection(first: Int, last: Int, before: Cursor, after: Cursor, offset: Int, filter: WorkFilter, orderBy: [WorkOrderBy!], deleted: DeletedRows!): WorkConnection!',
+    )
+    expect(namesOf(schema, 'WorkConnection')).toEqual(['edges', 'pageInfo', 'totalCount'])
+    expect(fieldsOf(schema, 'WorkEdge')).toEqual(['cursor: String!', 'node: Work!'])
+    expect(namesOf(schema, 'WorkFilter')).toEqual(['title', 'made', 'score', 'and', 'or', 'not'])
+    // One of the scores holds what the others would round.
+    expect(namesOf(schema, 'WorkOrderBy')).toEqual(['title', 'made'])
+  })
+
+  it('answer rows of all tables in one order, each with what is its own', async () => {
+    expect(
+      await works(
+        'first: 4, filter: {title: {in: ["film 7", "song 2", "talk 2"]}, made: {eq: "2020-01-08"}}, orderBy: [{title: AscNullsLast}]',
+        '__typename title ... on Film { minutes } ... on Song { id } ... on Talk { place speaker { name } }',
+      ),
+    ).toEqual([
+      { __typename: 'Film', title: 'film 7', minutes: 7 },
+      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000047' },
+      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000087' },
+      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000127' },
+    ])
+  })
+
+  const orders = ['', '{made: AscNullsLast}', '{made: DescNullsLast}', '{title: DescNullsFirst}, {made: AscNullsFirst}']
+  it.each(orders)('have pages that concatenate to the whole in both directions, sorted by [%s]', async (order) => {
+    const filter = '{score: {lte: "25"}}'
+    const { rows } = await service.db.query(`select type, key from (
+      select 'Film' as type, title, made, id::text as key, 1 as nr, id as n from film where score <= 25 and not hidden
+      union all select 'Song', title, made, id::text, 2, score * 10 from song where score <= 25 and deleted_at is null
+      union all select 'Talk', title, made, event || ' ' || place, 3, row_number() over (order by event, place) from talk where score <= 25) w
+      order by ${order.replace(/[{}]/g, '').replace(/: (Asc|Desc)Nulls(First|Last)/g, ' $1 nulls $2') || '1'}, nr, n`)
+    const page = async (
+      args: string,
+    ): Promise<{ edges: { node: Work & Record<string, unknown> }[]; pageInfo: Record<string, never> }> =>
+      (
+        await ask(`{ workCollection(orderBy: [${order}], filter: ${filter}, ${args}) { totalCount
+          pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
+          edges { node { __typename ... on Film { f: id } ... on Song { s: id } ... on Talk { event place } } } } }`)
+      ).workCollection
+    const keyOf = ({ node }: { node: Record<string, unknown> }) => ({
+      type: node['__typename'],
+      key: String(node['f'] ?? node['s'] ?? `${String(node['event'])} ${String(node['place'])}`),
+    })
+    const [forward, backward]: [object[], object[]] = [[], []]
+    for (let after = 'null'; ;) {
+      const { edges, pageInfo } = await page(`first: 20, after: ${after}`)
+      expect(pageInfo['hasPreviousPage']).toBe(forward.length > 0)
+      forward.push(...edges.map(keyOf))
+      if (!pageInfo['hasNextPage']) break
+      after = JSON.stringify(pageInfo['endCursor'])
+    }
+    for (let before = 'null'; ;) {
+      const { edges, pageInfo } = await page(`last: 17, before: ${before}`)
+      expect(pageInfo['hasNextPage']).toBe(backward.length > 0)
+      backward.unshift(...edges.map(keyOf))
+      if (!pageInfo['hasPreviousPage']) break
+      before = JSON.stringify(pageInfo['startCursor'])
+    }
+    expect(forward).toEqual(rows)
+    expect(backward).toEqual(rows)
+    const skipped = await page('first: 5, offset: 40')
+    expect(skipped.edges.map(keyOf)).toEqual(rows.slice(40, 45))
+  })
+
+  it('read no more of each table than the page may have, by an index that serves the order', async () => {
+    await ask(
+      'query Q($first: Int) { workCollection(first: $first, orderBy: [{made: AscNullsLast}]) { edges { node { title } } } }',
+      {
+        first: 7,
+      },
+    )
+    const plan = await lastPlan(service, { analyze: true })
+    for (const index of ['film_made_id_idx', 'song_made_id_idx', 'talk_made_event_place_idx'])
+      expect(plan).toMatch(new RegExp(`"Index Name":"${index}"`))
+    expect(plan).not.toContain('"Seq Scan"')
+    const read = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map(([, rows]) => Number(rows))
+    expect(Math.max(...read)).toBeLessThanOrEqual(21)
+  })
+
+  it('have the deleted rows that are asked for, of tables that know some', async () => {
+    const types = async (deleted: string) =>
+      new Set(
+        (
+          await works(
+            `first: 20, filter: {made: {eq: "2020-01-08"}}, orderBy: [{title: DescNullsFirst}], deleted: ${deleted}`,
+          )
+        ).map(({ __typename: name }: Work) => name),
+      )
+    expect([...(await types('ONLY'))]).toEqual(['Song'])
+    const count = async (deleted: string): Promise<number> =>
+      (await ask(`{ workCollection(deleted: ${deleted}, filter: {score: {lte: "100"}}) { totalCount } }`))
+        .workCollection.totalCount
+    expect([await count('WITHOUT'), await count('WITH'), await count('ONLY')]).toEqual([
+      99 + 858 + 100,
+      99 + 1000 + 100,
+      142,
+    ])
+  })
+
+  it('refuse pages and cursors as other collections do', async () => {
+    const refusal = async (args: string) =>
+      messagesOf(await service.graphql(`{ workCollection(${args}) { edges { cursor } } }`))
+    const cursor = (...elements: unknown[]) => JSON.stringify(Buffer.from(JSON.stringify(elements)).toString('base64'))
+    expect(await refusal('first: 1, last: 1')).toEqual(['only one of "first" and "last" may be provided'])
+    expect(await refusal('first: -1')).toEqual(['`first` must be an unsigned integer'])
+    expect(await refusal(`after: ${cursor('Talk', 'e1', 1, 1)}`)).toEqual([
+      'orderBy clause incompatible with pagination cursor',
+    ])
+    expect(await refusal('filter: {minutes: {eq: 1}}')).toEqual([
+      'Field "minutes" is not defined by type "WorkFilter".',
+    ])
+    // The key of one table is nothing that another one would read.
+    expect(await works(`first: 2, after: ${cursor('Film', 2999)}`)).toEqual([
+      { __typename: 'Film' },
+      { __typename: 'Song' },
+    ])
+    expect(await works(`first: 1, after: ${cursor('Nothing')}`)).toEqual([{ __typename: 'Song' }])
+  })
+
+  it('count in limits as a page of what is selected of all types', async () => {
+    const { errors } = await service.graphql(`{ workCollection(first: 15) { edges { node {
+      ... on Film { nodeId } ... on Talk { speaker { talkCollection(first: 6) { edges { node { place } } } } } } } } }`)
+    expect(errors?.map(({ message }) => message)).toEqual([
+      'The document may select 105 rows; at most 100 are allowed.',
+    ])
+  })
+
+  it('are explained under their field', async () => {
+    const { extensions } = await service.graphql(
+      '{ all: workCollection(first: 1) { edges { node { ... on Talk { by: speaker { name } } } } } }',
+      { extensions: { explain: true } },
+    )
+    const text = JSON.stringify(extensions?.['explain'])
+    for (const table of ['film', 'song', 'talk'])
+      expect(text).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"GraphQL Path":\\["all"\\]`))
+    expect(text).toMatch(/"Relation Name":"speaker"[^}]*"GraphQL Path":\["all","edges","node","by"\]/)
+  })
+
+  it('have the default filters of tables where no filter is given, and no default orders', async () => {
+    const settings = { ...collected, defaultFilter: { place: { lte: 2 } }, defaultOrder: [{ made: 'DescNullsLast' }] }
+    await service.db.query(`comment on table talk is ${comment(settings)}`)
+    const talks = async (args: string) =>
+      (await works(`last: 2${args}`, '__typename ... on Talk { event place }')) as readonly object[]
+    expect(await talks('')).toEqual([
+      { __typename: 'Talk', event: 'e1', place: 1 },
+      { __typename: 'Talk', event: 'e2', place: 2 },
+    ])
+    expect(await talks(', filter: null')).toEqual([
+      { __typename: 'Talk', event: 'e2', place: 2996 },
+      { __typename: 'Talk', event: 'e2', place: 2999 },
+    ])
+  })
+
+  it('have for each role the tables that it may read, and no field without one', async () => {
+    const shown = async () => {
+      const schema = await introspect(service)
+      return [signatureOf(schema, 'Query', 'workCollection') !== undefined, namesOf(schema, 'WorkOrderBy')]
+    }
+    await service.db.query('revoke select on song from anon; revoke select (made) on film from anon')
+    expect(await shown()).toEqual([true, ['title', 'made', 'score']])
+    expect(await works('last: 1, filter: {score: {gte: "3000"}}')).toEqual([{ __typename: 'Talk' }])
+    await service.db.query('revoke select on film, talk from anon')
+    expect(await shown()).toEqual([false, []])
+    await service.db.query('grant select on film, song, talk to anon')
+    expect(await shown()).toEqual([true, ['title', 'made']])
+  })
+
+  it('leave their name to tables and functions, and lose it with one of their types', async () => {
+    const report = async () =>
+      JSON.stringify((await service.graphql('{ __typename }', { extensions: { schemaReport: true } })).extensions)
+    const meaning = async () => signatureOf(await introspect(service), 'Query', 'workCollection')?.replace(/\(.*\)/, '')
+    await service.db.query(`create function "workCollection"() returns int language sql stable as 'select 1'`)
+    expect(await meaning()).toBe('workCollection: Int')
+    expect(await report()).toContain('workCollection')
+    await service.db.query('revoke execute on function "workCollection" from public')
+    expect(await meaning()).toBeUndefined()
+    await service.db.query(
+      'drop function "workCollection"; create table "WorkEdge" (id int primary key); grant select on "WorkEdge" to anon',
+    )
+    expect(await meaning()).toBeUndefined()
+    await service.db.query('drop table "WorkEdge"')
+    expect(await meaning()).toBe('workCollection: WorkConnection!')
+  })
+})
