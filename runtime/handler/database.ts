@@ -4,8 +4,9 @@ import { checkingApart } from '../db/check/distributed.ts'
 import { createRoleSettings } from '../db/check/role-settings.ts'
 import { createRunOnConnection } from '../db/check/transaction.ts'
 import { queryOn, type Query } from '../db/connect/session.ts'
-import { extensionSchema, ownSettings, startupSettings } from '../db/connect/startup.ts'
+import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../db/connect/startup.ts'
 import { classifyConnecting } from '../db/failures/classify.ts'
+import { settingsOn } from '../db/pool/backend-settings.ts'
 import { createEndings, type Endings } from '../db/pool/cancel.ts'
 import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../db/pool/run.ts'
 import { createConnection, type Connection, type ExchangeResult, type Pooled } from '../db/wire/exchange.ts'
@@ -42,9 +43,17 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     options.connect().catch((error: unknown) => {
       throw classifyConnecting(error)
     })
-  const pooled = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
+  const pooledOn = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
   const requests = createLending<Connection>({
-    make: async () => createConnection(await connect(), null, pooled),
+    make: async () => {
+      const client = watched(await connect())
+      try {
+        return createConnection(client, null, await pooledOn(client))
+      } catch (error) {
+        end(client)
+        throw error
+      }
+    },
     end: ({ client }) => end(client),
     isGood: ({ client }) => !client.connection.stream.destroyed,
     most: connections,
@@ -112,9 +121,16 @@ async function untilGone(
 const nothingKnown = { mark: null, proof: null }
 
 /** A pooler may be before the server, and one that keeps no prepared statements is found out by that. */
-function createPooled(settings: Pooled['settings']): Pooled {
+function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Pooled> {
   let keepsNames = true
-  return { settings, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
+  let found: Promise<SettingPairs> | null = null
+  return async (client) => {
+    found ??= settingsOn(client, settings).catch((error: unknown) => {
+      found = null
+      throw classifyConnecting(error)
+    })
+    return { settings: await found, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
+  }
 }
 
 /** One that ends while nobody uses it is not lent any more; without a listener the process would end. */

@@ -6,6 +6,7 @@ import { openingOf, type Server } from '../connect/server.ts'
 import type { SettingPairs } from '../connect/startup.ts'
 import { createSocket } from '../connect/socket.ts'
 import { createConnection, type Connection, type Described, type Pooled } from '../wire/exchange.ts'
+import { settingsOn } from './backend-settings.ts'
 
 /** How the connections of a pool are made, straight or through a pooler. */
 
@@ -23,27 +24,6 @@ type Open = () => Promise<Opened<pg.Client>>
 
 export const openTo = (server: Server, pooler: PoolerSetting, config: pg.ClientConfig): Open =>
   createOpen(openingOf(server, config), pooler)
-
-/**
- * With it a backend whose client is gone ends, which no cancellation achieves of a function that catches it: the key of a
- * connection through a pooler names no process. Only some systems know it (PostgreSQL manual 20.3.2).
- */
-const watch = ['client_connection_check_interval', '1000'] as const
-
-interface BackendFacts {
-  readonly linux: boolean
-  readonly utf8: boolean
-}
-
-const backendFacts = `select pg_catalog.version() ~ 'linux' as linux,
-  (select reset_val from pg_catalog.pg_settings where name = 'client_encoding') = 'UTF8' as utf8`
-
-/** What transactions set on such backends: each setting costs some microseconds, the encoding most of all. */
-const settingsOn = async (client: pg.Client, settings: SettingPairs): Promise<SettingPairs> => {
-  const { linux = false, utf8 = false } = (await client.query<BackendFacts>(backendFacts)).rows[0] ?? {}
-  const wanted = utf8 ? settings.filter(([name]) => name !== 'client_encoding') : settings
-  return linux ? [...wanted, watch] : wanted
-}
 
 /** What is known of the pooler before a server. */
 interface PoolerFacts {

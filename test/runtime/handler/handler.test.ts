@@ -27,6 +27,7 @@ const documents = {
   mine: 'query Mine($n: Int!) { notesCollection(first: $n) { edges { node { id body } } } }\n',
   add: 'mutation Add($rows: [notesInsertInput!]!) { insertIntonotesCollection(objects: $rows) { affectedCount } }\n',
   slow: 'query Slow { nap }\n',
+  deaf: 'query Deaf { deaf }\n',
 }
 
 let db: TestDatabase
@@ -53,7 +54,9 @@ beforeAll(async () => {
       create policy own on notes using (owner = auth.jwt() ->> 'sub');
       create function nap() returns int language plpgsql stable as $$ begin perform pg_sleep(5); return 1; end $$;
       grant select, insert on notes to authenticated;
-      grant execute on function nap to anon, authenticated`,
+      create function deaf() returns int language plpgsql stable as $$
+        begin loop begin perform pg_sleep(30); exception when query_canceled then null; end; end loop; end $$;
+      grant execute on function nap, deaf to anon, authenticated`,
   })
   folder = await mkdtemp(join(tmpdir(), 'catalograph-handler-'))
   for (const [name, text] of Object.entries(documents)) await writeFile(join(folder, `${name}.graphql`), text)
@@ -256,6 +259,24 @@ describe('createHandler', () => {
     expect(await code(gone, one)).toEqual([200, 'DEADLINE_EXCEEDED'])
     one.close()
   })
+
+  it('ends what a client asked that left, also where a function catches the cancellation', async () => {
+    const one = open(artifacts, { connections: 1 })
+    const isRunning = async (): Promise<boolean> => {
+      const { rowCount } = await db.query(
+        "select from pg_stat_activity where state = 'active' and query like '%deaf%' and pid <> pg_backend_pid()",
+      )
+      return rowCount === 1
+    }
+    const client = new AbortController()
+    const left = code(new Request(post({ query: documents.deaf }), { signal: client.signal }), one)
+    await vi.waitUntil(isRunning, { timeout: 20_000 })
+    client.abort()
+    expect(await left).toEqual([200, 'DEADLINE_EXCEEDED'])
+    // Postgres looks for its client once a second.
+    await vi.waitUntil(async () => !(await isRunning()), { timeout: 20_000 })
+    one.close()
+  }, 60_000)
 
   it('answers at once whom too many wait before', async () => {
     const busy = open(artifacts, { connections: 1, statementTimeoutMs: 20_000 })
