@@ -35,6 +35,9 @@ const documents = {
     }
     tagsCollection(first: $n) { edges { node { name } } pageInfo { hasNextPage endCursor } }
   }\n`,
+  names: `query Names($__proto__: Int, $constructor: Int, $toString: Boolean!, $order: [notesOrderBy!]) {
+    notesCollection(first: $__proto__, offset: $constructor, orderBy: $order) { edges { node { id kind @skip(if: $toString) } } }
+  }\n`,
   shown:
     'query Shown($yes: Boolean!) { notesCollection(first: 1) { edges { node { id body @include(if: $yes) } } } }\n',
 }
@@ -68,6 +71,9 @@ beforeAll(async () => {
   sources = await mkdtemp(join(tmpdir(), 'catalograph-only-'))
   for (const [name, text] of Object.entries(documents)) await writeFile(join(sources, `${name}.graphql`), text)
   await writeFile(join(sources, 'page.variables.json'), JSON.stringify(examples))
+  const ordered = '"toString": true, "order": [{"id": "DescNullsLast"}]'
+  const named = ['', ', "__proto__": 2', ', "constructor": 3', ', "__proto__": 2, "constructor": 3']
+  await writeFile(join(sources, 'names.variables.json'), `[${named.map((more) => `{${ordered}${more}}`).join()}]`)
   out = await compiled()
 })
 afterAll(async () => {
@@ -178,6 +184,27 @@ describe('a server of compiled documents', () => {
       '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}',
     )
     await db.query('delete from notes where id = 10')
+  })
+
+  it('knows variables by the names that every object has', async () => {
+    const general = createService({ database, source: () => loadRevision(out) })
+    const compiledOnly = onlyCompiled()
+    const given = [
+      '',
+      '"__proto__": 2',
+      '"constructor": 3',
+      '"__proto__": 2, "constructor": 3',
+      '"__proto__": {"constructor": 3}',
+      '"constructor": "x"',
+    ].flatMap((some) =>
+      ['"toString": false', '"toString": true, "order": [{"id": "DescNullsLast"}]', '"valueOf": 1'].map(
+        (more) => JSON.parse(`{${[some, more].filter((text) => text !== '').join()}}`) as Given,
+      ),
+    )
+    for (const variables of given) {
+      const asked = { query: documents.names, variables }
+      expect([variables, await bytes(compiledOnly, asked)]).toEqual([variables, await bytes(general, asked)])
+    }
   })
 
   it('answers for every page size, within the largest page of each table', async () => {
