@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import type { LiveRelation } from '../../runtime/contract/live.ts'
-import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 import { toldAll } from '../support/service.ts'
 
 /** What can be watched, and why not (spec/graphql.md 16.1). */
-describe.each(majors())('what can be watched on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await createDatabase({

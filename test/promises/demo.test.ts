@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 
 const demo = (file: string): string => readFileSync(new URL(`../../fixtures/demo/${file}`, import.meta.url), 'utf8')
 
@@ -24,7 +25,7 @@ const as = async (db: TestDatabase, claims: { role: string; sub?: string }, sql:
   }
 }
 
-describe.each(majors())('the demo on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the demo on PostgreSQL %i', (major) => {
   let db: TestDatabase
 
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 import { followDatabase, type FollowedOptions, type FollowedService } from '../support/followed.ts'
 import { dataOf } from '../support/answers.ts'
 
@@ -21,7 +22,7 @@ const schema = `
 
 const warm = '{ baseCollection { edges { node { id } } } }'
 
-describe.each(majors())('following the schema of PostgreSQL %i', (major) => {
+describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
   let db: TestDatabase
   let name: string
   const services: FollowedService[] = []

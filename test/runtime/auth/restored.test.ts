@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { majors } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 import { codeOf } from '../../support/totp.ts'
 
@@ -74,7 +74,7 @@ const dump = `create schema if not exists auth;
   insert into auth.mfa_factors values
     ('${factor}', '${alice}', 'phone', 'totp', 'verified', now(), now(), '${secret}');`
 
-describe.each(majors())('a restored project on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('a restored project on PostgreSQL %i', (major) => {
   let server: AuthServer
   beforeAll(async () => {
     server = await startAuthServer({ major, before: dump, fullHashing: true })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { majors } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 /** Where a key does not keep a query from finding several rows, the first is taken. */
@@ -28,7 +28,7 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-describe.each(majors().map((major) => [major] as const))('several rows of a key on PostgreSQL %i', (major) => {
+describe.each(lawMajors().map((major) => [major] as const))('several rows of a key on PostgreSQL %i', (major) => {
   let service: TestService
   const ask = async (query: string) => dataOf(await service.graphql(query))
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf } from '../../support/api-schema.ts'
-import { majors } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 /** Types in a schema that a role may not use (spec/graphql.md 1.4): no value of them can be written, not even in a filter. */
@@ -40,7 +40,7 @@ const sql = `
   comment on schema public is '@graphql(${settings})';
 `
 
-describe.each(majors())('types in a schema without USAGE on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('types in a schema without USAGE on PostgreSQL %i', (major) => {
   let service: TestService
   beforeAll(async () => {
     service = await createTestService({ major, sql })

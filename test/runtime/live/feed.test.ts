@@ -8,7 +8,8 @@ import { objectId } from '../../../runtime/contract/object-id.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openChangeFeed, type ChangeFeedOptions } from '../../../runtime/live/changes/feed.ts'
 import { createGates } from '../../../runtime/live/changes/gates.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 import { until } from '../../support/until.ts'
 
 const posts = { schema: 'public', name: 'posts' }
@@ -24,7 +25,7 @@ interface Heard {
 /** The comparison of roles is left out unless a test is about it: it would hide a change that was not told. */
 const pace = { compareMs: null, lingerMs: 0, keepMs: 500 } as const
 
-describe.each(majors())('the feed of changes on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
   let database: TestDatabase
   const opened: (() => Promise<unknown>)[] = []
   const open = (options: Partial<ChangeFeedOptions> = {}): Heard => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 
 const ask = (role: string, text: string, readOnly = false): Exchange => ({
   caller: { role, claims: JSON.stringify({ role }) },
@@ -12,7 +13,7 @@ const ask = (role: string, text: string, readOnly = false): Exchange => ({
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-describe.each(majors())("a role's own settings on PostgreSQL %i", (major) => {
+describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => {
   let database: TestDatabase
   let db: Database
   const settled = () => sleep(1_000)

@@ -5,7 +5,7 @@ import { buildModel } from '../../../../compiler/model/build.ts'
 import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { catalogOf } from '../../../support/catalog.ts'
-import { majors } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
 /**
@@ -34,7 +34,7 @@ interface Seen {
   readonly mutation: readonly string[]
 }
 
-describe.each(majors())('members of extensions on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('members of extensions on PostgreSQL %i', (major) => {
   let service: TestService
   beforeAll(async () => {
     service = await createTestService({ major, sql })
