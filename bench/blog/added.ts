@@ -1,4 +1,5 @@
 import { additionOperations, type AdditionOperation } from './additions.ts'
+import { goodsOperations } from './goods.ts'
 import { groupOperations } from './groups.ts'
 import { nestedOperations } from './nested.ts'
 import { valueOperations } from './values.ts'
@@ -8,6 +9,7 @@ import { writeOperations } from './writes.ts'
 export const addedOperations: readonly AdditionOperation[] = [
   ...additionOperations,
   ...valueOperations,
+  ...goodsOperations,
   ...groupOperations,
   ...writeOperations,
   ...nestedOperations,

@@ -64,3 +64,22 @@ create index on letters (sent desc, id) where not spam;
 create index on letters (title, sent desc, id) where not spam;
 comment on table letters is '@graphql({"defaultOrder": [{"sent": "DescNullsLast"}], "defaultFilter": {"spam": {"eq": false}}, "oneOf": {"enabled": true}})';
 grant select on letters to authenticated;
+
+comment on schema public is '@graphql({
+  "inflect_names": true, "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true},
+  "domains": {"enabled": true}, "composites": {"enabled": true}, "functionShapes": {"enabled": true},
+  "allowlist": {"table": "private.documents", "roles": ["anon"]}
+})';
+
+create type tone as enum ('calm', 'loud', 'low');
+create domain word as text check (length(value) < 80);
+create type place as (city text, zip text);
+create table goods (id int primary key, kind int not null, label word not null, tones tone[] not null, home place not null);
+insert into goods select n, n * 7 % 2000, 'Good ' || n % 5000, array[(array['calm', 'loud', 'low'])[n % 3 + 1]::tone],
+  row('City ' || n % 500, 'Zip ' || n)::place from generate_series(1, 60000) n;
+create index on goods (kind, id desc);
+create index on goods (label, id);
+create function half(goods) returns int language sql immutable as 'select $1.kind / 2';
+create index on goods ((kind / 2), id);
+comment on table goods is '@graphql({"distinctOn": {"enabled": true}, "enumArrays": {"enabled": true}})';
+grant select on goods to authenticated;

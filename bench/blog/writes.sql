@@ -19,3 +19,8 @@ grant select, insert, update on orders, items to authenticated;
 create table notices (id bigint generated always as identity primary key, author_id int not null, body text not null);
 comment on table notices is '@graphql({"preset": {"authenticated": {"author_id": "public.me()"}}})';
 grant select, insert on notices to authenticated;
+
+create table tallies (id int primary key, name text not null) with (fillfactor = 50);
+insert into tallies select n, 'Tally ' || n from generate_series(1, 20000, 2) n;
+comment on table tallies is '@graphql({"upsert": {"enabled": true}})';
+grant select, insert, update on tallies to authenticated;
