@@ -23,7 +23,7 @@ import {
  * 2.4 s and 250 MB where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates a
  * module unless it knows all its lines.
  */
-export function entityModule(entity: EntitySql, types: Types = typesOf(entity)): string {
+export function entityModule(entity: EntitySql, types: Types = columnTypesOf(entity)): string {
   const relation = qualified(entity.schema, entity.relation)
   return moduleText([
     `/** SQL builders of ${commentText(relation)}. Compiled from the database: change that, not this file. */`,
@@ -60,7 +60,7 @@ const isOneType = (a: ColumnSql, b: ColumnSql): boolean =>
   sameJson(a.geo, b.geo) &&
   sameJson(a.order, b.order)
 
-export function typesOf({ columns }: EntitySql): Types {
+export function columnTypesOf({ columns }: EntitySql): Types {
   const list: NamedType[] = []
   const taken = new Set<string>()
   const byColumn = new Map<ColumnSql, NamedType>()

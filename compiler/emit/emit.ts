@@ -6,7 +6,7 @@ import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { inTurns, type Steps } from '../../runtime/lib/steps.ts'
 import type { EntitySql, Model } from '../model/types.ts'
 import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
-import { entityModule, typesOf } from './builders.ts'
+import { entityModule, columnTypesOf } from './builders.ts'
 import { callsModule } from './calls.ts'
 import { checkCalls, checkEntity, createCheck, type Check, type Checked } from './check.ts'
 import { leaveOut } from './leave-out.ts'
@@ -56,7 +56,7 @@ function* assemble(
 
 async function entityPart(entity: EntitySql, check: Check): Promise<EntityPart> {
   const { id } = entity
-  const types = typesOf(entity)
+  const types = columnTypesOf(entity)
   const text = entityModule(entity, types)
   return { id, text, digest: sha256Hex(text), checked: await checkEntity(id, text, types, check) }
 }

@@ -57,12 +57,12 @@ function meetingOf(
 }
 
 /** A list of which places are exchanged: the very same as long as each place has what it had. */
-export interface Exchange<T> {
+export interface ListExchange<T> {
   readonly put: (place: number, item: T) => void
   readonly list: () => readonly T[]
 }
 
-export function createExchange<T>(before: readonly T[]): Exchange<T> {
+export function createExchange<T>(before: readonly T[]): ListExchange<T> {
   let after: T[] | null = null
   return {
     put: (place, item) => {

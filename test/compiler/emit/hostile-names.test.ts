@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import { makeArtifacts } from '../../../compiler/emit/artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
-import { typeModule, typesOf } from '../../../compiler/emit/builders.ts'
+import { typeModule, columnTypesOf } from '../../../compiler/emit/builders.ts'
 import { entitySamples, typeSample, type SqlSample, type TypeBuilder } from '../../../compiler/emit/samples.ts'
 import { createSqlParser } from '../../../compiler/emit/sql-parser.ts'
 import type { EntitySql, JsonForm } from '../../../compiler/model/types.ts'
@@ -83,7 +83,7 @@ const hostileEntity = fc
 /** All that a check parses. */
 const samplesOf = (item: EntitySql): readonly Pick<SqlSample, 'sql'>[] => [
   ...entitySamples(builderOf(item)),
-  ...typesOf(item).list.map(({ text }) => ({
+  ...columnTypesOf(item).list.map(({ text }) => ({
     sql: typeSample(evaluateModule(typeModule(text), 'type') as TypeBuilder),
   })),
 ]
