@@ -18,6 +18,8 @@ export interface GroupPlan {
   readonly isKey: (id: string) => boolean
   /** Has the value found out, once however often it is asked for, and gives its id. */
   readonly named: (value: GroupValue) => string
+  /** Has the argument checked where nothing is found out by it. */
+  readonly check: (value: Value) => void
 }
 
 export const asFigure = (name: string): GroupFigure | undefined => groupFigureNames.find((figure) => figure === name)

@@ -22,6 +22,7 @@ import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
+import type { Value } from './values.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
@@ -29,6 +30,7 @@ export function planGroups(planner: Planner, entity: EntityFacts, selected: Sele
   const keys = planKeys(planner, entity, args)
   if (keys.size === 0) throw badArgument('At least one field must be provided to by')
   const values = new Map<string, GroupValue>([...keys].map(([id, key]) => [id, { id, ...key }]))
+  const checked: Value[] = []
   const planned: GroupPlan = {
     planner,
     entity,
@@ -37,12 +39,13 @@ export function planGroups(planner: Planner, entity: EntityFacts, selected: Sele
       values.set(value.id, value)
       return value.id
     },
+    check: (value) => void checked.push(value),
   }
   const order = [...planOrder(planned, args('orderBy')), ...[...keys.keys()].map(ascending)]
   const having = planHaving(planned, args('having'))
   const page = planPage(entity, order, args)
   const members = planGroup(planned, selected)
-  return { values: [...values.values()], having, order, page, members }
+  return { values: [...values.values()], having, order, page, members, ...(checked.length > 0 && { checked }) }
 }
 
 const ascending = (id: string): OrderTerm => ({ column: id, descending: false, nullsFirst: false })
@@ -176,14 +179,21 @@ const planFigures = (planned: GroupPlan, name: GroupFigure, selected: SelectedFi
 
 function planPercentiles(planned: GroupPlan, selected: SelectedField): readonly GroupMember[] {
   const at = partIn(planned.planner.args(selected)('at'))
-  return planEach(planned, selected, measuredColumns, (field, column) => percentileId(planned, at, field, column))
+  const idOf = (field: string, column: ColumnFacts): string => percentileId(planned, at, field, column)
+  return checking(planned, at, planEach(planned, selected, measuredColumns, idOf))
 }
 
 function planListed(planned: GroupPlan, selected: SelectedField): readonly GroupMember[] {
   const atMost = { slot: slotOf(planned.planner.args(selected)('atMost')), encoding: { kind: 'most' } } as const
-  return planEach(planned, selected, listedColumns, (field, { column }) =>
-    planned.named({ id: `values.${JSON.stringify(atMost.slot)}.${field}`, kind: 'values', atMost, column }),
-  )
+  const idOf = (field: string, { column }: ColumnFacts): string =>
+    planned.named({ id: `values.${JSON.stringify(atMost.slot)}.${field}`, kind: 'values', atMost, column })
+  return checking(planned, atMost, planEach(planned, selected, listedColumns, idOf))
+}
+
+/** The members of a field with an argument, which is checked with the statement that reads it. */
+function checking(planned: GroupPlan, argument: Value, members: readonly GroupMember[]): readonly GroupMember[] {
+  if (members.every(({ kind }) => kind === 'typename')) planned.check(argument)
+  return members
 }
 
 /** Members that name columns. */

@@ -167,6 +167,8 @@ export interface Groups {
   readonly order: readonly OrderTerm[]
   readonly page: Page
   readonly members: readonly GroupMember[]
+  /** Arguments by which nothing is found out: they are checked all the same. Absent: none. */
+  readonly checked?: readonly Value[]
 }
 
 export type GroupValue = { readonly id: string } & (

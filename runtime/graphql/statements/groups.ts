@@ -20,7 +20,7 @@ import { aggregateOf } from './totals.ts'
  * that an index in the order of the keys serves the first of them without the rest.
  */
 export function groupsArray(writer: Writer, matching: Matching, groups: Groups, part: Part): Sql {
-  const { values, having, order, page, members } = groups
+  const { values, having, order, page, members, checked = [] } = groups
   if (values.length > maxValues)
     throw refuse('DOCUMENT_TOO_LARGE', `More than ${maxValues} values are asked of each group.`)
   const keys = values.filter((value) => value.kind === 'key')
@@ -37,7 +37,7 @@ export function groupsArray(writer: Writer, matching: Matching, groups: Groups, 
   const { scope: outside, outlet } = seenOutside(inner, alias)
   const rows = select([{ value: outlet }], {
     from,
-    where,
+    where: [...where, ...checked.map((value) => sql`${valueParameter(value)}::text is not null`)],
     groupBy: keys.map(({ id }) => inner.column(id)),
     having: given([condition, after]).map((one) => one(inner)),
     orderBy: orderBy(order, inner),

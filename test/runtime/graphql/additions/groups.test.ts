@@ -232,6 +232,16 @@ describe('groups', () => {
     expect(refused.errors?.map(({ message }) => message)).toEqual(['`atMost` must be an unsigned integer'])
   })
 
+  it('check an argument where nothing but __typename is selected, also of a text that was asked before', async () => {
+    const query = `query Q($most: Int!, $at: Float!) { saleCollection { groups(by: [{ day: YEAR }]) {
+      values(atMost: $most) { __typename } percentile(at: $at) { __typename } } } }`
+    const messagesOf = async (most: number, at: number) =>
+      (await service.graphql(query, { variables: { most, at } })).errors?.map(({ message }) => message)
+    expect(await messagesOf(1, 0.5)).toBeUndefined()
+    expect(await messagesOf(-1, 0.5)).toEqual(['`atMost` must be an unsigned integer'])
+    expect(await messagesOf(1, 2)).toEqual(['`at` must be from 0 to 1'])
+  })
+
   it('count a page of theirs once as rows, beside the page of the collection', async () => {
     const query = (first: number): string =>
       `{ saleCollection(first: ${first}) { edges { node { id } } groups(by: [{ id: VALUE }], first: 30) { count } } }`
