@@ -1,7 +1,8 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { comparedColumn } from './forms.ts'
-import type { Demand, DirectJoin, Filter, JoinedPins, PinForm } from './types.ts'
+import type { DirectJoin, Filter } from './types.ts'
+import type { Demand, JoinedPins, PinForm } from './watched-reads.ts'
 import type { Value } from './values.ts'
 
 /** Which rows a filter can find at all, as far as it names values of columns (spec/graphql.md 16). */

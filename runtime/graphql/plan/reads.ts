@@ -6,7 +6,6 @@ import { bothOf, demandOf, joinedPins, keyDemand } from './pins.ts'
 import type {
   CallResult,
   Collection,
-  Demand,
   DirectJoin,
   Filter,
   Join,
@@ -15,8 +14,8 @@ import type {
   Row,
   RowMember,
   ToOne,
-  WatchedRead,
 } from './types.ts'
+import type { Demand, WatchedRead } from './watched-reads.ts'
 
 /** The rows that something is read of. */
 interface Place {
