@@ -243,27 +243,45 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   ]
   const mutation = makeMutation(visible, types)
   const subscription = makeSubscription(visible, types)
-  return sortTypes(
-    new GraphQLSchema({
-      ...configOf(visible),
-      description: 'The API of a Postgres database as the role of the caller sees it.',
-      query: makeQuery(visible, types),
-      ...(mutation && { mutation }),
-      ...(subscription && { subscription }),
-      types: all,
-    }),
-  )
+  return new SortedSchema({
+    ...configOf(visible),
+    description: 'The API of a Postgres database as the role of the caller sees it.',
+    query: makeQuery(visible, types),
+    ...(mutation && { mutation }),
+    ...(subscription && { subscription }),
+    types: all,
+  })
 }
 
 const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 
+type TypeMap = ReturnType<GraphQLSchema['getTypeMap']>
+
+// Without a prototype: a name such as "constructor" is no type.
+const typeMapOf = (types: readonly GraphQLNamedType[]): TypeMap =>
+  Object.assign(Object.create(null), Object.fromEntries(types.map((type) => [type.name, type])))
+
 /**
- * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2); graphql-js keeps the
- * order it is given.
+ * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2). graphql-js keeps the order in
+ * which it meets them, and to make a schema of sorted types it meets all of them again.
  */
-function sortTypes(schema: GraphQLSchema): GraphQLSchema {
-  return new GraphQLSchema({ ...schema.toConfig(), types: Object.values(schema.getTypeMap()).sort(byName) })
+class SortedSchema extends GraphQLSchema {
+  readonly #sorted: TypeMap
+
+  constructor(config: ConstructorParameters<typeof GraphQLSchema>[0]) {
+    super(config)
+    this.#sorted = typeMapOf(Object.values(super.getTypeMap()).sort(byName))
+  }
+
+  override getTypeMap(): TypeMap {
+    return this.#sorted
+  }
+
+  override getImplementations(abstract: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
+    const { objects, interfaces } = super.getImplementations(abstract)
+    return { objects: objects.toSorted(byName), interfaces: interfaces.toSorted(byName) }
+  }
 }
 
 /** The type of a union, where it has its field. */
@@ -346,12 +364,11 @@ class LazySchema extends GraphQLSchema {
   }
 
   /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
-  override getTypeMap(): ReturnType<GraphQLSchema['getTypeMap']> {
+  override getTypeMap(): TypeMap {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
     const roots = [this.#query, this.#mutation(), this.#subscription()].filter((root) => root !== undefined)
     const all = [...this.#shared.values(), ...roots, this.#types.node, this.#types.pageInfo, ...rows]
-    // Without a prototype: a name such as "constructor" is no type.
-    return Object.assign(Object.create(null), Object.fromEntries(all.map((type) => [type.name, type])))
+    return typeMapOf(all)
   }
 
   override getPossibleTypes(abstract: Parameters<GraphQLSchema['getPossibleTypes']>[0]): readonly GraphQLObjectType[] {
