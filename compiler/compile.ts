@@ -9,7 +9,7 @@ import { atOnce, inTurns, type Steps } from '../runtime/lib/steps.ts'
 import type { CatalogQuery, ReadOptions } from './catalog/read.ts'
 import type { Catalog } from './catalog/types.ts'
 import type { Annotated } from './comments/types.ts'
-import type { Artifacts } from './emit/artifacts.ts'
+import { artifactsAsPrinted, type Artifacts } from './emit/artifacts.ts'
 import { createEmitter } from './emit/emit.ts'
 import { createDatabaseReader, type LiveTriggers } from './live/database.ts'
 import { buildModel } from './model/build.ts'
@@ -23,7 +23,7 @@ export interface Compiled {
   readonly model: Model
   readonly revision: Revision
   /** Files to write; made when asked for, because serving writes none. */
-  readonly artifacts: () => Promise<Artifacts>
+  readonly artifacts: (printing?: Printing) => Promise<Artifacts>
   /** Found out when they are asked for. */
   readonly diagnostics: readonly Diagnostic[]
   /** The same, with turns for others in between. */
@@ -32,6 +32,16 @@ export interface Compiled {
   readonly untold: readonly LiveRelation[]
   readonly timings: readonly Timing[]
 }
+
+/** How the files are made that people and their tools read. */
+export interface Printing {
+  /** Of the compiler. */
+  readonly version: string
+  /** The folder in which those are looked for that were printed before; null: all are printed. */
+  readonly before: string | null
+}
+
+const allAnew: Printing = { version: '', before: null }
 
 export interface CompilerOptions extends ReadOptions {
   readonly query: CatalogQuery
@@ -73,7 +83,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
         annotated,
         model: built.model,
         revision: emitted.value,
-        artifacts: () => artifactsOf(built.model, emitted.value),
+        artifacts: (printing = allAnew) => artifactsOf(built.model, emitted.value, printing),
         get diagnostics() {
           return diagnostics()
         },
@@ -90,10 +100,12 @@ const reportingAll = (annotated: Annotated): Annotated => ({
   schemas: annotated.schemas.map((schema) => ({ ...schema, settings: { ...schema.settings, schemaReport: true } })),
 })
 
-/** ts-morph stands behind this import: half a second and 80 MB that a serving process does not owe. */
-async function artifactsOf(model: Model, revision: Revision): Promise<Artifacts> {
-  const { makeArtifacts } = await import('./emit/artifacts.ts')
-  return makeArtifacts(model, revision, printRoleSchema)
+/** ts-morph stands behind this import: half a second and 80 MB that a serving process does not owe, and that printing nothing saves. */
+async function artifactsOf(model: Model, revision: Revision, { version, before }: Printing): Promise<Artifacts> {
+  const known = before === null ? null : artifactsAsPrinted(before, revision, version)
+  if (known !== null) return known
+  const { makeArtifacts } = await import('./emit/make-artifacts.ts')
+  return makeArtifacts(model, revision, printRoleSchema, version)
 }
 
 const printRoleSchema = (manifest: Manifest, role: string): string => printSchema(buildView(manifest, role).complete())

@@ -1,59 +1,72 @@
+import { join } from 'node:path'
 import { entityFile, functionsFile, manifestFile } from '../../runtime/contract/artifact.ts'
-import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Manifest } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
-import type { Model } from '../model/types.ts'
+import { orNull } from '../../runtime/engine/artifact-failure.ts'
+import { readPart } from '../../runtime/engine/load.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { manifestText } from './manifest.ts'
-import { createPrinter } from './printer.ts'
-import { builderTypes, builderTypesFile, callTypes, createEntityTypes, type Extras } from './row-types.ts'
-import { schemaFiles, type PrintSchema } from './sdl.ts'
+import { schemaFiles } from './sdl.ts'
 
 /** c4: what is written to disk for one revision. */
 export interface Artifacts {
   readonly revision: Revision
-  /** Texts by path inside the revision's folder. */
-  readonly files: Readonly<Record<string, string>>
+  readonly files: ArtifactFiles
   /** Paths of those that were just read in the revision's folder; absent: none. */
   readonly kept?: ReadonlySet<string>
 }
 
-/**
- * The files of a revision: what the engine loads, and beside it what people and their tools read (types, SDL). The
- * latter are made here, by ts-morph and graphql, because serving needs neither.
- */
-export function makeArtifacts(model: Model, revision: Revision, printSchema: PrintSchema): Artifacts {
-  const print = createPrinter()
-  // What could not be compiled is in the model, but not in the revision.
-  const { manifest } = revision
-  const entityTypes = createEntityTypes(manifest, print)
-  const files: Record<string, string> = {
-    [manifestFile]: manifestText(manifest),
-    [builderTypesFile]: builderTypes(extrasOf(model, manifest)),
-    [functionsFile]: revision.functions,
-    [typesFile(functionsFile)]: callTypes(model.functions.filter(isServed(manifest.functions)), print),
-    ...schemaFiles(manifest, printSchema),
-  }
-  for (const { id, text } of revision.entities) files[entityFile(id)] = text
-  for (const entity of model.entities.filter(isServed(manifest.entities))) {
-    files[typesFile(entityFile(entity.id))] = entityTypes(entity)
-  }
-  return { revision, files }
-}
+/** Texts by path inside the revision's folder. */
+export type ArtifactFiles = Readonly<Record<string, string>>
 
-const extrasOf = (model: Model, { entities, composites, geo }: Manifest): Extras => ({
-  arbiters: entities.some((entity) => entity.upsert === true),
-  computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
-  composites: composites !== undefined,
-  geo: geo === true,
-  order: model.entities.some(({ columns }) => columns.some(({ order }) => order !== undefined)),
+/** The declarations that all others of a revision import. */
+export const builderTypesFile = 'builder.d.cts'
+
+export const typesFile = (moduleFile: string): string => moduleFile.replace(/\.cjs$/, '.d.cts')
+
+/** Which version printed the declarations and the SDL of a revision, and the seal of what it printed. */
+export const printedFile = 'printed.json'
+
+/** What the engine loads. */
+export const loadedFiles = ({ manifest, functions, entities }: Revision): ArtifactFiles => ({
+  [manifestFile]: manifestText(manifest),
+  [functionsFile]: functions,
+  ...Object.fromEntries(entities.map(({ id, text }) => [entityFile(id), text])),
 })
 
-interface Identified {
-  readonly id: ObjectId
+/** @param version of the compiler */
+export const withSeal = (printed: ArtifactFiles, version: string): ArtifactFiles => ({
+  ...printed,
+  [printedFile]: `${JSON.stringify({ compiler: version, seal: sealOf(printed) }, null, 2)}\n`,
+})
+
+const sealOf = (files: ArtifactFiles): string =>
+  sha256Hex(
+    Object.entries(files)
+      .map(([path, text]) => `${path} ${sha256Hex(text)}`)
+      .toSorted()
+      .join('\n'),
+  )
+
+/**
+ * The artifacts with what stands printed in a folder, which follows from the revision. Null where another version printed it, or
+ * where it is not as it was printed.
+ */
+export function artifactsAsPrinted(out: string, revision: Revision, version: string): Artifacts | null {
+  const read = (path: string): string => readPart(join(out, revision.id, path))
+  return orNull(() => {
+    const sealed = read(printedFile)
+    const printed = withSeal(
+      Object.fromEntries(printedPaths(revision.manifest).map((path) => [path, read(path)])),
+      version,
+    )
+    if (printed[printedFile] !== sealed) return null
+    return { revision, files: { ...loadedFiles(revision), ...printed }, kept: new Set(Object.keys(printed)) }
+  })
 }
 
-function isServed(served: readonly Identified[]): (object: Identified) => boolean {
-  const ids = new Set(served.map(({ id }) => id))
-  return ({ id }) => ids.has(id)
-}
-
-const typesFile = (moduleFile: string): string => moduleFile.replace(/\.cjs$/, '.d.cts')
+const printedPaths = (manifest: Manifest): readonly string[] => [
+  builderTypesFile,
+  ...[functionsFile, ...manifest.entities.map(({ id }) => entityFile(id))].map(typesFile),
+  ...Object.keys(schemaFiles(manifest, () => '')),
+]

@@ -8,9 +8,6 @@ import type { Print } from './printer.ts'
 
 /** TypeScript declarations beside the generated modules: rows as they print in JSON, and the builders' own types. */
 
-/** The declarations that all others of a revision import. */
-export const builderTypesFile = 'builder.d.cts'
-
 /** What of the builders only some revisions have. */
 export interface Extras {
   /** Some relation has unique keys that `onConflict` can name. */

@@ -19,3 +19,13 @@ export class ArtifactFailure extends Error {
 }
 
 export const damaged = (what: string): ArtifactFailure => new ArtifactFailure('damaged', `${what} Compile again.`)
+
+/** What is read of artifacts, or null where they cannot be used. */
+export function orNull<T>(read: () => T): T | null {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ArtifactFailure) return null
+    throw error
+  }
+}

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import { diffArtifacts, printDifferences } from '../../compiler/emit/diff.ts'
 import { writeArtifacts } from '../../compiler/emit/write.ts'
+import { packageVersion } from '../../compiler/tools/cli/package.ts'
 import { liveTriggersBy } from '../../compiler/serving/live-triggers.ts'
 import { createDatabase, majors } from '../support/database.ts'
 
@@ -20,7 +21,7 @@ test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (
     const triggers = liveTriggersBy(adminUrl)
     const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
     expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-    const artifacts = await compiled.artifacts()
+    const artifacts = await compiled.artifacts({ version: await packageVersion(), before: null })
     if (accept && major === Math.max(...majors())) await writeArtifacts(folder, artifacts)
     const differences = await diffArtifacts(folder, artifacts)
     if (differences.length > 0) {

@@ -126,7 +126,7 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
 }
 
 /**
- * @param before the folder in which documents that were compiled before are looked for; null: all are compiled anew. Rejects with
+ * @param before the folder in which what was printed and compiled before is looked for; null: all is made anew. Rejects with
  * CommandFailure for documents that cannot be asked.
  */
 async function artifactsOf(
@@ -134,13 +134,13 @@ async function artifactsOf(
   terminal: Terminal,
   before: string | null,
 ): Promise<Artifacts> {
-  const artifacts = await compiled.artifacts()
+  const version = await packageVersion()
+  const artifacts = await compiled.artifacts({ version, before })
   if (taken === null) return artifacts
   const { revision } = compiled
-  const version = await packageVersion()
   const earlier = before === null ? nothingEarlier : earlierIn(before, revision.id, version)
   const { files, kept } = filesOf(revision, taken, terminal, { version, earlier, definitions })
-  return { ...artifacts, files: { ...artifacts.files, ...files }, kept }
+  return { ...artifacts, files: { ...artifacts.files, ...files }, kept: new Set([...kept, ...(artifacts.kept ?? [])]) }
 }
 
 async function checkFolder(folder: string, artifacts: Artifacts, terminal: Terminal): Promise<number> {

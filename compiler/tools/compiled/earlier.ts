@@ -1,4 +1,4 @@
-import { ArtifactFailure } from '../../../runtime/engine/artifact-failure.ts'
+import { orNull } from '../../../runtime/engine/artifact-failure.ts'
 import type { DocumentNeeds, TypesFile } from '../../../runtime/graphql/compiled/format.ts'
 import type { FoundDocuments } from '../../../runtime/graphql/compiled/found.ts'
 import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
@@ -64,15 +64,5 @@ function typesIn({ folder, addresses }: FoundDocuments): (role: string) => ((nam
     const made = text === null ? null : inputTypes((JSON.parse(text) as TypesFile).types)
     known.set(role, made)
     return made
-  }
-}
-
-/** What cannot be read is of no use. */
-function orNull<T>(read: () => T): T | null {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof ArtifactFailure) return null
-    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { makeArtifacts } from '../../../compiler/emit/artifacts.ts'
+import { makeArtifacts } from '../../../compiler/emit/make-artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import type { EntitySql } from '../../../compiler/model/types.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'

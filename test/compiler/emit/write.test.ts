@@ -5,11 +5,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { entityFile } from '../../../runtime/contract/artifact.ts'
 import { objectId } from '../../../runtime/contract/object-id.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
-import { makeArtifacts, type Artifacts } from '../../../compiler/emit/artifacts.ts'
+import { artifactsAsPrinted, type Artifacts } from '../../../compiler/emit/artifacts.ts'
 import { diffArtifacts, printDifferences } from '../../../compiler/emit/diff.ts'
 import { diffLines } from '../../../compiler/emit/diff-lines.ts'
 import { localDisk, type Disk } from '../../../compiler/emit/disk.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
+import { makeArtifacts } from '../../../compiler/emit/make-artifacts.ts'
 import { writeArtifacts } from '../../../compiler/emit/write.ts'
 import { column, entity, model } from './models.ts'
 
@@ -19,10 +20,12 @@ beforeEach(async () => {
 })
 afterEach(() => rm(join(out, '..'), { recursive: true, force: true }))
 
+const version = '1.2.3'
+
 async function artifactsOf(...types: readonly string[]): Promise<Artifacts> {
   const made = model(types.map((type, index) => entity('public', `table_${index}`, { columns: [column('id', type)] })))
   const { value } = await createEmitter()(made, '7')
-  return makeArtifacts(made, value, () => 'type Query')
+  return makeArtifacts(made, value, () => 'type Query', version)
 }
 
 describe('artifacts on disk', () => {
@@ -61,6 +64,30 @@ describe('artifacts on disk', () => {
     const [kept = '', ...others] = Object.keys(artifacts.files)
     await writeArtifacts(out, { ...artifacts, kept: new Set([kept]) }, disk)
     expect(read).toEqual(others.map((path) => join(out, artifacts.revision.id, path)))
+  })
+
+  it('are taken as they stand printed, by the same version and unchanged', async () => {
+    const artifacts = await artifactsOf('int4')
+    const { revision, files } = artifacts
+    const taken = (by = version): Artifacts | null => artifactsAsPrinted(out, revision, by)
+    expect(taken()).toBeNull()
+    await writeArtifacts(out, artifacts)
+    expect(taken()?.files).toEqual(files)
+    expect(Object.keys(files).filter((path) => taken()?.kept?.has(path) !== true)).toEqual([
+      'manifest.json',
+      'functions.cjs',
+      ...revision.entities.map(({ id }) => entityFile(id)),
+    ])
+    expect(taken('1.2.4')).toBeNull()
+    for (const path of taken()?.kept ?? []) {
+      const place = join(out, revision.id, path)
+      await writeFile(place, `${files[path]} `)
+      expect([path, taken()]).toEqual([path, null])
+      await rm(place)
+      expect([path, taken()]).toEqual([path, null])
+      await writeArtifacts(out, artifacts)
+      expect([path, taken()?.files]).toEqual([path, files])
+    }
   })
 
   it('stay whole wherever writing breaks off', async () => {

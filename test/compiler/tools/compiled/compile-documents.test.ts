@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
 import { packageVersion } from '../../../../compiler/tools/cli/package.ts'
+import { printedFile, withSeal } from '../../../../compiler/emit/artifacts.ts'
 import { earlierIn } from '../../../../compiler/tools/compiled/earlier.ts'
 import type { CompiledText, DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import type { Value } from '../../../../runtime/graphql/plan/values.ts'
@@ -170,6 +171,27 @@ describe('compile --documents', () => {
     expect(await compile('*.graphql', out, '--check')).toMatchObject({ exitCode: 0, printed: '' })
     const checked = await compile('one.graphql', out, '--check')
     expect(checked).toMatchObject({ exitCode: 1, printed: expect.stringContaining('documents/index.json (changed)') })
+  })
+
+  it('takes the SDL and the declarations that the same version printed of the schema, which --check prints again', async () => {
+    const out = await fresh()
+    await compile('*.graphql', out)
+    const place = join(out, (await read(out)).index.revision)
+    const path = join(place, 'schema.anon.graphql')
+    const printed = await readFile(path, 'utf8')
+    await writeFile(path, '# of somebody else\n')
+    await compile('*.graphql', out)
+    expect(await readFile(path, 'utf8')).toBe(printed)
+    // As if that version had printed it.
+    await writeFile(path, '# of that version\n')
+    const names = (await readdir(place, { recursive: true })).filter((name) => /\.(graphql|d\.cts)$/.test(name))
+    const texts = names.map(async (name) => [name, await readFile(join(place, name), 'utf8')] as const)
+    const sealed = withSeal(Object.fromEntries(await Promise.all(texts)), await packageVersion())
+    await writeFile(join(place, printedFile), sealed[printedFile] ?? '')
+    await compile('*.graphql', out)
+    expect(await readFile(path, 'utf8')).toBe('# of that version\n')
+    const checked = await compile('*.graphql', out, '--check')
+    expect(checked.printed).toContain('--- schema.anon.graphql (changed)')
   })
 
   it('compiles anew what is not in the folder as it was compiled, and makes the same bytes', async () => {

@@ -1,0 +1,45 @@
+import { entityFile, functionsFile } from '../../runtime/contract/artifact.ts'
+import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { Revision } from '../../runtime/contract/revision.ts'
+import type { Model } from '../model/types.ts'
+import { builderTypesFile, loadedFiles, typesFile, withSeal, type Artifacts } from './artifacts.ts'
+import { createPrinter } from './printer.ts'
+import { builderTypes, callTypes, createEntityTypes, type Extras } from './row-types.ts'
+import { schemaFiles, type PrintSchema } from './sdl.ts'
+
+/**
+ * The files of a revision: what the engine loads, and beside it what people and their tools read (types, SDL). The
+ * latter are made here, by ts-morph and graphql, because serving needs neither.
+ * @param version of the compiler
+ */
+export function makeArtifacts(model: Model, revision: Revision, printSchema: PrintSchema, version = ''): Artifacts {
+  const print = createPrinter()
+  // What could not be compiled is in the model, but not in the revision.
+  const { manifest } = revision
+  const entities = model.entities.filter(isServed(manifest.entities))
+  const entityTypes = createEntityTypes(manifest, print)
+  const printed = {
+    [builderTypesFile]: builderTypes(extrasOf(entities, manifest)),
+    [typesFile(functionsFile)]: callTypes(model.functions.filter(isServed(manifest.functions)), print),
+    ...schemaFiles(manifest, printSchema),
+    ...Object.fromEntries(entities.map((entity) => [typesFile(entityFile(entity.id)), entityTypes(entity)])),
+  }
+  return { revision, files: { ...loadedFiles(revision), ...withSeal(printed, version) } }
+}
+
+const extrasOf = (served: Model['entities'], { entities, composites, geo }: Manifest): Extras => ({
+  arbiters: entities.some((entity) => entity.upsert === true),
+  computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
+  composites: composites !== undefined,
+  geo: geo === true,
+  order: served.some(({ columns }) => columns.some(({ order }) => order !== undefined)),
+})
+
+interface Identified {
+  readonly id: ObjectId
+}
+
+function isServed(served: readonly Identified[]): (object: Identified) => boolean {
+  const ids = new Set(served.map(({ id }) => id))
+  return ({ id }) => ids.has(id)
+}
