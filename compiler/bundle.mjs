@@ -3,16 +3,18 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 // Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed. Node takes half a
-// millisecond for each of hundreds of modules; packages stay what npm installed. Only typebox goes in: it has seven hundred
-// modules, of which a few kilobytes are used as soon as the table of endpoints is. Run by `npm run build`.
+// millisecond for each of hundreds of modules; packages stay what npm installed. Those go in that every server loads and that
+// are many modules in the language's own format: of typebox's seven hundred a few kilobytes are used as soon as the table of
+// endpoints is, of jose's and lossless-json's half. Run by `npm run build`.
 
 const built = new URL('../dist/compiler/', import.meta.url)
 const part = 'part-'
+const bundled = new Set(['typebox', 'jose', 'lossless-json'])
 
 const bundle = await rolldown({
   input: { cli: fileURLToPath(new URL('cli.ts', import.meta.url)) },
   platform: 'node',
-  external: (id) => !id.startsWith('.') && !id.startsWith('/') && id !== 'typebox',
+  external: (id) => !id.startsWith('.') && !id.startsWith('/') && !bundled.has(id),
   onLog: (level, log) => {
     if (level === 'warn') throw new Error(`the command line cannot be bundled: ${log.message}`)
   },

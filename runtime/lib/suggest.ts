@@ -3,6 +3,8 @@ export function suggest(name: string, candidates: readonly string[]): string | n
   const wanted = name.slice(0, longestCompared).toUpperCase()
   const limit = Math.max(1, Math.floor(wanted.length / 3))
   const near = candidates
+    // Each letter that one has more is one to insert.
+    .filter((candidate) => Math.abs(candidate.length - wanted.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toUpperCase()) }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)

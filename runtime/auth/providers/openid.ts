@@ -96,9 +96,10 @@ async function tradeCode(config: Configuration, code: string, redirectUri: strin
   }
 }
 
+/** Made when they are first asked for: what fetches keys brings all of fetch along. */
 function pinned(metadata: ServerMetadata): () => Promise<Endpoints> {
-  const endpoints = endpointsOf(metadata)
-  return async () => endpoints
+  const endpoints = once(() => endpointsOf(metadata))
+  return async () => endpoints()
 }
 
 /** Asked until it was answered once; kept from then on. */

@@ -450,7 +450,7 @@ describe('a server of compiled documents', () => {
     })
   })
 
-  it('loads no graphql-js, no validator and no compiler', async () => {
+  it('loads no graphql-js, no validator, no compiler and nothing that fetches', async () => {
     const coverage = await mkdtemp(join(tmpdir(), 'catalograph-only-modules-'))
     const options = ['--artifacts', out, '--only-compiled']
     const served = await serveBuilt(db, { NODE_V8_COVERAGE: coverage, WORKERS: '2' }, null, options)
@@ -487,6 +487,9 @@ describe('a server of compiled documents', () => {
     )
     expect(loaded.filter((url) => url.includes('node_modules/fastify/'))).not.toEqual([])
     expect(loaded.filter((url) => url.includes('node_modules/graphql/'))).toEqual([])
+    // What fetches, which only reading the keys of issuers does, is 4 MB.
+    expect(loaded.filter((url) => url.startsWith('node:internal/deps/'))).not.toEqual([])
+    expect(loaded.filter((url) => url.includes('/undici'))).toEqual([])
     const own = await Promise.all(
       loaded.filter((url) => url.includes('/dist/')).map((url) => readFile(new URL(url), 'utf8')),
     )
