@@ -5,7 +5,7 @@ import { openDatabase } from '../runtime/db/pool/pool.ts'
 import { addedOperations } from './blog/added.ts'
 import type { AdditionOperation } from './blog/additions.ts'
 import { caller, operations } from './blog/operations.ts'
-import { addValues, blogSize, createBlog } from './blog/data.ts'
+import { addValues, allValues, blogSize, createBlog } from './blog/data.ts'
 import { handWritten, type HandWritten } from './blog/sql.ts'
 import { createAsk } from './limit/pipeline.ts'
 import { withCleanup } from './support/cleanup.ts'
@@ -23,7 +23,8 @@ import { compileOnce, createTranslator } from './translate/translate.ts'
  * trip). What counts is the CPU time of the backend, which a busy machine disturbs least; the time of the round trip
  * stands beside it.
  *
- * --rounds 10 --runs 200 (statements of a slice, at most half a second of them) --scale 1 --only key,page --pg 18 --json FILE
+ * --rounds 10 --runs 200 (statements of a slice, at most half a second of them) --scale 1
+ * --values 100000 (rows of a table of values) --only key,page --pg 18 --json FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
@@ -93,7 +94,7 @@ await withCleanup(async (later) => {
   later(postgres.stop)
   const db = await createBlog(major, size)
   later(db.drop)
-  await addValues(db)
+  await addValues(db, options.number('values', allValues))
   const compiled = await compileOnce(db.adminUrl)
   const { version } = compiled.revision
   const translator = createTranslator(compiled, 'authenticated')

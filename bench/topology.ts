@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import { enableDemoAuth } from '../compiler/tools/cli/demo-auth.ts'
 import { renderWelcome } from '../compiler/tools/cli/welcome.ts'
 import { messageOf } from '../runtime/lib/message-of.ts'
-import { clusterOf, type Major } from '../test/support/clusters.ts'
+import { publishClusters, type Major } from '../test/support/clusters.ts'
 import { serveBuilt } from '../test/support/served.ts'
 import type { Standing } from '../test/support/standing.ts'
 import { topologies, topologyNamed, type Topology } from '../test/support/topologies.ts'
 import { withCleanup } from './support/cleanup.ts'
 import { readOptions } from './support/options.ts'
-import { startPostgres } from './support/postgres.ts'
+import { postgresSource } from './support/postgres.ts'
 import { projectFolder } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
@@ -30,11 +30,13 @@ const start = (topology: Topology): Promise<void> =>
   withCleanup(async (later) => {
     // Citus' servers are Debian's.
     const major: Major = topology.name === 'citus' ? 15 : 18
-    later((await startPostgres(major)).stop)
+    const source = await postgresSource(major)
+    // All servers are the topology's own.
+    publishClusters([{ major, port: 0, postgis: false, ...source }])
     const missing = topology.missing()
     if (missing !== null) throw new Error(missing)
     console.info(`Starting ${topology.has}, with the demo`)
-    const standing = await topology.open({ major, source: clusterOf(major), sql: await readDemo() })
+    const standing = await topology.open({ major, source, sql: await readDemo() })
     let current: Standing = standing
     later(() => current.drop())
     await enableDemoAuth(standing.adminUrl)

@@ -40,9 +40,11 @@ export const curveRows = ({ points }: Curve): readonly Row[] =>
     'p50 ms': figure(median(series.p50)),
   }))
 
-/** A row for each curve. */
+const hasExponent = ({ points }: Curve): boolean => points.filter(({ size }) => size > 0).length > 1
+
+/** A row for each curve of two sizes and more. */
 export const exponentRows = (curves: readonly Curve[]): readonly Row[] =>
-  curves.map((curve) => ({
+  curves.filter(hasExponent).map((curve) => ({
     axis: curve.axis,
     'exponent of the service': exact(exponentWithin(curve, 'serverCpu')),
     'exponent of the database': exact(exponentWithin(curve, 'databaseCpu')),
@@ -56,7 +58,7 @@ export const curveFigures = (curves: readonly Curve[]): RunRecord['figures'] =>
           (party) => [`curves.${curve.axis}.${size}.${party}`, series[party]] as const,
         ),
       ),
-      ...(Object.keys(parties) as Party[]).map(
+      ...(hasExponent(curve) ? (Object.keys(parties) as Party[]) : []).map(
         (party) => [`curves.${curve.axis}.exponent.${party}`, exponentWithin(curve, party).median] as const,
       ),
     ]),

@@ -29,10 +29,12 @@ const effort = [
 ]
 const long = [
   '--tables',
-  '20',
+  '10',
+  '--values',
+  '1000',
   '--compiled',
   '--documents',
-  '20',
+  '5',
   '--requests',
   '50',
   '--changes',
@@ -40,7 +42,7 @@ const long = [
   '--steps',
   '1',
   '--largest',
-  '100',
+  '10',
 ]
 
 test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
