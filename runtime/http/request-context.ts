@@ -4,6 +4,7 @@ import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts
 import { positionHeader, readPosition } from '../contract/position.ts'
 import { newTimeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/keys.ts'
+import { createBag, type Bag } from '../lib/bag.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,25 +43,25 @@ export function contextOf(
 }
 
 /** The requests that the client of each connection waits for. */
-const awaited = new WeakMap<Socket, Set<RequestContext>>()
+const awaited = new WeakMap<Socket, Bag<RequestContext>>()
 
 /** Notices when the client of a request closes its connection; to be called off when it is answered. */
 export function watchClient({ raw: { socket } }: FastifyRequest, context: RequestContext): () => void {
   const contexts = awaited.get(socket) ?? startWatching(socket)
-  contexts.add(context)
+  const answered = contexts.add(context)
   if (socket.destroyed) leave(contexts)
-  return () => void contexts.delete(context)
+  return answered
 }
 
-function startWatching(socket: Socket): Set<RequestContext> {
-  const contexts = new Set<RequestContext>()
+function startWatching(socket: Socket): Bag<RequestContext> {
+  const contexts = createBag<RequestContext>()
   awaited.set(socket, contexts)
   socket.once('close', () => leave(contexts))
   return contexts
 }
 
-function leave(contexts: Set<RequestContext>): void {
-  for (const context of contexts) {
+function leave(contexts: Bag<RequestContext>): void {
+  for (const context of contexts.all()) {
     context.gone = true
     context.onGone?.()
   }

@@ -2,7 +2,7 @@ import type { RequestContext } from '../../contract/execution.ts'
 import { createBackoff } from '../connect/backoff.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import type { Connection } from '../wire/exchange.ts'
-import type { Lease, Shares } from './shares.ts'
+import { noLease, type Lease, type Shares } from './shares.ts'
 import { createConnect, type ConnectingOptions } from './connecting.ts'
 import { createWaiting, notLent } from './waiting.ts'
 
@@ -93,7 +93,8 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   const idle = createIdleConnections()
   const waiting = createWaiting(shares, options.connectTimeout)
   const backoff = createBackoff(() => performance.now())
-  const leases = new Map<Connection, Lease>()
+  /** Of a connection that is not lent: `noLease`. */
+  const leases = new WeakMap<Connection, Lease>()
   /** Connections that are there or being made. */
   let open = 0
   let closed: (() => void) | null = null
@@ -179,7 +180,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
     },
     giveBack: (connection, spoilt) => {
       leases.get(connection)?.()
-      leases.delete(connection)
+      leases.set(connection, noLease)
       // Its end makes room for another.
       if (connection.client.connection.stream.destroyed) return serveWaiting()
       if (spoilt) end(connection)

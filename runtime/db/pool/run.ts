@@ -1,4 +1,5 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
+import { createBag } from '../../lib/bag.ts'
 import { createDeadlines } from '../../lib/deadlines.ts'
 import { retries } from '../../lib/retry.ts'
 import type { EndCause, Endings } from './cancel.ts'
@@ -107,7 +108,7 @@ export const createRunner = ({
   timeout,
 }: RunnerParts): Runner => {
   const setDeadline = createDeadlines(lookEveryMs)
-  const running = new Set<(cause: EndCause) => void>()
+  const running = createBag<(cause: EndCause) => void>()
   const ended: Record<EndCause, number> = { gone: 0, deadline: 0, stopping: 0 }
   let answeredAt = -Infinity
 
@@ -135,10 +136,11 @@ export const createRunner = ({
         else give(spoilt)
       }
       const clear = startClock(connection, exchange, context, end)
+      const stopped = running.add(end)
       const stop = (): void => {
         clear()
         if (leaving !== null) clearTimeout(leaving)
-        running.delete(end)
+        stopped()
         if (growing !== null) growing.end()
         else room?.stayedSmall(exchange, context)
         if (context !== undefined) context.onGone = null
@@ -155,7 +157,6 @@ export const createRunner = ({
       }
       // What writes is left to its deadline: it may be about to commit.
       if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
-      running.add(end)
       try {
         const evidence = { mark: marks.newest(), proof: memberships.proofOf(exchange.privileges) }
         runOnConnection(connection, exchange, roleSettings, evidence, reliance, settle, grow)
@@ -234,7 +235,7 @@ export const createRunner = ({
       return begin(exchange, reliance, context, null)
     },
     endAll: (cause) => {
-      for (const end of running) end(cause)
+      for (const end of running.all()) end(cause)
     },
     answeredAt: () => answeredAt,
     ended: () => ended,

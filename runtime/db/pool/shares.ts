@@ -34,16 +34,19 @@ const leftByParty = 2
 const leftByStrangers = 1
 const leftByUnquick = 2
 
+/** Parties that hold nothing and have an entry: theirs need not be made anew with their next request. */
+const mostRemembered = 100
+
 /** How often it is looked whether what is kept for quick callers is still wanted. */
 const recheckMs = 250
 
-const nothing: Lease = () => undefined
+export const noLease: Lease = () => undefined
 
 /** For a pool of one user: everything may be taken. */
 export const unshared = (size: number): Shares => ({
   max: size,
   mayTake: () => true,
-  take: () => nothing,
+  take: () => noLease,
   heldBy: () => 0,
   recheckMs: null,
 })
@@ -60,7 +63,7 @@ export function createShares(size: number, now: () => number = () => performance
   const heldNow = { slow: 0, unquick: 0 }
   const count = ({ party, kind }: RequestContext, pace: Pace, by: 1 | -1): void => {
     const sum = heldBy(party) + by
-    if (sum === 0) held.delete(party)
+    if (sum === 0 && held.size > mostRemembered) held.delete(party)
     else held.set(party, sum)
     if (kind === 'stranger') strangers += by
     if (kind !== 'service') everybody += by
@@ -84,7 +87,7 @@ export function createShares(size: number, now: () => number = () => performance
       return kind === 'member' || strangers < size - leftByStrangers
     },
     take: (context) => {
-      if (context === undefined) return nothing
+      if (context === undefined) return noLease
       const pace = paceOf(context)
       const since = now()
       count(context, pace, 1)

@@ -54,22 +54,24 @@ const ourselves = ''
 
 export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   // By party, in the order of coming; a party without waiters has no entry.
-  const queues = new Map<string, Set<Waiter>>()
+  const queues = new Map<string, Waiter[]>()
   const setDeadline = createDeadlines(lookEveryMs)
   let count = 0
   const partyOf = ({ context }: Borrower): string => context?.party ?? ourselves
   const remove = (waiter: Waiter): void => {
     const party = partyOf(waiter)
     const queue = queues.get(party)
-    if (queue?.delete(waiter) !== true) return
+    const at = queue?.indexOf(waiter) ?? -1
+    if (queue === undefined || at === -1) return
+    queue.splice(at, 1)
     count -= 1
-    if (queue.size === 0) queues.delete(party)
+    if (queue.length === 0) queues.delete(party)
   }
   const add = (waiter: Waiter): void => {
     const party = partyOf(waiter)
-    const queue = queues.get(party) ?? new Set()
-    if (count >= mostOfAll || queue.size >= mostOfParty) throw notLent('overloaded')
-    queues.set(party, queue.add(waiter))
+    const queue = queues.get(party) ?? []
+    if (count >= mostOfAll || queue.length >= mostOfParty) throw notLent('overloaded')
+    if (queue.push(waiter) === 1) queues.set(party, queue)
     count += 1
   }
   const wait = (context: RequestContext | undefined): Promise<Connection> =>

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createBag } from '../../../runtime/lib/bag.ts'
 import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
 import { createLru, createTryingLru } from '../../../runtime/lib/lru.ts'
 import { sameJson, share } from '../../../runtime/lib/share.ts'
@@ -31,6 +32,45 @@ describe('createDeadlines', () => {
     setDeadline(0, () => passed.push('third'))
     while (passed.length < 3) await pause(5)
     expect(passed.slice(2)).toEqual(['third'])
+  })
+  it('does not call what another one that passed called off', async () => {
+    const setDeadline = createDeadlines(1)
+    const passed: string[] = []
+    const forgets: (() => void)[] = []
+    for (const name of ['one', 'other'])
+      forgets.push(
+        setDeadline(0, () => {
+          passed.push(name)
+          for (const forget of forgets) forget()
+        }),
+      )
+    while (passed.length < 1) await pause(5)
+    await pause(20)
+    expect(passed).toHaveLength(1)
+  })
+})
+
+describe('createBag', () => {
+  it(`law: holds what a set holds, however things come and go (SEED=${seed})`, () => {
+    const steps = fc.array(fc.record({ out: fc.boolean(), which: fc.nat() }), { maxLength: 60 })
+    const law = fc.property(steps, (given) => {
+      const bag = createBag<number>()
+      const model = new Set<number>()
+      const takes: (() => boolean)[] = []
+      given.forEach(({ out, which }, item) => {
+        const of = takes.length === 0 ? -1 : which % takes.length
+        if (!out || of === -1) {
+          takes.push(bag.add(takes.length))
+          model.add(takes.length - 1)
+        } else expect(takes[of]?.()).toBe(model.delete(of))
+        expect([bag.size(), new Set(bag.all()), bag.all().length], `step ${item}`).toEqual([
+          model.size,
+          model,
+          model.size,
+        ])
+      })
+    })
+    fc.assert(law, { seed, numRuns: 300 })
   })
 })
 
