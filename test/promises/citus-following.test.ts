@@ -102,6 +102,26 @@ describe.skipIf(major === null)('what Citus distributes while requests are serve
     expect(await shown('service_role')).toBe(12)
   })
 
+  it('keeps nothing of a write that Postgres accepts and the schema of its commit does not offer', async () => {
+    await service.db.query(
+      'grant update on task to authenticated, service_role; create policy may on task for update using (true)',
+    )
+    // It names no tenant, so that nothing is asked before it.
+    const set = (from: string, to: string) =>
+      service.graphql(
+        `mutation { updatetaskCollection(atMost: 9, set: { other: "${to}" }, filter: { other: { eq: "${from}" } }) { affectedCount } }`,
+        { role: 'service_role' },
+      )
+    const changed = { data: { updatetaskCollection: { affectedCount: 3 } } }
+    expect(await set('2', '70')).toEqual(changed)
+    await service.db.query(`comment on table task is '@graphql({"name": "Job"})'`)
+    expect((await set('70', '71')).errors?.[0]?.message).toContain('updatetaskCollection')
+    const { rows } = await service.db.query('select distinct other as n from task where tenant_id = 2')
+    expect(rows).toEqual([{ n: '70' }])
+    for (const command of ['comment on table task is null', 'drop policy may on task']) await service.db.query(command)
+    expect(await set('70', '2')).toEqual(changed)
+  })
+
   it('follows from the moment on in which the extension is created', async () => {
     const { port } = new URL(service.db.adminUrl)
     await asMaintenance(Number(port), 'create database later')

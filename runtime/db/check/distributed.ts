@@ -50,12 +50,11 @@ const withoutCheck = ({ name, text, values, closes }: BoundStatement): BoundStat
 })
 
 /**
- * How many checks stand before the statements; one stands behind them. What only reads was sent after its version was seen, so it
- * saw none before it, and none after it where that still holds at the end. A condition has to hold before anything runs, what writes
- * may change roles itself, and a server that replays another one's changes may be behind when it begins.
+ * How many checks stand before the statements; one stands behind them, and where that fails nothing is kept. They were sent after
+ * their version was seen, so that they saw none before it, and none after it where that still holds at the end. A condition has to
+ * hold before anything runs, and a server that replays another one's changes may be behind when it begins.
  */
-const checksBefore = ({ condition, readOnly }: Exchange, replays: boolean): 0 | 1 =>
-  condition !== undefined || !readOnly || replays ? 1 : 0
+const checksBefore = ({ condition }: Exchange, replays: boolean): 0 | 1 => (condition !== undefined || replays ? 1 : 0)
 
 /** The checks as statements of their own. */
 const checkedApart = (exchange: Exchange, before: 0 | 1): Exchange => ({
