@@ -78,8 +78,11 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
 /** What answers requests. For compiled documents it is one that loads neither a parser nor a schema. */
 async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) => GraphqlService> {
   if (given['only-compiled'] !== true) return (await import('../../../runtime/graphql/serve.ts')).createService
-  const { createCompiledService } = await import('../../../runtime/graphql/compiled/serve.ts')
-  return (parts) => createCompiledService(parts, readDocumentFile)
+  const [{ createCompiledService }, { createReadApart }] = await Promise.all([
+    import('../../../runtime/graphql/compiled/serve.ts'),
+    import('../../../runtime/graphql/compiled/apart.ts'),
+  ])
+  return (parts) => createCompiledService(parts, readDocumentFile, createReadApart())
 }
 
 /** What `compile` wrote, or the compiler, which a server that is given artifacts need not load. */

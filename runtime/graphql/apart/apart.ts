@@ -1,12 +1,12 @@
 import type { Revision } from '../../contract/revision.ts'
-import { HttpFailure } from '../../http/failures.ts'
-import { createTurns, type TurnLimits } from '../../lib/turns.ts'
-import { QueueFull } from '../../lib/work-queue.ts'
+import type { TurnLimits } from '../../lib/turns.ts'
 import { idOf, type DocumentRequest, type Documents } from '../prepared/documents.ts'
-import { refuse, Refusal } from '../protocol/failures.ts'
+import { Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
+import { readyOf } from './answers.ts'
 import type { Question } from './messages.ts'
-import { unpack, type Ready } from './packing.ts'
+import type { Ready } from './packing.ts'
+import { createQueue } from './queue.ts'
 import { createThread, type ThreadAnswer, type Thread } from './thread.ts'
 
 /** Reads on another thread what would keep everybody waiting: long documents, and many values. */
@@ -28,23 +28,12 @@ export interface Reading {
   readonly byStep: boolean
 }
 
-/** Each holds a body. */
-const usualWaiting: TurnLimits = { each: 16, all: 64 }
-
-export function createApart(thread: Thread = createThread(), waiting: TurnLimits = usualWaiting): Apart {
-  const turns = createTurns(waiting)
+export function createApart(thread: Thread = createThread(), waiting?: TurnLimits): Apart {
+  const queue = createQueue(waiting)
   /** Documents that are being read. */
   const underWay = new Map<string, Promise<unknown>>()
-  const read: Apart['read'] = async (what, party, known) => {
-    try {
-      return await turns.run(
-        party,
-        async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))),
-      )
-    } catch (error) {
-      throw error instanceof QueueFull ? refuse('OVERLOADED', overloaded) : error
-    }
-  }
+  const read: Apart['read'] = (what, party, known) =>
+    queue(party, async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))))
   return {
     read: async (what, party, known) => {
       const id = `${what.revision.id} ${idOf(what.asked)}`
@@ -64,8 +53,6 @@ export function createApart(thread: Thread = createThread(), waiting: TurnLimits
 
 const nothing = (): void => undefined
 
-const overloaded = 'Too many long documents wait to be read; try again shortly.'
-
 const questionOf = ({ revision, asked, request, byStep }: Reading): Question => ({
   kind: 'question',
   revision: revision.id,
@@ -80,22 +67,8 @@ const questionOf = ({ revision, asked, request, byStep }: Reading): Question => 
 })
 
 function learn({ documents, asked }: Reading, answer: ThreadAnswer): Ready | Promise<Ready> {
-  switch (answer.kind) {
-    case 'ready':
-      if (answer.lesson !== null) documents.learn(asked, { kind: 'read', ...answer.lesson })
-      return unpack(answer.ready)
-    case 'refused': {
-      const refusal = new Refusal(answer.code, answer.errors)
-      if (answer.always) documents.learn(asked, { kind: 'refused', refusal })
-      throw refusal
-    }
-    case 'unreadable':
-      throw new HttpFailure(answer.code, answer.message)
-    case 'exhausted':
-      throw refuse('DOCUMENT_TOO_LARGE', 'The document and its variables take more memory than is allowed.')
-    case 'late':
-      throw refuse('DEADLINE_EXCEEDED', 'The request took longer than is allowed and was given up; nothing was kept.')
-    case 'failed':
-      throw new Error(`a document could not be read apart: ${answer.detail}`)
-  }
+  if (answer.kind === 'ready' && answer.lesson !== null) documents.learn(asked, { kind: 'read', ...answer.lesson })
+  if (answer.kind === 'refused' && answer.always)
+    documents.learn(asked, { kind: 'refused', refusal: new Refusal(answer.code, answer.errors) })
+  return readyOf(answer)
 }

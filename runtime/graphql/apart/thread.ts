@@ -6,9 +6,17 @@ import type { Message, Question, Reply } from './messages.ts'
 import { partsOf } from './parts.ts'
 
 /** The thread that reads what takes long: started when it is needed, and ended when it is not for a while. */
-export interface Thread {
+export interface Thread<Asked = Question> {
   /** One question at a time. A thread that ends over a question answers nothing else: the next one gets a new one. */
-  readonly ask: (revision: Revision, question: Question) => Promise<ThreadAnswer>
+  readonly ask: (revision: Revision, question: Asked) => Promise<ThreadAnswer>
+}
+
+/** What a thread does. */
+interface ThreadWork {
+  /** The file of its module. */
+  readonly module: string
+  /** What it is told of a revision before it is asked about it. */
+  readonly parts: (revision: Revision) => Iterable<Message>
 }
 
 export type ThreadAnswer =
@@ -37,7 +45,14 @@ interface Running {
   revision: string | null
 }
 
-export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
+/** Reads documents by their schema. */
+export const createThread = (limits?: ThreadLimits): Thread =>
+  createThreadFor({ module: builtModule(import.meta.url, 'graphql/apart/worker.js'), parts: partsOf }, limits)
+
+export function createThreadFor<Asked>(
+  { module, parts }: ThreadWork,
+  limits: ThreadLimits = usualThreadLimits,
+): Thread<Asked> {
   let running: Running | null = null
   const end = (one: Running): void => {
     if (running === one) running = null
@@ -45,7 +60,7 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
     void one.worker.terminate()
   }
   const start = (): Running => {
-    const worker = new Worker(builtModule(import.meta.url, 'graphql/apart/worker.js'), {
+    const worker = new Worker(module, {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: stackMegabytes },
     })
@@ -64,7 +79,10 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
       const one = (running ??= start())
       clearTimeout(one.idle)
       one.worker.ref()
-      const answer = await exchange(one, revision, question, limits.longestMs)
+      const answer = await exchange(one.worker, limits.longestMs, async () => {
+        await sendRevision(one, revision, parts)
+        one.worker.postMessage(question)
+      })
       if (running === one) {
         if (answer.kind === 'late') end(one)
         else rest(one)
@@ -74,8 +92,8 @@ export function createThread(limits: ThreadLimits = usualThreadLimits): Thread {
   }
 }
 
-function exchange(one: Running, revision: Revision, question: Question, longestMs: number): Promise<ThreadAnswer> {
-  const { worker } = one
+/** @param send rejects where the thread cannot be asked */
+function exchange(worker: Worker, longestMs: number, send: () => Promise<void>): Promise<ThreadAnswer> {
   return new Promise((resolve) => {
     const settle = (answer: ThreadAnswer): void => {
       clearTimeout(patience)
@@ -87,19 +105,17 @@ function exchange(one: Running, revision: Revision, question: Question, longestM
     const ended = (code: number): void => settle({ kind: 'failed', detail: `the thread ended with code ${code}` })
     const patience = setTimeout(() => settle({ kind: 'late' }), longestMs)
     worker.on('message', settle).on('error', failed).on('exit', ended)
-    sendRevision(one, revision)
-      .then(() => worker.postMessage(question satisfies Message))
-      .catch(failed)
+    send().catch(failed)
   })
 }
 
 const outOfMemory = 'ERR_WORKER_OUT_OF_MEMORY'
 
-async function sendRevision(one: Running, revision: Revision): Promise<void> {
+async function sendRevision(one: Running, revision: Revision, parts: ThreadWork['parts']): Promise<void> {
   if (one.revision === revision.id) return
   one.revision = null
-  for (const part of partsOf(revision)) {
-    one.worker.postMessage(part satisfies Message)
+  for (const part of parts(revision)) {
+    one.worker.postMessage(part)
     await setImmediate()
   }
   one.revision = revision.id

@@ -3,7 +3,6 @@ import type { VariableDefinitionNode } from 'graphql'
 import type { EntityModule, Revision } from '../../contract/revision.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { createMemories } from '../../lib/memories.ts'
-import { HttpFailure } from '../../http/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
 import type { Prepared, Sketch } from '../prepared/document.ts'
@@ -15,10 +14,10 @@ import {
   type CacheLimits,
   type Documents,
 } from '../prepared/documents.ts'
-import { Refusal } from '../protocol/failures.ts'
 import { withinStack } from '../operation/stack.ts'
 import { readBody } from '../http/request.ts'
 import { inSteps, joinConstants } from '../statements/statements.ts'
+import { failedReply, replyFor } from './answers.ts'
 import type { Message, Question, Reply, RevisionPart } from './messages.ts'
 import { pack } from './packing.ts'
 
@@ -56,7 +55,7 @@ function createReader(): (message: Message) => Reply | null {
       told.documents ??= createDocuments(createEngine(told.revision, memories), bounds)
       return answer(told.documents, message)
     } catch (error) {
-      return { kind: 'failed', detail: error instanceof Error ? (error.stack ?? error.message) : String(error) }
+      return failedReply(error)
     }
   }
 }
@@ -81,9 +80,7 @@ function answer(documents: Documents, question: Question): Reply {
     const ready = pack({ writes, pieces, bound: bindAll(chosen), interests: interestsOf(prepared) })
     return { kind: 'ready', ready, lesson: lessonOf(document.sketch, { ...prepared, statements }) }
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', code: error.code, errors: error.errors, always }
-    if (error instanceof HttpFailure) return { kind: 'unreadable', code: error.code, message: error.message }
-    throw error
+    return replyFor(error, always)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CompiledDocuments, Revision } from '../../contract/revision.ts'
-import { damaged } from '../../engine/artifact-failure.ts'
+import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
 import { createLru, type Lru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import type { SizeHole } from '../../sql/tree.ts'
@@ -73,6 +73,16 @@ export function createKnownDocuments(
       known.set(id, { document, weight: content.length })
       return document
     },
+  }
+}
+
+/** @throws Refusal for a document whose file cannot be used; newer artifacts may have taken its place */
+export function readable(find: () => KnownDocument | undefined): KnownDocument | undefined {
+  try {
+    return find()
+  } catch (error) {
+    if (!(error instanceof ArtifactFailure)) throw error
+    throw refuse('DOCUMENT_DAMAGED', 'The document is not there as it was compiled. It has to be compiled again.')
   }
 }
 

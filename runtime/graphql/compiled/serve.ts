@@ -1,36 +1,35 @@
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { ArtifactFailure } from '../../engine/artifact-failure.ts'
+import { endOf, notLent } from '../../db/pool/waiting.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { behindList } from '../allowlist/listed.ts'
+import type { Ready } from '../apart/packing.ts'
 import { readBody } from '../http/request.ts'
 import { introspects } from '../operation/introspects.ts'
-import { withinStack } from '../operation/stack.ts'
-import type { Prepared } from '../prepared/document.ts'
 import { checkMethod } from '../prepared/method.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
-import { bindAll } from '../run/bind.ts'
 import { createCell, type Running } from '../run/cell.ts'
 import { createEstimates, type Estimates } from '../run/cost-limit.ts'
 import { checkEstimate } from '../run/check-estimate.ts'
 import { exchangeOf } from '../run/exchange.ts'
-import { interestsOf } from '../run/interests.ts'
 import { againOnNewerSchema, refusedByNow } from '../run/on-schema-of-now.ts'
 import { toResponse } from '../run/response.ts'
 import { createTenants, hasTenants, type Tenants } from '../run/tenants.ts'
 import { beginTurn, type Turn as TurnOn } from '../run/turn.ts'
 import type { GraphqlService, ServiceParts, WatchAnswer } from '../serve.ts'
+import type { ReadApart } from './apart.ts'
 import {
   createKnownDocuments,
+  readable,
   saysTheSame,
-  type KnownDocument,
   type KnownDocuments,
   type KnownOperation,
   type ReadDocumentFile,
 } from './documents.ts'
+import { readyFor } from './ready.ts'
 
 /**
  * How a request is answered where only compiled documents are: find, read the variables, bind, run, respond. Nothing is parsed,
@@ -46,9 +45,11 @@ interface Loaded extends Running {
 
 type Turn = TurnOn<Loaded>
 
+/** @param apart reads many variables; null: they are read here */
 export function createCompiledService(
   { database, source, now = Date.now }: ServiceParts,
   readFile: ReadDocumentFile,
+  apart: ReadApart | null = null,
 ): GraphqlService {
   // New artifacts come without a change of the database.
   const cell = createCell(createLoad(source, readFile, now), now, true)
@@ -65,9 +66,9 @@ export function createCompiledService(
       async (turn) => work(await find(turn)),
     )
   return {
-    serve: (request, caller, context) => inTurn(request, caller, context, (found) => answer(found, tenants)),
+    serve: (request, caller, context) => inTurn(request, caller, context, (found) => answer(found, apart, tenants)),
     watch: async (request, caller, context) => {
-      const found = await inTurn({ ...request, live: true }, caller, context, watched)
+      const found = await inTurn({ ...request, live: true }, caller, context, (one) => watched(one, apart))
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
     describe: () => Promise.resolve(null),
@@ -98,6 +99,8 @@ function createLoad(
 /** The operation that is asked for, and the turn in which it runs. */
 interface Found {
   readonly turn: Turn
+  /** Of the document. */
+  readonly hash: string
   readonly operation: KnownOperation
 }
 
@@ -112,17 +115,7 @@ async function find(turn: Turn): Promise<Found> {
   const operation = document.operation(request.operationName)
   if (document.outdated) await refusedByNow(turn, refuseOutdated)
   checkMethod(operation, request)
-  return { turn: listedTurn(turn, hash, document.text), operation }
-}
-
-/** @throws Refusal for a document whose file cannot be used; newer artifacts may have taken its place */
-function readable(find: () => KnownDocument | undefined): KnownDocument | undefined {
-  try {
-    return find()
-  } catch (error) {
-    if (!(error instanceof ArtifactFailure)) throw error
-    throw refuse('DOCUMENT_DAMAGED', 'The document is not there as it was compiled. It has to be compiled again.')
-  }
+  return { turn: listedTurn(turn, hash, document.text), hash, operation }
 }
 
 function refuseExtensions({ extensions }: GraphqlRequest): void {
@@ -171,28 +164,36 @@ function listedTurn(turn: Turn, hash: string, text: string): Turn {
 }
 
 /** @throws Refusal for variables that cannot be used */
-const prepared = ({ turn: { request }, operation }: Found): Prepared =>
-  withinStack(() =>
-    operation.ready(request.unread === undefined ? request.variables : readBody(request.unread).variables),
-  )
+function prepared({ turn, hash, operation }: Found, apart: ReadApart | null): Ready | Promise<Ready> {
+  const { unread, variables, operationName } = turn.request
+  if (unread === undefined) return readyFor(operation, variables)
+  if (apart === null) return readyFor(operation, readBody(unread).variables)
+  const { revision } = turn.loaded
+  const { role, claims } = turn.asker.caller
+  const { folder = '', addresses } = revision.compiled ?? {}
+  const [document = '', types = ''] = [addresses?.roles[role]?.[hash], addresses?.types[role]]
+  const question = { folder, role, hash, addresses: { document, types }, operationName, unread }
+  return apart(revision, question, turn.context?.party ?? claims, () => {
+    const ended = endOf(turn.context)
+    if (ended !== null) throw notLent(ended)
+  })
+}
 
-async function answer(found: Found, tenants: Tenants): Promise<GraphqlResponse> {
+async function answer(found: Found, apart: ReadApart | null, tenants: Tenants): Promise<GraphqlResponse> {
   const { turn } = found
-  const made = prepared(found)
-  turn.outline = made.statements
-  const bound = bindAll(made)
+  const ready = await prepared(found, apart)
+  turn.outline = ready
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
-  const placed = hasTenants(bound) ? await tenants.place(turn, bound) : bound
+  const placed = hasTenants(ready.bound) ? await tenants.place(turn, ready.bound) : ready.bound
   await checkEstimate(turn, placed)
-  const { writes } = made.statements
-  const rows = await (writes ? turn.run : turn.read)(exchangeOf(turn.asker, !writes, placed))
-  const response = toResponse(made.statements, rows)
+  const rows = await (ready.writes ? turn.run : turn.read)(exchangeOf(turn.asker, !ready.writes, placed))
+  const response = toResponse(ready, rows)
   return turn.request.live === true ? { ...response, revision: turn.loaded.engine.revision } : response
 }
 
-async function watched(found: Found): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
-  const interests = interestsOf(prepared(found))
+async function watched(found: Found, apart: ReadApart | null): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
+  const { interests } = await prepared(found, apart)
   return interests === undefined
     ? { kind: 'once' }
     : { kind: 'watch', interests, revision: found.turn.loaded.engine.revision }

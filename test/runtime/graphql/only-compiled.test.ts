@@ -11,10 +11,12 @@ import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
 import { printed } from '../../../compiler/tools/compiled/print.ts'
 import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
+import { createReadApart, type ReadApart } from '../../../runtime/graphql/compiled/apart.ts'
 import { createCompiledService } from '../../../runtime/graphql/compiled/serve.ts'
-import { documentsIn, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
+import { documentsIn, findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
-import type { DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
+import { documentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
+import { readBodyQuickly } from '../../../runtime/graphql/http/request.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/protocol/types.ts'
 import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
@@ -96,7 +98,7 @@ async function compiled(into?: string, only = '*'): Promise<string> {
   return folder
 }
 
-const onlyCompiled = (folder = out): GraphqlService =>
+const onlyCompiled = (folder = out, apart: ReadApart | null = null): GraphqlService =>
   createCompiledService(
     {
       database,
@@ -108,6 +110,7 @@ const onlyCompiled = (folder = out): GraphqlService =>
       now: () => clock,
     },
     readDocumentFile,
+    apart,
   )
 
 /** A folder of the artifacts with a change. */
@@ -450,6 +453,40 @@ describe('a server of compiled documents', () => {
     })
   })
 
+  it('reads many variables on another thread, with the same answers', async () => {
+    const thread = createReadApart()
+    let count = 0
+    const apart: ReadApart = (...question) => {
+      count += 1
+      return thread(...question)
+    }
+    const [reads, readsApart] = [onlyCompiled(), onlyCompiled(out, apart)]
+    // Some are there, so that none is added.
+    const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, body: `note ${id}`, kind: 'short', spare: null }))
+    const bodyFor = (all: readonly object[]): string =>
+      JSON.stringify({ query: documents.add, variables: { rows: all } })
+    const bodies = [bodyFor(rows), bodyFor([...rows, { id: 'x' }]), bodyFor([...rows, { id: 1, lost: 1 }])]
+    const codes = ['DATABASE_REFUSED', 'BAD_VARIABLES', 'BAD_VARIABLES']
+    for (const [at, body] of bodies.entries()) {
+      const request = readBodyQuickly(body)
+      expect(request.unread).toBe(body)
+      const answer = await bytes(readsApart, request)
+      expect([count, answer]).toEqual([at + 1, await bytes(reads, request)])
+      expect(answer).toContain(codes[at])
+    }
+    const torn = { ...readBodyQuickly(bodyFor(rows)), unread: bodyFor(rows).slice(0, -1) }
+    for (const service of [reads, readsApart])
+      await expect(bytes(service, torn)).rejects.toMatchObject({ code: 'BODY_MALFORMED' })
+    const folder = await changed(() => Promise.resolve())
+    const others = onlyCompiled(folder, thread)
+    expect(await codeOf(others, { query: documents.add, variables: { rows: rows.slice(1, 2) } })).toBe(
+      'DATABASE_REFUSED',
+    )
+    const { index, folder: place } = findDocuments(folder)
+    await rm(join(place, documentFile(index.roles['anon']?.[sha256Hex(documents.add)] ?? '')))
+    expect(await codeOf(others, readBodyQuickly(bodyFor(rows)))).toBe('DOCUMENT_DAMAGED')
+  })
+
   it('loads no graphql-js, no validator, no compiler and nothing that fetches', async () => {
     const coverage = await mkdtemp(join(tmpdir(), 'catalograph-only-modules-'))
     const options = ['--artifacts', out, '--only-compiled']
@@ -461,6 +498,10 @@ describe('a server of compiled documents', () => {
     }
     expect(await post(documents.one, { id: 3 })).toEqual({ data: { notesByPk: { body: 'note 3' } } })
     expect(await post('{ other }')).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_COMPILED' } }] })
+    const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, body: '', kind: 'short', spare: null }))
+    expect(await post(documents.add, { rows })).toMatchObject({
+      errors: [{ extensions: { code: 'DATABASE_REFUSED' } }],
+    })
     const asked: { readonly query?: string }[] = []
     const { graphql } = createClient(served.url, served.anon, {
       fetch: (input, init) => {
@@ -486,6 +527,7 @@ describe('a server of compiled documents', () => {
       (JSON.parse(text) as { result: { url: string }[] }).result.map(({ url }) => url),
     )
     expect(loaded.filter((url) => url.includes('node_modules/fastify/'))).not.toEqual([])
+    expect(loaded.filter((url) => url.includes('graphql/compiled/worker.js'))).not.toEqual([])
     expect(loaded.filter((url) => url.includes('node_modules/graphql/'))).toEqual([])
     // What fetches, which only reading the keys of issuers does, is 4 MB.
     expect(loaded.filter((url) => url.startsWith('node:internal/deps/'))).not.toEqual([])

@@ -1,0 +1,39 @@
+import type { Revision } from '../../contract/revision.ts'
+import { builtModule } from '../../lib/built-module.ts'
+import { readyOf } from '../apart/answers.ts'
+import type { Ready } from '../apart/packing.ts'
+import { createQueue } from '../apart/queue.ts'
+import { createThreadFor, type Thread } from '../apart/thread.ts'
+
+/** A request with a compiled document and more variables than are read while everybody waits. */
+export interface LongQuestion {
+  /** Of the revision. */
+  readonly folder: string
+  readonly role: string
+  readonly hash: string
+  /** Of the document, and of the types of the role. */
+  readonly addresses: { readonly document: string; readonly types: string }
+  readonly operationName: string | null
+  /** The body that holds the variables. */
+  readonly unread: string
+}
+
+/**
+ * Reads such variables on another thread.
+ * @param party whose request it is: many requests of one party do not delay another's
+ * @param look looks again when the turn has come, and throws where nobody waits any more
+ */
+export type ReadApart = (revision: Revision, question: LongQuestion, party: string, look: () => void) => Promise<Ready>
+
+const startThread = (): Thread<LongQuestion> =>
+  createThreadFor({ module: builtModule(import.meta.url, 'graphql/compiled/worker.js'), parts: () => [] })
+
+/** @throws Refusal, HttpFailure */
+export function createReadApart(thread = startThread()): ReadApart {
+  const queue = createQueue()
+  return (revision, question, party, look) =>
+    queue(party, async () => {
+      look()
+      return readyOf(await thread.ask(revision, question))
+    })
+}

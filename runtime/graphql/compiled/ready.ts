@@ -1,0 +1,12 @@
+import type { Ready } from '../apart/packing.ts'
+import { withinStack } from '../operation/stack.ts'
+import { bindAll } from '../run/bind.ts'
+import { interestsOf } from '../run/interests.ts'
+import type { KnownOperation } from './documents.ts'
+
+/** What a compiled operation runs with such variables. @throws Refusal for variables that cannot be used */
+export function readyFor(operation: KnownOperation, variables: Readonly<Record<string, unknown>>): Ready {
+  const made = withinStack(() => operation.ready(variables))
+  const { writes, pieces } = made.statements
+  return { writes, pieces, bound: bindAll(made), interests: interestsOf(made) }
+}
