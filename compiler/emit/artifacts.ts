@@ -11,13 +11,13 @@ import { schemaFiles } from './sdl.ts'
 /** c4: what is written to disk for one revision. */
 export interface Artifacts {
   readonly revision: Revision
-  readonly files: ArtifactFiles
+  readonly files: Files
   /** Paths of those that were just read in the revision's folder; absent: none. */
   readonly kept?: ReadonlySet<string>
 }
 
 /** Texts by path inside the revision's folder. */
-export type ArtifactFiles = Readonly<Record<string, string>>
+type Files = Readonly<Record<string, string>>
 
 /** The declarations that all others of a revision import. */
 export const builderTypesFile = 'builder.d.cts'
@@ -28,19 +28,19 @@ export const typesFile = (moduleFile: string): string => moduleFile.replace(/\.c
 export const printedFile = 'printed.json'
 
 /** What the engine loads. */
-export const loadedFiles = ({ manifest, functions, entities }: Revision): ArtifactFiles => ({
+export const loadedFiles = ({ manifest, functions, entities }: Revision): Files => ({
   [manifestFile]: manifestText(manifest),
   [functionsFile]: functions,
   ...Object.fromEntries(entities.map(({ id, text }) => [entityFile(id), text])),
 })
 
 /** @param version of the compiler */
-export const withSeal = (printed: ArtifactFiles, version: string): ArtifactFiles => ({
+export const sealPrinted = (printed: Files, version: string): Files => ({
   ...printed,
   [printedFile]: `${JSON.stringify({ compiler: version, seal: sealOf(printed) }, null, 2)}\n`,
 })
 
-const sealOf = (files: ArtifactFiles): string =>
+const sealOf = (files: Files): string =>
   sha256Hex(
     Object.entries(files)
       .map(([path, text]) => `${path} ${sha256Hex(text)}`)
@@ -56,7 +56,7 @@ export function artifactsAsPrinted(out: string, revision: Revision, version: str
   const read = (path: string): string => readPart(join(out, revision.id, path))
   return orNull(() => {
     const sealed = read(printedFile)
-    const printed = withSeal(
+    const printed = sealPrinted(
       Object.fromEntries(printedPaths(revision.manifest).map((path) => [path, read(path)])),
       version,
     )

@@ -2,7 +2,7 @@ import { entityFile, functionsFile } from '../../runtime/contract/artifact.ts'
 import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/types.ts'
-import { builderTypesFile, loadedFiles, typesFile, withSeal, type Artifacts } from './artifacts.ts'
+import { builderTypesFile, loadedFiles, typesFile, sealPrinted, type Artifacts } from './artifacts.ts'
 import { createPrinter } from './printer.ts'
 import { builderTypes, callTypes, createEntityTypes, type Extras } from './row-types.ts'
 import { schemaFiles, type PrintSchema } from './sdl.ts'
@@ -24,7 +24,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
     ...schemaFiles(manifest, printSchema),
     ...Object.fromEntries(entities.map((entity) => [typesFile(entityFile(entity.id)), entityTypes(entity)])),
   }
-  return { revision, files: { ...loadedFiles(revision), ...withSeal(printed, version) } }
+  return { revision, files: { ...loadedFiles(revision), ...sealPrinted(printed, version) } }
 }
 
 const extrasOf = (served: Model['entities'], { entities, composites, geo }: Manifest): Extras => ({

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../../compiler/tools/cli/compile.ts'
 import { packageVersion } from '../../../../compiler/tools/cli/package.ts'
-import { printedFile, withSeal } from '../../../../compiler/emit/artifacts.ts'
+import { printedFile, sealPrinted } from '../../../../compiler/emit/artifacts.ts'
 import { earlierIn } from '../../../../compiler/tools/compiled/earlier.ts'
 import type { CompiledText, DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import type { Value } from '../../../../runtime/graphql/plan/values.ts'
@@ -186,7 +186,7 @@ describe('compile --documents', () => {
     await writeFile(path, '# of that version\n')
     const names = (await readdir(place, { recursive: true })).filter((name) => /\.(graphql|d\.cts)$/.test(name))
     const texts = names.map(async (name) => [name, await readFile(join(place, name), 'utf8')] as const)
-    const sealed = withSeal(Object.fromEntries(await Promise.all(texts)), await packageVersion())
+    const sealed = sealPrinted(Object.fromEntries(await Promise.all(texts)), await packageVersion())
     await writeFile(join(place, printedFile), sealed[printedFile] ?? '')
     await compile('*.graphql', out)
     expect(await readFile(path, 'utf8')).toBe('# of that version\n')
