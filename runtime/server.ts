@@ -7,7 +7,6 @@ import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { RunExchange } from './contract/execution.ts'
-import type { Manifest } from './contract/manifest.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { openDatabase, type Database, type DatabaseOptions } from './db/pool/pool.ts'
@@ -16,7 +15,6 @@ import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
-import { summaryOf } from './engine/summary.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
 import { unavailableResponse, type GraphqlRoute } from './graphql/http/route.ts'
 import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
@@ -108,7 +106,6 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
-      if (revision.compiled === undefined) logVisible(revision.manifest, parts.log)
       logConnectionFaults(parts)
       return true
     },
@@ -167,8 +164,10 @@ const openMetrics = async ({ metrics: place }: Settings, { metrics }: Observers)
   place === null || place === 'here' || metrics === null ? null : serveMetrics(place, metrics)
 
 /** How much of the database each role finds in its API: an empty one is a missing grant far more often than a wish. */
-function logVisible(manifest: Manifest, log: Log): void {
-  const { relations, visible, missingGrants } = summaryOf(manifest)
+async function logVisible({ summary }: GraphqlService, log: Log): Promise<void> {
+  const found = await summary()
+  if (found === null) return
+  const { relations, visible, missingGrants } = found
   log({ kind: 'schema-summary', relations, visible })
   if (missingGrants !== null) log({ kind: 'nothing-visible', grants: missingGrants })
 }
@@ -350,6 +349,8 @@ function assemble(
       const run = logging(replicas?.write ?? database.run)
       const reading = replicas === null ? {} : { read: logging(replicas.read) }
       service = createService({ database: { run, ...reading }, source: startingWith(revision, watched.source) })
+      // Beside the first requests, which wait for the same.
+      logVisible(service, log).catch(() => undefined)
     },
     caches: () => service?.caches() ?? null,
   }

@@ -1,7 +1,8 @@
 import type { Manifest } from '../contract/manifest.ts'
+import type { Steps } from '../lib/steps.ts'
 import type { VisibleRelations } from '../log/events.ts'
 import { ident } from '../sql/ident.ts'
-import { visibleTo } from './view.ts'
+import type { RoleVisibility } from './view.ts'
 
 /** How much of a database its API shows. */
 export interface Summary {
@@ -20,14 +21,19 @@ const grants = (schema: string): string => {
   return `grant usage on schema ${ident(schema)} ${to}; grant select on all tables in schema ${ident(schema)} ${to};`
 }
 
-export const summaryOf = (manifest: Manifest): Summary => {
-  const views = apiRoles.map((role) => visibleTo(manifest, role))
-  const sees = views.some(
-    ({ exposed, seesFunction }) => exposed.length > 0 || manifest.functions.some((fn) => seesFunction(fn)),
-  )
+/** @param visibleTo what a role may see of the manifest: a step each */
+export function* summaryOf(manifest: Manifest, visibleTo: (role: string) => RoleVisibility): Steps<Summary> {
+  const visible: VisibleRelations[] = []
+  let sees = false
+  for (const role of apiRoles) {
+    yield
+    const { exposed, seesFunction } = visibleTo(role)
+    visible.push({ role, relations: exposed.length })
+    sees ||= exposed.length > 0 || manifest.functions.some((fn) => seesFunction(fn))
+  }
   return {
     relations: manifest.entities.length,
-    visible: views.map(({ role, exposed }) => ({ role, relations: exposed.length })),
+    visible,
     missingGrants: sees ? null : manifest.schemas.map(({ name }) => grants(name)).join(' '),
   }
 }

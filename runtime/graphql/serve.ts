@@ -4,6 +4,8 @@ import type { Interest } from '../contract/live.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
 import { endOf, notLent } from '../db/pool/waiting.ts'
+import { summaryOf, type Summary } from '../engine/summary.ts'
+import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
 import { behindList, createTexts, listedText, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
@@ -48,6 +50,8 @@ export interface GraphqlService {
    * owner alone. Null: it answers compiled documents only. Rejects while no schema can be had.
    */
   readonly describe: (role: string) => Promise<IntrospectionQuery | null>
+  /** How much of the database the API shows. Null: it answers compiled documents only. Rejects while no schema can be had. */
+  readonly summary: () => Promise<Summary | null>
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
 }
@@ -114,6 +118,10 @@ export function createService(parts: ServiceParts): GraphqlService {
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
+    summary: async () => {
+      const { engine } = await cell.current()
+      return inTurns(summaryOf(engine.manifest, (role) => engine.view(role).visible))
+    },
     caches: () => {
       const loaded = cell.present()
       return loaded && cacheStatsOf(loaded, texts.stats())

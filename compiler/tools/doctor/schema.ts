@@ -1,11 +1,13 @@
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import { summaryOf } from '../../../runtime/engine/summary.ts'
+import { visibleTo } from '../../../runtime/engine/view.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { atOnce } from '../../../runtime/lib/steps.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 const visibleFindings = (manifest: Manifest): readonly Finding[] => {
-  const { relations, visible, missingGrants } = summaryOf(manifest)
+  const { relations, visible, missingGrants } = atOnce(summaryOf(manifest, (role) => visibleTo(manifest, role)))
   const list = visible.map(({ role, relations: count }) => `${count} to ${role}`).join(', ')
   return missingGrants === null
     ? [ok('grants', `of ${relations} tables and views are visible: ${list}`)]

@@ -72,6 +72,7 @@ export function createCompiledService(
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
     describe: () => Promise.resolve(null),
+    summary: () => Promise.resolve(null),
     caches: () => null,
   }
 }
