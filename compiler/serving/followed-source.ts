@@ -46,8 +46,13 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
-/** Requests that wait for a revision come before what there is to say about it, milliseconds. */
+/** Requests, and processes, that wait for a revision come before what there is to say about it: the longer it was in the making. */
 const afterRequestsMs = 100
+const whenToRemark = ({ timings }: Compiled): number =>
+  Math.max(
+    afterRequestsMs,
+    timings.reduce((sum, { ms }) => sum + ms, 0),
+  )
 
 function createSource(followed: boolean, { schemas, query, triggers, log }: FollowedSourceOptions): RevisionSource {
   const version = followed ? versionExpression : writtenExpression
@@ -56,7 +61,7 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
   const report = (compiled: Compiled): void => {
     setTimeout(() => {
       remarked = remarked.then(() => remark(compiled))
-    }, afterRequestsMs).unref()
+    }, whenToRemark(compiled)).unref()
     // It only keeps the counter small; where it fails, the next compile tries again.
     if (followed) foldVersions(query).catch(() => undefined)
   }

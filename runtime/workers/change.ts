@@ -1,3 +1,4 @@
+import { deserialize, serialize } from 'node:v8'
 import type { EntityFacts, Manifest, ObjectId } from '../contract/manifest.ts'
 import type { CompiledDocuments, EntityModule, Revision } from '../contract/revision.ts'
 import { differencesBetween } from '../lib/differences.ts'
@@ -81,6 +82,11 @@ const compiledAfter = (before: CompiledDocuments | undefined, change: CompiledCh
 
 const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Splice<T>[] =>
   differencesBetween(before, now).map(({ from, to, start, end }) => ({ from, to, items: now.slice(start, end) }))
+
+/** Of what stands in it thousands of times each object is written once, and is one object on the other side, too. */
+export const changeToTravel = (change: RevisionChange): Uint8Array => serialize(change)
+
+export const changeFromTravel = (bytes: Uint8Array): RevisionChange => deserialize(bytes) as RevisionChange
 
 /** @param before the revision that the change was made from */
 export function applyChange(before: Revision | null, change: RevisionChange): Revision {

@@ -1,6 +1,6 @@
-import type { RevisionSource } from '../contract/revision.ts'
+import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { within } from '../lib/within.ts'
-import { changeBetween } from './change.ts'
+import { changeBetween, changeToTravel } from './change.ts'
 import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './messages.ts'
 import { hire, type WorkerProcess } from './worker-process.ts'
 
@@ -20,6 +20,12 @@ export interface Crew {
   readonly start: (number: number) => WorkerProcess
   /** The metrics of all workers. */
   readonly metrics: () => Promise<string>
+}
+
+interface Written {
+  readonly before: Revision | null
+  readonly now: Revision
+  readonly change: Uint8Array
 }
 
 /** Within which a worker tells what it has observed. */
@@ -45,14 +51,23 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
       .map((other) => other.note(write).catch(() => undefined))
     await within(replicaMaxStalenessMs, Promise.all(heard))
   }
+  /** Those who lack the same are told the same, which is written once and kept until nobody lacks it. */
+  let written: Written | null = null
+  const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
+    const before = place.sent
+    const { change } = (written =
+      written?.before === before && written.now === now
+        ? written
+        : { before, now, change: changeToTravel(changeBetween(before, now)) })
+    place.sent = now
+    if ([...alive].every(({ sent }) => sent === now)) written = null
+    return change
+  }
   const hear = (place: WorkerProcess, request: WorkerRequest): void => {
     switch (request.kind) {
       case 'ask-revision':
         return answer(place, 'revision', request.call, async () => {
-          const now = await source()
-          const change = changeBetween(place.sent, now)
-          place.sent = now
-          return { kind: 'revision', call: request.call, change }
+          return { kind: 'revision', call: request.call, change: changeFor(place, await source()) }
         })
       case 'ask-metrics':
         return answer(place, 'metrics', request.call, async () => ({

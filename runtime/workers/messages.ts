@@ -3,7 +3,6 @@ import { reasonOf } from '../db/failures/reason.ts'
 import type { KeptRequest, LiveObservation } from '../contract/observations.ts'
 import { positionText, readPosition, type NotedWrite } from '../contract/position.ts'
 import { Hopeless } from '../lib/retry.ts'
-import type { RevisionChange } from './change.ts'
 
 /** What the primary process and its workers tell each other. An answer bears the number of its call. */
 
@@ -28,7 +27,8 @@ export type WorkerRequest =
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
 
 export type ToWorker =
-  | { readonly kind: 'revision'; readonly call: number; readonly change: RevisionChange }
+  /** See changeToTravel. */
+  | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
   /** The sums of all workers, as Prometheus reads them. */
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
   /** Those that all workers keep. */

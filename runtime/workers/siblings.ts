@@ -2,7 +2,7 @@ import type { KeptRequest, LiveObservation, OwnObservations, SharedObservations 
 import type { NotedWrite } from '../contract/position.ts'
 import type { Revision, RevisionSource } from '../contract/revision.ts'
 import { DatabaseFailure } from '../db/failures/failures.ts'
-import { applyChange } from './change.ts'
+import { applyChange, changeFromTravel } from './change.ts'
 import { createCalls } from './calls.ts'
 import {
   fromTravel,
@@ -58,7 +58,7 @@ export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings 
     onMessage((message) => {
       switch (message.kind) {
         case 'revision':
-          last = applyChange(last, message.change)
+          last = applyChange(last, changeFromTravel(message.change))
           return calls.revision.answered(message.call, last)
         case 'metrics':
           return calls.metrics.answered(message.call, message.text)

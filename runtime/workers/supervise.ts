@@ -36,7 +36,7 @@ const killAfterMs = 5_000
 const replacedWithinMs = 60_000
 
 export function createSupervisor(parts: Supervision): Supervisor {
-  const { workers, log, graceMs, stopRequested, onReady } = parts
+  const { workers, source, log, graceMs, stopRequested, onReady } = parts
   const { alive, start, metrics } = createCrew(parts)
   /** Who fills each place. */
   const filled = new Map<number, WorkerProcess>()
@@ -102,6 +102,8 @@ export function createSupervisor(parts: Supervision): Supervisor {
   return {
     metrics,
     run: async () => {
+      // Who asks first finds it made, or being made; what is wrong is told to them.
+      source().catch(() => undefined)
       const first = start(1)
       const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
       // What keeps one from listening keeps all: it has said what.

@@ -56,6 +56,8 @@ export function hire(
   hear: (place: WorkerProcess, request: WorkerRequest) => void,
 ): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_NONE
+  // Bytes travel as they are (Node manual, child_process, advanced serialization).
+  cluster.setupPrimary({ serialization: 'advanced' })
   const worker = cluster.fork({
     [numberVariable]: String(number),
     [earlyVariable]: listensEarly ? '1' : '',

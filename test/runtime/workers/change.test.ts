@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EntityFacts, FunctionFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
-import { applyChange, changeBetween } from '../../../runtime/workers/change.ts'
+import {
+  applyChange,
+  changeBetween,
+  changeFromTravel,
+  changeToTravel,
+  type RevisionChange,
+} from '../../../runtime/workers/change.ts'
 
 /** Relations by their name, with something that may change. */
 const entity = (name: string, order: number): EntityFacts =>
@@ -30,7 +36,7 @@ const anyMembers = fc.record(
 )
 
 /** As it arrives. */
-const travelled = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+const travelled = (change: RevisionChange): RevisionChange => changeFromTravel(changeToTravel(change))
 
 describe('a change between revisions', () => {
   it('is one relation where one has changed', () => {
