@@ -17,12 +17,15 @@ export type JoinOutcome =
 export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): Steps<JoinOutcome> {
   if (!sharesNames(known, answer)) return { kind: 'ask again', known: nothingKnown }
   if (!answer.told) return { kind: 'ask again', known: { ...known, since: null } }
-  const doubtful = new Set([...referringToRenamed(known, answer), ...formerOwners(known, answer)])
+  const doubtful = known === nothingKnown ? nothingKnown.doubtful : doubtfulIn(known, answer)
   if (doubtful.size > 0) return { kind: 'ask again', known: { ...known, doubtful } }
   const next = yield* learn(known, answer)
   yield
   return { kind: 'whole', known: next, catalog: yield* catalogOf(memo, next, answer) }
 }
+
+const doubtfulIn = (known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> =>
+  new Set([...referringToRenamed(known, answer), ...formerOwners(known, answer)])
 
 /**
  * Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with

@@ -24,6 +24,7 @@ export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownO
     gone('function'),
     answer.functions.map((read) => keep(known.functions.byOid.get(read.object.oid), read)),
   )
+  yield
   const { snapshot, counter } = answer
   const touched = new Set(answer.touched)
   const renew: typeof renewed = known.since === null ? (_, now) => now : renewed

@@ -1,8 +1,9 @@
 import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
-import { createLru } from '../../runtime/lib/lru.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
+import { createLru } from '../../runtime/lib/lru.ts'
+import { sameItems } from '../../runtime/lib/share.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
 import { isJsonObject } from '../../runtime/lib/json-object.ts'
 
@@ -106,17 +107,23 @@ interface Member {
   readonly label: string
 }
 
-/** Columns and the like have a few sets of keys between them, so each is sorted once. */
-const orders = createLru<string, readonly Member[]>(100_000, (_, joined) => joined.length)
+interface Order {
+  readonly keys: readonly string[]
+  readonly members: readonly Member[]
+}
 
-/** No name of Postgres holds a zero byte. */
+/** By how many keys there are: columns and the like have a few sets of keys between them, so each is sorted once. */
+const orders = createLru<number, readonly Order[]>(1_000)
+const rememberedOrders = 16
+
 function membersInOrder(keys: readonly string[]): readonly Member[] {
-  const joined = keys.join('\0')
-  const known = orders.get(joined)
-  if (known !== undefined) return known
-  const made = keys.toSorted().map((key, place) => ({ key, label: `${place === 0 ? '' : ','}${JSON.stringify(key)}:` }))
-  orders.set(joined, made)
-  return made
+  const known = orders.get(keys.length) ?? []
+  for (const { keys: before, members } of known) if (sameItems(before, keys)) return members
+  const members = keys
+    .toSorted()
+    .map((key, place) => ({ key, label: `${place === 0 ? '' : ','}${JSON.stringify(key)}:` }))
+  orders.set(keys.length, [{ keys, members }, ...known.slice(0, rememberedOrders - 1)])
+  return members
 }
 
 function listJson(items: readonly unknown[]): string {

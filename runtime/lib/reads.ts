@@ -52,22 +52,35 @@ function holds(reads: Reads, tables: AnyTables | undefined): boolean {
 export const recorded = (inputs: Inputs, reads: Reads | null): Inputs =>
   reads === null ? inputs : inputs.map((input) => (areTables(input) ? recording(input, reads) : input))
 
-const recording = (tables: AnyTables, reads: Reads): Tables =>
-  tablesOf(
-    Object.fromEntries(Object.entries(tables).map(([name, table]) => [name, recordingLookup(name, table, reads)])),
-  )
+const recording = (tables: AnyTables, reads: Reads): Tables => {
+  const lookups: Record<string, Lookup<unknown>> = {}
+  for (const name of Object.keys(tables)) {
+    const table = tables[name]
+    if (table !== undefined) lookups[name] = new RecordingLookup(name, table, reads)
+  }
+  return tablesOf(lookups)
+}
 
-function recordingLookup<T>(name: string, table: Lookup<T>, reads: Reads): Lookup<T> {
-  let found = reads.get(name) as Map<string, T | undefined> | undefined
-  return {
-    get: (key) => {
-      if (found === undefined) reads.set(name, (found = new Map()))
-      const known = found.get(key)
-      if (known !== undefined || found.has(key)) return known
-      const value = table.get(key)
-      found.set(key, value)
-      return value
-    },
+/** There is one for each table and each remembered result. */
+class RecordingLookup implements Lookup<unknown> {
+  readonly #name: string
+  readonly #table: Lookup<unknown>
+  readonly #reads: Reads
+
+  constructor(name: string, table: Lookup<unknown>, reads: Reads) {
+    this.#name = name
+    this.#table = table
+    this.#reads = reads
+  }
+
+  get(key: string): unknown {
+    const found = this.#reads.get(this.#name) ?? new Map<string, unknown>()
+    if (found.size === 0) this.#reads.set(this.#name, found)
+    const known = found.get(key)
+    if (known !== undefined || found.has(key)) return known
+    const value = this.#table.get(key)
+    found.set(key, value)
+    return value
   }
 }
 
