@@ -1,3 +1,4 @@
+import { register } from 'node:module'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -28,6 +29,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+// For the global set-up, which this process loads.
+register('./support/loading/hooks.mjs', import.meta.url)
+
 export default defineConfig({
   test: {
     root: new URL('..', import.meta.url).pathname,
@@ -38,6 +42,9 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     pool: 'forks',
+    // Modules are Node's own: handed over one by one by Vite, they take twice the time to load.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
+    environment: new URL('support/loading/environment.mjs', import.meta.url).pathname,
     // Test files of one worker share its modules: none of ours keeps anything (test/architecture.test.ts), and loading
     // them anew for each file took as long as a quarter of the tests.
     isolate: false,
