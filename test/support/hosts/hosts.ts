@@ -93,12 +93,14 @@ export async function openHosts<Name extends string>(names: readonly Name[]): Pr
     await ip('addr', 'add', `${address}/24`, 'dev', bridge)
     await ip('link', 'set', bridge, 'up')
     const hosts = new Map<Name, Host>()
+    let scriptsMade = 0
     for (const [number, name] of names.entries()) {
       const namespace = namespaces[number] ?? ''
       hosts.set(name, {
         address: await attach(bridge, namespace, number),
         launcher: async (program, account) => {
-          const file = join(scripts, `${name}-${program.split('/').at(-1)}`)
+          // Of each start, since no script can be written that runs.
+          const file = join(scripts, `${name}-${(scriptsMade += 1)}`)
           const as =
             account === null ? [] : ['setpriv', `--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups']
           // Each of them becomes the next one, so that signals reach the program.
