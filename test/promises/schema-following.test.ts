@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { asMaintenance, createDatabase, type TestDatabase } from '../support/database.ts'
 import { lawMajors } from '../support/whole.ts'
 import { followDatabase, type FollowedOptions, type FollowedService } from '../support/followed.ts'
 import { dataOf } from '../support/answers.ts'
@@ -275,6 +275,26 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     broken = false
     clock.now += 5_000
     await expect.poll(async () => (await service.graphql(unseen)).errors).toBeUndefined()
+  })
+
+  test('nothing is refused on the word of a schema that cannot be compared with that of now', async () => {
+    const service = follow()
+    await run('create table former (id int primary key);; grant select on former to anon')
+    dataOf(await service.graphql('{ formerCollection { edges { node { id } } } }'))
+    const latter = async (): Promise<unknown> => {
+      const { data, errors } = await service.graphql('{ latterCollection { edges { node { id } } } }')
+      return errors?.[0]?.extensions.code ?? data.latterCollection.edges
+    }
+    const port = Number(new URL(db.adminUrl).port)
+    await asMaintenance(port, `alter database ${name} allow_connections false`)
+    try {
+      await run(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`)
+      await run('alter table former rename to latter')
+      expect(await latter()).toBe('DATABASE_UNAVAILABLE')
+    } finally {
+      await asMaintenance(port, `alter database ${name} allow_connections true`)
+    }
+    await expect.poll(latter, { timeout: 10_000 }).toEqual([])
   })
 
   describe('where nothing counts changes', () => {

@@ -1,7 +1,7 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { retries } from '../../lib/retry.ts'
 import { withinStack } from '../operation/stack.ts'
-import { isOfSchema, Refusal } from '../protocol/failures.ts'
+import { isOfSchema } from '../protocol/failures.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 import type { EngineCell, Running } from './cell.ts'
 import { exchangeOf } from './exchange.ts'
@@ -78,11 +78,7 @@ export async function refusedByNow<T>(turn: Turn<Running>, work: () => T | Promi
   }
 }
 
-/** Only an outdated schema, or a role that is not available, takes precedence over a refusal. */
+/** Rejects where the schema is another one, and where that cannot be known: a later attempt may be answered. */
 async function checkVersion({ run, asker }: Turn<Running>): Promise<void> {
-  await run(exchangeOf(asker, true, [])).catch((failure: unknown) => {
-    if (failure instanceof Refusal) throw failure
-    if (failure instanceof DatabaseFailure && (failure.kind === 'stale' || failure.kind === 'role-refused'))
-      throw failure
-  })
+  await run(exchangeOf(asker, true, []))
 }
