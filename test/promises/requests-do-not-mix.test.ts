@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { openAsked } from '../support/asked.ts'
-import type { AskedService } from '../support/service.ts'
+import { openAskedBothWays, type AskedBothWays } from '../support/asked.ts'
 
-/** However requests fail, end or are cut off beside one another, each answer is about the caller who asked. */
+/**
+ * However requests fail, end or are cut off beside one another, each answer is about the caller who asked: of a general service
+ * and of one that has nothing but compiled documents. Long form: npm run test:laws -- --turns 100
+ */
+const turns = Number(process.env['LAWS_TURNS'] ?? '4')
 
 const sql = `
   create table own (id int primary key, owner text);
@@ -24,37 +27,38 @@ const sql = `
   grant select on own to anon, authenticated, service_role;
 `
 
-let service: AskedService
+const own = '{ me ownCollection { edges { node { id } } } }'
+const disturbances = ['{ fails }', '{ sleeps }', '{ floods }', 'mutation { taints }', 'mutation { taints __typename }']
+
+let service: AskedBothWays
 beforeAll(async () => {
-  service = await openAsked({ sql, statementTimeout: 1_000 })
-})
+  service = await openAskedBothWays({ sql, statementTimeout: 1_000 }, [own, ...disturbances], ['anon', 'authenticated'])
+}, 60_000)
 afterAll(() => service?.close())
 
 describe('four connections, and requests of every fate', () => {
-  const disturbances = [
-    '{ fails }',
-    '{ sleeps }',
-    '{ floods }',
-    '{ unknown }',
-    'mutation { taints }',
-    'mutation { taints __typename }',
-  ]
-
-  it('answer each caller with what is theirs', async () => {
-    const ask = async (n: number): Promise<void> => {
-      const role = n % 2 === 0 ? 'anon' : 'authenticated'
-      const answer = await service.graphql('{ me ownCollection { edges { node { id } } } }', {
-        role,
-        claims: { sub: `user${n}` },
-      })
-      expect(dataOf(answer)).toEqual({ me: `${role} user${n} `, ownCollection: { edges: [{ node: { id: n } }] } })
-    }
-    const disturb = async (query: string): Promise<void> => {
-      const answer = await service.graphql(query, { role: 'authenticated', claims: { sub: 'user1', extra: 'mine' } })
-      if (query.startsWith('{')) messagesOf(answer)
-    }
-    for (let turn = 0; turn < 4; turn += 1) {
-      await Promise.all([...Array.from({ length: 40 }, (_, index) => ask(index + 1)), ...disturbances.map(disturb)])
-    }
-  }, 60_000)
+  it.each([
+    ['general service', 'graphql', turns],
+    ['service of compiled documents', 'alone', Math.ceil(turns / 2)],
+  ] as const)(
+    'answer each caller of a %s with what is theirs',
+    async (_, way, count) => {
+      const ask = async (n: number): Promise<void> => {
+        const role = n % 2 === 0 ? 'anon' : 'authenticated'
+        const answer = await service[way](own, { role, claims: { sub: `user${n}` } })
+        expect(dataOf(answer)).toEqual({ me: `${role} user${n} `, ownCollection: { edges: [{ node: { id: n } }] } })
+      }
+      const disturb = async (query: string): Promise<void> => {
+        const answer = await service[way](query, { role: 'authenticated', claims: { sub: 'user1', extra: 'mine' } })
+        if (query.startsWith('{')) messagesOf(answer)
+      }
+      for (let turn = 0; turn < count; turn += 1) {
+        await Promise.all([
+          ...Array.from({ length: 40 }, (_none, index) => ask(index + 1)),
+          ...[...disturbances, '{ unknown }'].map(disturb),
+        ])
+      }
+    },
+    60_000 + turns * 5_000,
+  )
 })

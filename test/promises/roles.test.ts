@@ -3,10 +3,17 @@ import { counterOf } from '../../runtime/db/check/version.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
-import { openAsked } from '../support/asked.ts'
-import type { AskedService } from '../support/service.ts'
+import { openAskedBothWays, type AskedBothWays } from '../support/asked.ts'
+import { createRandom } from '../support/random.ts'
 
-/** Who may do what is decided as Postgres decides it (spec/graphql.md 1.4). One server of its own: roles are shared. */
+/**
+ * Who may do what is decided as Postgres decides it (spec/graphql.md 1.4), by a service of compiled documents too. One server of
+ * its own: roles are shared. Long form: npm run test:laws -- --changes 1000 [--seed S]
+ */
+const changeCount = Number(process.env['LAWS_CHANGES'] ?? '24')
+const seed = Number(process.env['LAWS_SEED'] ?? Date.now() % 1_000_000)
+const readShared = '{ sharedCollection { edges { node { id } } } }'
+
 const sql = `
   comment on schema public is '@graphql({"introspection": true})';
   create role reader nologin;
@@ -20,6 +27,13 @@ const sql = `
   create role all_writer nologin inherit in role pg_write_all_data;
   create role unreachable nologin;
   grant heir, distant_heir, stubborn, owner_role, owner_heir, boss, all_reader, all_writer to authenticator;
+  create role team nologin;
+  create role member nologin inherit in role team;
+  create role guest nologin inherit;
+  grant team, member, guest to authenticator;
+  create table shared (id int primary key);
+  insert into shared values (1);
+  grant select on shared to team, guest;
   create table by_grant (id int primary key, body text);
   create table by_column (id int primary key, open text, closed text);
   create table by_public (id int primary key);
@@ -38,7 +52,7 @@ const sql = `
   alter table owned owner to owner_role;
 `
 
-let service: AskedService
+let service: AskedBothWays
 const tables = async (role: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), 'Query')
     .filter((name) => name.endsWith('Collection'))
@@ -47,8 +61,8 @@ const fields = async (role: string, type: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), type)
 
 beforeAll(async () => {
-  service = await openAsked({ sql, isolated: true })
-})
+  service = await openAskedBothWays({ sql, isolated: true }, [readShared], ['member', 'guest'])
+}, 60_000)
 afterAll(() => service?.close())
 
 describe('a role sees what Postgres would let it do', () => {
@@ -60,8 +74,8 @@ describe('a role sees what Postgres would let it do', () => {
     ['anon', ['by_public']],
     ['owner_role', ['by_public', 'owned']],
     ['owner_heir', ['by_public', 'owned']],
-    ['boss', ['by_column', 'by_grant', 'by_public', 'owned', 'secret']],
-    ['all_reader', ['by_column', 'by_grant', 'by_public', 'owned', 'secret']],
+    ['boss', ['by_column', 'by_grant', 'by_public', 'owned', 'secret', 'shared']],
+    ['all_reader', ['by_column', 'by_grant', 'by_public', 'owned', 'secret', 'shared']],
     ['all_writer', ['by_public']],
   ])('%s', async (role, expected) => {
     expect(await tables(role)).toEqual(expected)
@@ -173,4 +187,59 @@ describe('a change of roles is seen by the very next request', () => {
     await service.db.query('alter role successor rename to heir')
     expect(await tables('heir')).toEqual(['by_column', 'by_grant', 'by_public'])
   })
+})
+
+describe('whatever changes, the very next request does what Postgres lets its role do', () => {
+  const changes = [
+    ...['member', 'guest'].flatMap((role) => [`grant team to ${role}`, `revoke team from ${role}`]),
+    ...['team', 'guest', 'public'].flatMap((role) => [
+      `grant select on shared to ${role}`,
+      `revoke select on shared from ${role}`,
+    ]),
+    ...['member', 'guest'].flatMap((role) => [`alter role ${role} inherit`, `alter role ${role} noinherit`]),
+    ...['team', 'guest', 'postgres'].map((owner) => `alter table shared owner to ${owner}`),
+    'alter role guest superuser',
+    'alter role guest nosuperuser',
+  ]
+  /** By Postgres itself. */
+  const mayRead = async (role: string): Promise<boolean> => {
+    await service.db.query(`set role ${role}`)
+    return service.db
+      .query('select id from shared')
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => service.db.query('reset role'))
+  }
+
+  it(
+    `of a general service and of compiled documents (seed ${seed})`,
+    { timeout: 60_000 + changeCount * 2_000 },
+    async () => {
+      const random = createRandom(seed)
+      const told = new Set<string>()
+      for (let count = 0; count < changeCount; count += 1) {
+        const change = changes[random(changes.length)] ?? ''
+        await service.db.query(change)
+        for (const role of ['member', 'guest']) {
+          const expected = await mayRead(role)
+          for (const way of ['graphql', 'alone'] as const) {
+            const answer = await service[way](readShared, { role })
+            const read = answer.errors === undefined
+            expect([change, role, way, read, read ? null : answer.errors?.[0]?.extensions.sqlstate]).toEqual([
+              change,
+              role,
+              way,
+              expected,
+              expected ? null : way === 'alone' ? '42501' : undefined,
+            ])
+          }
+          told.add(`${role} ${expected}`)
+        }
+      }
+      if (changeCount > 100)
+        expect([...told].toSorted()).toEqual(['guest false', 'guest true', 'member false', 'member true'])
+    },
+  )
 })

@@ -1,8 +1,19 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { stringify } from 'lossless-json'
+import { compileCommand } from '../../compiler/tools/cli/compile.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { documentsIn, readDocumentFile } from '../../runtime/graphql/compiled/read.ts'
+import { createCompiledService } from '../../runtime/graphql/compiled/serve.ts'
+import { createCompiledSource } from '../../runtime/graphql/compiled/source.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { runCommand } from './command.ts'
+import type { TestDatabase } from './database.ts'
 import { serveBuilt, type Served } from './served.ts'
 import {
+  askedAs,
   createTestService,
   revisionSource,
   type Answer,
@@ -33,9 +44,10 @@ const untilReplicas = async ({ url, said }: Served): Promise<void> => {
 export async function serveStanding(
   standing: Standing,
   environment: Readonly<Record<string, string>> = {},
+  options: readonly string[] = [],
 ): Promise<HttpService> {
   const { host } = standing
-  const served = await serveBuilt(standing, { METRICS: 'on', ...standing.environment, ...environment }, host)
+  const served = await serveBuilt(standing, { METRICS: 'on', ...standing.environment, ...environment }, host, options)
   await untilReplicas(served).catch(async (error: unknown) => {
     await served.stop()
     throw error
@@ -57,14 +69,57 @@ export async function serveStanding(
   return { graphql, byReplicas, stop: served.stop }
 }
 
+type AskedOptions = Pick<TestServiceOptions, 'sql' | 'major' | 'isolated' | 'statementTimeout'>
+
 /** The usual service of tests, or where a run has a topology the built one in it. */
-export async function openAsked(
-  options: Pick<TestServiceOptions, 'sql' | 'major' | 'isolated' | 'statementTimeout'>,
-): Promise<AskedService> {
-  if (chosenTopology() === null) return createTestService(options)
+export const openAsked = (options: AskedOptions): Promise<AskedService> => openAlong(options, null)
+
+export interface AskedBothWays extends AskedService {
+  /** Of a service that has nothing but compiled documents. */
+  readonly alone: AskedService['graphql']
+}
+
+/** The same, and beside it one that answers these documents alone, which are compiled for the roles. */
+export async function openAskedBothWays(
+  options: AskedOptions,
+  documents: readonly string[],
+  roles: readonly string[],
+): Promise<AskedBothWays> {
+  const folder = await mkdtemp(join(tmpdir(), 'catalograph-asked-'))
+  const compile = async ({ url, adminUrl }: Pick<TestDatabase, 'url' | 'adminUrl'>): Promise<string> => {
+    const file = join(folder, 'documents.json')
+    await writeFile(file, JSON.stringify(Object.fromEntries(documents.map((text) => [sha256Hex(text), text]))))
+    const args = ['compile', '--documents', file, '--roles', roles.join(), '--out', folder]
+    const environment = { DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl }
+    const { exitCode, noted } = await runCommand([compileCommand], args, { environment })
+    if (exitCode !== 0) throw new Error(noted)
+    return folder
+  }
+  const service = await openAlong(options, compile)
+  const { alone, close } = service
+  if (alone === null) throw new Error('it was asked for')
+  return { ...service, alone, close: () => close().then(() => rm(folder, { recursive: true })) }
+}
+
+/** @param compile makes artifacts for a service that has nothing else; null: there is none */
+async function openAlong(
+  options: AskedOptions,
+  compile: ((database: Pick<TestDatabase, 'url' | 'adminUrl'>) => Promise<string>) | null,
+): Promise<AskedService & { readonly alone: AskedService['graphql'] | null }> {
   const { sql = '', major, statementTimeout = 30_000 } = options
+  if (chosenTopology() === null) {
+    const service = await createTestService(options)
+    if (compile === null) return { ...service, alone: null }
+    const alone = serveAlone(service.db.url, await compile(service.db), statementTimeout)
+    return { ...service, alone: alone.graphql, close: () => alone.close().then(service.close) }
+  }
   const standing = await openChosen({ sql, ...(major !== undefined && { major }) })
-  const served = await serveStanding(standing, { STATEMENT_TIMEOUT_MS: String(statementTimeout) })
+  const environment = { STATEMENT_TIMEOUT_MS: String(statementTimeout) }
+  const served = await serveStanding(standing, environment)
+  const alone =
+    compile === null
+      ? null
+      : await serveStanding(standing, environment, ['--artifacts', await compile(standing), '--only-compiled'])
   const revision: AskedService['revision'] = async () => {
     const database = openDatabase({ url: standing.url, schemas: ['public'], poolSize: 1, statementTimeout })
     return revisionSource(database.query, ['public'])().finally(database.close)
@@ -72,7 +127,26 @@ export async function openAsked(
   return {
     db: standing,
     graphql: served.graphql,
+    alone: alone?.graphql ?? null,
     revision,
-    close: () => served.stop().then(standing.drop),
+    close: async () => {
+      await Promise.all([served.stop(), alone?.stop()])
+      await standing.drop()
+    },
+  }
+}
+
+function serveAlone(
+  url: string,
+  folder: string,
+  statementTimeout: number,
+): { readonly graphql: AskedService['graphql']; readonly close: () => Promise<void> } {
+  const database = openDatabase({ url, schemas: ['public'], poolSize: 4, statementTimeout })
+  const source = createCompiledSource({ documents: documentsIn(folder), query: database.query, log: () => undefined })
+  const service = createCompiledService({ database, source }, readDocumentFile)
+  return {
+    graphql: async (query, ask = {}) =>
+      JSON.parse((await service.serve(...askedAs(query, ask))).body.toString()) as Answer,
+    close: database.close,
   }
 }

@@ -15,7 +15,7 @@ const minutes = options.get('--minutes') ?? (topologies === null ? '20' : '1')
 const draw = (count) => Array.from({ length: count }, () => String(Math.floor(Math.random() * 1_000_000)))
 const seeds = options.get('--seeds')?.split(',') ?? draw(topologies === null ? 3 : 1)
 
-/** Those of one seed, but for the laws, which draw nothing. */
+/** Those of one seed, but for the laws, which draw a seed of their own. */
 const seeded = (name, more, length = minutes) =>
   seeds.map((seed) => ({ name, seed, topology: '', args: ['--minutes', length, '--seed', seed, ...more] }))
 

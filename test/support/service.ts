@@ -87,6 +87,20 @@ export const revisionSource =
     return (await compiler.compile()).revision
   }
 
+/** Who asks, and what. */
+export function askedAs(query: string | null, ask: AskOptions): [GraphqlRequest, Caller] {
+  const { role = 'anon' } = ask
+  const request = {
+    query,
+    operationName: ask.operationName ?? null,
+    variables: ask.variables ?? {},
+    extensions: ask.extensions ?? {},
+    queryOnly: ask.queryOnly ?? false,
+    live: ask.live ?? false,
+  }
+  return [request, { role, claims: JSON.stringify({ role, ...ask.claims }) }]
+}
+
 export async function createTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const schemas = options.schemas ?? ['public']
   const db =
@@ -115,18 +129,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     return database.run(exchange)
   }
   const service = createService({ database: { run }, source, ...(options.now !== undefined && { now: options.now }) })
-  const asked = (query: string | null, ask: AskOptions): [GraphqlRequest, Caller] => {
-    const role = ask.role ?? options.role ?? 'anon'
-    const request = {
-      query,
-      operationName: ask.operationName ?? null,
-      variables: ask.variables ?? {},
-      extensions: ask.extensions ?? {},
-      queryOnly: ask.queryOnly ?? false,
-      live: ask.live ?? false,
-    }
-    return [request, { role, claims: JSON.stringify({ role, ...ask.claims }) }]
-  }
+  const asked = (query: string | null, ask: AskOptions) => askedAs(query, { role: options.role ?? 'anon', ...ask })
   const serve: TestService['serve'] = async (query, ask = {}) => {
     const { outcome, body } = await service.serve(...asked(query, ask))
     return { outcome, body: body.toString() }
