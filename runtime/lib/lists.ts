@@ -159,8 +159,10 @@ function* madeAfter<Item, Result>(
   const places = placesOf(items, affected)
   for (const place of places) {
     const item = items[place] as Item
-    forget(item)
-    exchange.put(place, make(item))
+    const reads = readsOf(item)
+    const result = made(item)
+    readers.replace(item, reads, readsOf(item))
+    exchange.put(place, result)
     yield
   }
   const after = exchange.list()

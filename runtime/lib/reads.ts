@@ -90,6 +90,8 @@ export interface Readers {
   readonly affectedBy: (inputs: Inputs) => ReadonlySet<unknown>
   readonly add: (item: unknown, reads: Reads | null) => void
   readonly remove: (item: unknown, reads: Reads | null) => void
+  /** For an item that was made again. */
+  readonly replace: (item: unknown, before: Reads | null, now: Reads | null) => void
 }
 
 /** What was found under a key, and by whom. */
@@ -106,6 +108,26 @@ export function createReaders(inputs: Inputs): Readers {
     const [earlier, table] = [before.get(name), tables.get(name)]
     return earlier === undefined ? null : (table?.changesSince(earlier) ?? null)
   }
+  /** @param known where the item is a reader already */
+  const note = (item: unknown, reads: Reads | null, known: Reads | null): void => {
+    for (const [name, values] of reads ?? []) {
+      const [byKey, before] = [found.get(name) ?? new Map<string, Found>(), known?.get(name)]
+      found.set(name, byKey)
+      for (const [key, value] of values) {
+        const one = byKey.get(key)
+        if (one === undefined) byKey.set(key, { value, readers: [item] })
+        else {
+          one.value = value
+          if (before?.has(key) !== true) one.readers.push(item)
+        }
+      }
+    }
+  }
+  /** @param kept where the item stays a reader: to find one among thousands takes its time */
+  const forget = (item: unknown, reads: Reads | null, kept: Reads | null): void => {
+    for (const [name, values] of reads ?? [])
+      for (const key of values.keys()) if (kept?.get(name)?.has(key) !== true) drop(found.get(name), key, item)
+  }
   return {
     affectedBy: (now) => {
       const before = tables
@@ -121,22 +143,11 @@ export function createReaders(inputs: Inputs): Readers {
       }
       return affected
     },
-    add: (item, reads) => {
-      for (const [name, values] of reads ?? []) {
-        const byKey = found.get(name) ?? new Map<string, Found>()
-        found.set(name, byKey)
-        for (const [key, value] of values) {
-          const known = byKey.get(key)
-          if (known === undefined) byKey.set(key, { value, readers: [item] })
-          else {
-            known.value = value
-            known.readers.push(item)
-          }
-        }
-      }
-    },
-    remove: (item, reads) => {
-      for (const [name, values] of reads ?? []) for (const key of values.keys()) drop(found.get(name), key, item)
+    add: (item, reads) => note(item, reads, null),
+    remove: (item, reads) => forget(item, reads, null),
+    replace: (item, before, now) => {
+      forget(item, before, now)
+      note(item, now, before)
     },
   }
 }
@@ -151,6 +162,7 @@ const tablesIn = (inputs: Inputs): ReadonlyMap<string, Table<unknown>> =>
 function drop(byKey: Map<string, Found> | undefined, key: string, item: unknown): void {
   const readers = byKey?.get(key)?.readers ?? []
   const place = readers.indexOf(item)
+  if (place === -1) return
   const last = readers.pop()
   if (place < readers.length) readers[place] = last
   if (readers.length === 0) byKey?.delete(key)

@@ -116,6 +116,8 @@ const described = (item: Item, world: World): string =>
   [
     item.name,
     ...item.likes.map((name) => `${world.places.get(name) ?? '-'}${world.items.get(name)?.likes.join('') ?? ''}`),
+    // What is looked up depends on what was found.
+    ...item.likes.flatMap((name) => (world.items.get(name)?.likes ?? []).map((next) => world.places.get(next) ?? '-')),
     ...(item.at === 0 ? (world.lovers.get(item.name) ?? []).map(nameOf) : []),
     world.plain.get(`${item.at}`),
   ].join(' ')
@@ -163,6 +165,28 @@ describe('a memory of lists', () => {
         for (const list of lists) expect(await made(memo, list)).toEqual(await made(withoutMemory, list))
       }),
     )
+  })
+
+  it('follows what an item looked up when it was made last', async () => {
+    const memo = createMemo()
+    const [a, c, d]: readonly Item[] = [
+      { name: 'a', at: 1, likes: ['b'] },
+      { name: 'c', at: 1, likes: [] },
+      { name: 'd', at: 1, likes: [] },
+    ]
+    const b = (likes: Item['likes']): Item => ({ name: 'b', at: 1, likes })
+    const [first, second] = [b(['c']), b(['d'])]
+    if (a === undefined || c === undefined || d === undefined) throw new Error('three')
+    const moved = (item: Item): Item => ({ ...item, at: item.at + 1 })
+    for (const list of [
+      [a, first, c, d],
+      [a, second, c, d],
+      [a, second, c, moved(d)],
+      [a, second, moved(c), d],
+      [a, first, moved(c), d],
+      [a, first, c, d],
+    ])
+      expect(await made(memo, list)).toEqual(await made(withoutMemory, list))
   })
 
   it('finds the items that share a key', () => {
