@@ -5,6 +5,8 @@ import { randomUUID } from 'node:crypto'
 export const hostileSql = `
   comment on schema public is '@graphql({"introspection": true})';
   create table notes (id int primary key, body text, tags text[], about jsonb, parent_id int references notes);
+  -- Many rows are deleted again, and each is looked for among the parents.
+  create index on notes (parent_id);
   insert into notes values (1, 'one', '{}', '{}', null), (2, 'two', '{a}', '[1]', 1);
   grant usage on schema public to anon;
   grant all on notes to anon;
