@@ -13,11 +13,11 @@ import { openSubject } from './loop/subject.ts'
  * included, and what the event loop computes at most at a stretch; when it comes first, and when it comes again. The
  * application and a client without sockets are in one process. Of several rounds the least is told.
  *
- * --documents 'aliases' --scale 1 --rounds 3 --json FILE
+ * --kinds 'aliases' 'selections repeated' (of documents; left out: all) --scale 1 --rounds 3 --json FILE
  */
 const options = readOptions()
 const rounds = options.number('rounds', 3)
-const wanted = options.texts('documents')
+const wanted = options.texts('kinds')
 
 const least = (helds: readonly Held[], of: keyof Held): number => Math.min(...helds.map((held) => Number(held[of])))
 

@@ -35,6 +35,8 @@ const long = [
   '--compiled',
   '--documents',
   '5',
+  '--kinds',
+  'aliases',
   '--requests',
   '50',
   '--changes',
