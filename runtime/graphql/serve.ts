@@ -3,7 +3,7 @@ import type { Caller, RequestContext } from '../contract/execution.ts'
 import type { Interest } from '../contract/live.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
-import { endOf, notLent } from '../db/pool/waiting.ts'
+import { refuseEnded } from '../db/pool/waiting.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
 import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
@@ -227,8 +227,7 @@ function preparedApart(found: Found, apart: Apart): Promise<Ready> {
   const { documents, asked, turn, byStep } = found
   const { loaded, request, context, asker } = turn
   const whenItsTurn = (): Ready | null => {
-    const ended = endOf(context)
-    if (ended !== null) throw notLent(ended)
+    refuseEnded(context)
     return preparedHere(found)
   }
   const party = context?.party ?? asker.caller.claims

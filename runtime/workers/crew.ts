@@ -55,10 +55,9 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   let written: Written | null = null
   const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
     const before = place.sent
-    const { change } = (written =
-      written?.before === before && written.now === now
-        ? written
-        : { before, now, change: changeToTravel(changeBetween(before, now)) })
+    if (written?.before !== before || written.now !== now)
+      written = { before, now, change: changeToTravel(changeBetween(before, now)) }
+    const { change } = written
     place.sent = now
     if ([...alive].every(({ sent }) => sent === now)) written = null
     return change

@@ -19,7 +19,7 @@ import {
   type Reliance,
   type RunOnConnection,
 } from '../check/transaction.ts'
-import { endOf, notLent } from './waiting.ts'
+import { notLent, refuseEnded } from './waiting.ts'
 
 /** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
 
@@ -187,8 +187,7 @@ export const createRunner = ({
   ): Promise<ExchangeResult> => {
     let roleSettings: RoleSettings
     try {
-      const refused = endOf(context)
-      if (refused !== null) throw notLent(refused)
+      refuseEnded(context)
       roleSettings = await settings.of(exchange.caller.role)
     } catch (error) {
       connections.giveBack(connection, false)
@@ -224,8 +223,7 @@ export const createRunner = ({
   ): Promise<ExchangeResult> => {
     const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
     const found = await room.wait(exchange, context, end - performance.now())
-    const refused = endOf(context)
-    if (refused !== null) throw notLent(refused)
+    refuseEnded(context)
     if (!found) throw noRoom()
     return begin(exchange, reliance, context, end)
   }

@@ -35,8 +35,13 @@ const sentences: Readonly<Record<RefusalKind, string>> = {
 /** Also of a request that ended while it ran: what is said is the same. */
 export const notLent = (kind: RefusalKind): DatabaseFailure => new DatabaseFailure(kind, sentences[kind], null, null)
 
-/** Why a request is not to be served any more; null: it is. */
-export const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null => {
+/** @throws DatabaseFailure for a request that is not to be served any more */
+export const refuseEnded = (context: RequestContext | undefined): void => {
+  const ended = endOf(context)
+  if (ended !== null) throw notLent(ended)
+}
+
+const endOf = (context: RequestContext | undefined): 'gone' | 'deadline' | null => {
   if (context === undefined) return null
   if (context.gone) return 'gone'
   return context.deadline !== Infinity && performance.now() >= context.deadline ? 'deadline' : null

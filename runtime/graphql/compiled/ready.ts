@@ -4,9 +4,17 @@ import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
 import type { KnownOperation } from './documents.ts'
 
-/** What a compiled operation runs with such variables. @throws Refusal for variables that cannot be used */
-export function readyFor(operation: KnownOperation, variables: Readonly<Record<string, unknown>>): Ready {
+/**
+ * What a compiled operation runs with such variables.
+ * @param watches whether somebody wants to know what matters to it
+ * @throws Refusal for variables that cannot be used
+ */
+export function readyFor(
+  operation: KnownOperation,
+  variables: Readonly<Record<string, unknown>>,
+  watches: boolean,
+): Ready {
   const made = withinStack(() => operation.ready(variables))
   const { writes, pieces } = made.statements
-  return { writes, pieces, bound: bindAll(made), interests: interestsOf(made) }
+  return { writes, pieces, bound: bindAll(made), interests: watches ? interestsOf(made) : undefined }
 }

@@ -1,6 +1,6 @@
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { endOf, notLent } from '../../db/pool/waiting.ts'
+import { refuseEnded } from '../../db/pool/waiting.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
@@ -164,25 +164,23 @@ function listedTurn(turn: Turn, hash: string, text: string): Turn {
   return { ...turn, run: behind, read: read === run ? behind : behindList(read, admission, text) }
 }
 
-/** @throws Refusal for variables that cannot be used */
-function prepared({ turn, hash, operation }: Found, apart: ReadApart | null): Ready | Promise<Ready> {
+/** @param watches see readyFor. @throws Refusal for variables that cannot be used */
+function prepared(found: Found, apart: ReadApart | null, watches: boolean): Ready | Promise<Ready> {
+  const { turn, hash, operation } = found
   const { unread, variables, operationName } = turn.request
-  if (unread === undefined) return readyFor(operation, variables)
-  if (apart === null) return readyFor(operation, readBody(unread).variables)
+  if (unread === undefined) return readyFor(operation, variables, watches)
+  if (apart === null) return readyFor(operation, readBody(unread).variables, watches)
   const { revision } = turn.loaded
   const { role, claims } = turn.asker.caller
   const { folder = '', addresses } = revision.compiled ?? {}
   const [document = '', types = ''] = [addresses?.roles[role]?.[hash], addresses?.types[role]]
   const question = { folder, role, hash, addresses: { document, types }, operationName, unread }
-  return apart(revision, question, turn.context?.party ?? claims, () => {
-    const ended = endOf(turn.context)
-    if (ended !== null) throw notLent(ended)
-  })
+  return apart(revision, question, turn.context?.party ?? claims, () => refuseEnded(turn.context))
 }
 
 async function answer(found: Found, apart: ReadApart | null, tenants: Tenants): Promise<GraphqlResponse> {
   const { turn } = found
-  const ready = await prepared(found, apart)
+  const ready = await prepared(found, apart, false)
   turn.outline = ready
   const timeline = turn.context?.timeline ?? null
   if (timeline !== null) timeline.prepared = performance.now()
@@ -194,7 +192,7 @@ async function answer(found: Found, apart: ReadApart | null, tenants: Tenants): 
 }
 
 async function watched(found: Found, apart: ReadApart | null): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
-  const { interests } = await prepared(found, apart)
+  const { interests } = await prepared(found, apart, true)
   return interests === undefined
     ? { kind: 'once' }
     : { kind: 'watch', interests, revision: found.turn.loaded.engine.revision }

@@ -24,7 +24,7 @@ function answer({ folder, role, hash, addresses, operationName, unread }: LongQu
     if (document === undefined) throw new Error('the question names the document')
     return {
       kind: 'ready',
-      ready: pack(readyFor(document.operation(operationName), readBody(unread).variables)),
+      ready: pack(readyFor(document.operation(operationName), readBody(unread).variables, true)),
       lesson: null,
     }
   } catch (error) {
