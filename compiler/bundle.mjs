@@ -2,23 +2,29 @@ import { readdir, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-// Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed. Node takes half a
-// millisecond for each of hundreds of modules; packages stay what npm installed. Those go in that every server loads and that
-// are many modules in the language's own format: of typebox's seven hundred a few kilobytes are used as soon as the table of
-// endpoints is, of jose's and lossless-json's half. Run by `npm run build`.
+// Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and the thread that reads
+// long documents into a file. Node takes half a millisecond for each of hundreds of modules; packages stay what npm installed.
+// Those go in that every server loads and that are many modules in the language's own format: of typebox's seven hundred a few
+// kilobytes are used as soon as the table of endpoints is, of jose's and lossless-json's half. Run by `npm run build`.
 
 const built = new URL('../dist/compiler/', import.meta.url)
 const part = 'part-'
-const bundled = new Set(['typebox', 'jose', 'lossless-json'])
 
-const bundle = await rolldown({
-  input: { cli: fileURLToPath(new URL('cli.ts', import.meta.url)) },
-  platform: 'node',
-  external: (id) => !id.startsWith('.') && !id.startsWith('/') && !bundled.has(id),
-  onLog: (level, log) => {
-    if (level === 'warn') throw new Error(`the command line cannot be bundled: ${log.message}`)
-  },
-})
+/** @param packages those that go in */
+const open = (name, path, packages) => {
+  const bundled = new Set(packages)
+  return rolldown({
+    input: { [name]: fileURLToPath(new URL(path, import.meta.url)) },
+    platform: 'node',
+    resolve: { mainFields: ['module', 'main'] },
+    external: (id) => !id.startsWith('.') && !id.startsWith('/') && !bundled.has(id),
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(`${path} cannot be bundled: ${log.message}`)
+    },
+  })
+}
+
+const bundle = await open('cli', 'cli.ts', ['typebox', 'jose', 'lossless-json'])
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
 const { output } = await bundle.write({
   dir: fileURLToPath(built),
@@ -34,3 +40,12 @@ for (const { isEntry, imports } of output) {
   const early = (isEntry ? imports : []).filter((id) => !id.startsWith(part))
   if (early.length > 0) throw new Error(`the command line loads ${early.join(', ')} at once`)
 }
+
+// It is started anew whenever it was not asked for a while, each time without the modules that the process has.
+const thread = await open('worker', '../runtime/graphql/apart/worker.ts', ['graphql', 'lossless-json'])
+await thread.write({
+  dir: fileURLToPath(new URL('../runtime/graphql/apart/', built)),
+  format: 'es',
+  codeSplitting: false,
+})
+await thread.close()
