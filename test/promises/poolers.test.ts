@@ -16,7 +16,8 @@ import { startAuthServer } from '../support/auth.ts'
 import { advisoryLocksOf } from '../support/advisory-locks.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { openText } from '../support/open-text.ts'
-import { pgbouncers, startPgbouncer, type Pgbouncer, type PgbouncerOptions } from '../support/pgbouncer.ts'
+import type { PoolerProcess } from '../support/pooler-process.ts'
+import { poolers, type PoolerOptions } from '../support/poolers.ts'
 
 /**
  * Promise: a pooler may stand before the database. What is asked through it is answered as without it, to each caller what is
@@ -104,22 +105,20 @@ const ask = async ({ url }: Running, sub: string, query: string, role = 'authent
   return response.json()
 }
 
-const through = ({ port }: Pgbouncer, url: string): string => {
+const through = ({ port }: PoolerProcess, url: string): string => {
   const through = new URL(url)
   through.port = String(port)
   return through.href
 }
 
-const found = pgbouncers()
+const found = poolers()
 
-describe.each(found)('through PgBouncer $version in transaction mode', ({ path: program, keepsStatements }) => {
-  const lines = ['default_pool_size = 10', 'max_client_conn = 200']
-  if (keepsStatements) lines.push('max_prepared_statements = 50')
+describe.each(found)('through $name in transaction mode', ({ name, keepsStatements, modes, start }) => {
   let db: TestDatabase
-  let pooler: Pgbouncer
+  let pooler: PoolerProcess
   let server: Running
-  const pooled = (options: Partial<PgbouncerOptions> = {}): Promise<Pgbouncer> =>
-    startPgbouncer({ program, serverPort: Number(new URL(db.adminUrl).port), lines, ...options })
+  const pooled = (options: Partial<PoolerOptions> = {}): Promise<PoolerProcess> =>
+    start({ serverPort: Number(new URL(db.adminUrl).port), size: 10, ...options })
   beforeAll(async () => {
     db = await createDatabase({ prepare: true, sql })
     pooler = await pooled()
@@ -197,10 +196,10 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
   })
 
   it('a pooler of another kind in the same place is found out again', async () => {
-    for (const { path, keepsStatements: keeps } of [...found, ...found]) {
+    const serverPort = Number(new URL(db.adminUrl).port)
+    for (const other of [...found, ...found]) {
       await pooler.close()
-      const kept = keeps ? lines : lines.filter((line) => !line.startsWith('max_prepared'))
-      pooler = await pooled({ program: path, port: pooler.port, lines: kept })
+      pooler = await other.start({ serverPort, size: 10, port: pooler.port })
       const answered = async () => JSON.stringify(await ask(server, 'user3', '{ me }'))
       await expect.poll(answered, { timeout: 15_000 }).toBe('{"data":{"me":"authenticated user3"}}')
       const at = Array.from({ length: 40 }, (_, n) => ask(server, `user${n}`, `{ me a${n % 5}: me }`))
@@ -212,7 +211,7 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
   it.skipIf(!keepsStatements)(
     'a pooler that stops keeping statements is found out by the first that it lost',
     async () => {
-      const changing = await pooled({ lines: [...lines, 'admin_users = postgres'] })
+      const changing = await pooled({ lines: ['admin_users = postgres'] })
       const admin = new pg.Client({ host: '127.0.0.1', port: changing.port, user: 'postgres', database: 'pgbouncer' })
       const before = await serve(through(changing, db.url))
       try {
@@ -265,29 +264,55 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
     return `${response.status} ${((await response.json()) as { fault: string | null }).fault ?? ''}`
   }
 
-  it.each([
+  const wrongModes = [
     ['none', 'transaction', 'DATABASE_POOLER=none, but a pooler stands before the database: set it to auto'],
     ['auto', 'statement', 'set its pool_mode to transaction'],
-  ] as const)('DATABASE_POOLER=%s in %s mode: /readyz says what to change', async (setting, poolMode, sentence) => {
-    const wrong = await pooled({ mode: poolMode })
-    const refused = await serve(through(wrong, db.url), { pooler: setting, shutdownGraceMs: 0 })
-    try {
-      await expect.poll(() => readiness(refused)).toMatch(sentence)
-      expect(await readiness(refused)).toMatch(/^503 /)
-    } finally {
-      await refused.stop()
-      await wrong.close()
-    }
-  })
+  ] as const
 
-  it('the owner alone behind one in statement mode: /readyz says what to change, and nothing once that was done', async () => {
-    let before = await pooled({ mode: 'statement' })
-    const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.adminUrl), shutdownGraceMs: 0 })
+  it.each(wrongModes.filter(([, poolMode]) => modes.includes(poolMode)))(
+    'DATABASE_POOLER=%s in %s mode: /readyz says what to change',
+    async (setting, poolMode, sentence) => {
+      const wrong = await pooled({ mode: poolMode })
+      const refused = await serve(through(wrong, db.url), { pooler: setting, shutdownGraceMs: 0 })
+      try {
+        await expect.poll(() => readiness(refused)).toMatch(sentence)
+        expect(await readiness(refused)).toMatch(/^503 /)
+      } finally {
+        await refused.stop()
+        await wrong.close()
+      }
+    },
+  )
+
+  it.skipIf(!modes.includes('statement'))(
+    'the owner alone behind one in statement mode: /readyz says what to change, and nothing once that was done',
+    async () => {
+      let before = await pooled({ mode: 'statement' })
+      const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.adminUrl), shutdownGraceMs: 0 })
+      try {
+        await expect
+          .poll(() => readiness(refused), { timeout: 15_000 })
+          .toBe(
+            '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
+          )
+        await before.close()
+        before = await pooled({ port: before.port })
+        await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
+      } finally {
+        await refused.stop()
+        await before.close()
+      }
+    },
+  )
+
+  it.skipIf(!name.startsWith('pgcat'))('with its cache of statements: /readyz says what to change', async () => {
+    let before = await pooled({ statements: 100 })
+    const refused = await serve(through(before, db.url), { shutdownGraceMs: 0 })
     try {
       await expect
         .poll(() => readiness(refused), { timeout: 15_000 })
         .toBe(
-          '503 the pooler before the database of DATABASE_OWNER_URL lends connections for single statements: set its pool_mode to transaction',
+          '503 pgcat before the database loses track of prepared statements: set its prepared_statements_cache_size to 0',
         )
       await before.close()
       before = await pooled({ port: before.port })
@@ -299,7 +324,7 @@ describe.each(found)('through PgBouncer $version in transaction mode', ({ path: 
   })
 
   it('people sign up, sign in and out', async () => {
-    const closing: Pgbouncer[] = []
+    const closing: PoolerProcess[] = []
     const authPort = async (serverPort: number): Promise<number> => {
       const before = await pooled({ serverPort })
       closing.push(before)

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
 import type { Host } from './cluster.ts'
+import { listening, poolerUsers, type PoolerProcess, type PoolMode } from './pooler-process.ts'
 
 /** Debian's, and a newer one where the environment names it: 1.21 is the first that can keep prepared statements. */
 const programs = ['/usr/sbin/pgbouncer', process.env['TEST_PGBOUNCER'] ?? '']
@@ -53,23 +53,6 @@ export const pgbouncers = (): readonly PgbouncerProgram[] => {
   return found
 }
 
-export interface Pgbouncer {
-  readonly port: number
-  readonly pid: number
-  /** From now on its clients, whatever they asked for, reach a database of another server. */
-  readonly moveTo: (serverPort: number, database: string) => void
-  readonly close: () => Promise<void>
-}
-
-const answers = (port: number, address: string): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, address)
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })
-
-export type PoolMode = 'transaction' | 'session' | 'statement'
-
 export interface PgbouncerOptions {
   readonly program: string
   /** Of the server that trusts everybody. */
@@ -85,7 +68,7 @@ export interface PgbouncerOptions {
 }
 
 /** A pooler that accepts everybody. */
-export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbouncer> => {
+export const startPgbouncer = async (options: PgbouncerOptions): Promise<PoolerProcess> => {
   const { program, serverPort, serverAddress = '127.0.0.1', host, mode = 'transaction', lines = [] } = options
   const address = host?.address ?? '127.0.0.1'
   const port = options.port ?? (await freePort())
@@ -106,7 +89,7 @@ export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbounc
       ...(lines.some((line) => line.startsWith('default_pool_size')) ? [] : ['default_pool_size = 5']),
       ...lines,
     ].join('\n')
-  writeFileSync(users, ['authenticator', 'postgres', 'supabase_auth_admin'].map((name) => `"${name}" ""\n`).join(''))
+  writeFileSync(users, poolerUsers.map((name) => `"${name}" ""\n`).join(''))
   writeFileSync(config, settings(`port=${serverPort}`))
   const account = await serverAccount()
   if (account !== null) for (const path of [folder, config, users]) chownSync(path, account.uid, account.gid)
@@ -114,11 +97,7 @@ export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbounc
     host === undefined
       ? spawn(program, [config], { stdio: 'ignore', ...(account !== null && account) })
       : spawn(await host.launcher(program, account), [config], { stdio: 'ignore' })
-  const ended = new Promise<void>((resolve) => started.once('exit', () => resolve()))
-  for (let tries = 0; !(await answers(port, address)); tries += 1) {
-    if (tries === 100) throw new Error('pgbouncer does not answer')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+  const end = await listening(started, port, address)
   return {
     port,
     pid: started.pid ?? 0,
@@ -127,9 +106,7 @@ export const startPgbouncer = async (options: PgbouncerOptions): Promise<Pgbounc
       started.kill('SIGHUP')
     },
     close: async () => {
-      // Its versions mean different things by the other signals; some wait for the clients to leave.
-      started.kill('SIGKILL')
-      await ended
+      await end()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -146,6 +146,7 @@ const poolerSentences: Readonly<Record<Pooler, string>> = {
   statements: 'a pooler stands before the database, and keeps prepared statements',
   'no-statements':
     'a pooler stands before the database, and keeps no prepared statements, so that each is planned anew',
+  'unreliable-statements': '',
   'no-transactions': '',
 }
 

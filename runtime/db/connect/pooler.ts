@@ -4,17 +4,25 @@ import { sqlstateOf } from '../failures/classify.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Opened } from './route.ts'
 
-/** What stands between us and Postgres: nothing, or a pooler that keeps prepared statements, knows none, or knows no transactions. */
-export type Pooler = 'none' | 'statements' | 'no-statements' | 'no-transactions'
+/**
+ * What stands between us and Postgres: nothing, or a pooler that keeps prepared statements, knows none, loses track of them, or
+ * knows no transactions.
+ */
+export type Pooler = 'none' | 'statements' | 'no-statements' | 'unreliable-statements' | 'no-transactions'
 
 /** Opens a connection to a server as the others are opened. */
 type Open = () => Promise<Opened<pg.Client>>
 
+/** The names of statements that a pooler prepares. */
+type Names = 'given' | 'its own' | 'of pgcat'
+
+/** What pgcat calls the statements of its cache. */
+const ofPgcat = '^PGCAT_[0-9]+$'
+
 /**
- * Whether Postgres knows a statement by the name that it was prepared under; a pooler that keeps statements gives them
- * names of its own. Null: the pooler lends its backends for single statements.
+ * Under which name Postgres knows a statement that was prepared. Null: the pooler lends its backends for single statements.
  */
-const passesNames = async (client: pg.Client): Promise<boolean | null> => {
+const namesBehind = async (client: pg.Client): Promise<Names | null> => {
   const name = `catalograph.probe.${randomUUID()}`
   try {
     await client.query('begin')
@@ -24,10 +32,15 @@ const passesNames = async (client: pg.Client): Promise<boolean | null> => {
     if (sqlstateOf(error) === '08P01') return null
     throw error
   }
-  const { rowCount } = await client.query('select from pg_catalog.pg_prepared_statements where name = $1', [name])
-  if (rowCount !== 0) await client.query(`deallocate "${name}"`)
+  const { rows } = await client.query<{ readonly given: boolean }>(
+    'select name = $1 as given from pg_catalog.pg_prepared_statements where name = $1 or name ~ $2',
+    [name, ofPgcat],
+  )
+  const isGiven = rows.some(({ given }) => given)
+  if (isGiven) await client.query(`deallocate "${name}"`)
   await client.query('commit')
-  return rowCount !== 0
+  if (isGiven) return 'given'
+  return rows.length > 0 ? 'of pgcat' : 'its own'
 }
 
 const backendOf = async (client: pg.Client): Promise<number | undefined> =>
@@ -53,6 +66,8 @@ export class PoolerFault extends Error {
 export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 'the database'): string | null => {
   if (found === 'no-transactions')
     return `the pooler before ${database} lends connections for single statements: set its pool_mode to transaction`
+  if (found === 'unreliable-statements')
+    return `pgcat before ${database} loses track of prepared statements: set its prepared_statements_cache_size to 0`
   if (setting === 'none' && found !== 'none')
     return `DATABASE_POOLER=none, but a pooler stands before ${database}: set it to auto`
   if (setting === 'statements' && found === 'no-statements')
@@ -66,9 +81,10 @@ export const findPooler = async (open: Open): Promise<Pooler> => {
   const clients = [client]
   try {
     if (!pooled) return 'none'
-    const passes = await passesNames(client)
-    if (passes === null) return 'no-transactions'
-    if (!passes) return 'statements'
+    const names = await namesBehind(client)
+    if (names === null) return 'no-transactions'
+    if (names === 'of pgcat') return 'unreliable-statements'
+    if (names === 'its own') return 'statements'
     const { client: other } = await open()
     clients.push(other)
     return (await keepBackends(client, other)) ? 'statements' : 'no-statements'

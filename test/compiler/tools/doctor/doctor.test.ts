@@ -5,7 +5,9 @@ import { prepareDatabase } from '../../../../compiler/prepare/prepare.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { pgbouncers, startPgbouncer, type PoolMode } from '../../../support/pgbouncer.ts'
+import { findPgcat, startPgcat } from '../../../support/pgcat.ts'
+import type { PoolerProcess, PoolMode } from '../../../support/pooler-process.ts'
+import { poolers } from '../../../support/poolers.ts'
 
 const JWT_SECRET = 'a secret that has more than thirty-two characters'
 const CATALOGRAPH_DATA = '/nowhere'
@@ -176,31 +178,39 @@ describe('catalograph doctor', () => {
     }
   })
 
-  describe.each(pgbouncers())('through PgBouncer $version', ({ path: program, keepsStatements }) => {
-    const foundThrough = async (mode: PoolMode, DATABASE_POOLER: string, by = 'DATABASE_URL') => {
-      const url = new URL(db.url)
-      const lines = keepsStatements ? ['max_prepared_statements = 100'] : []
-      const pooler = await startPgbouncer({ program, serverPort: Number(url.port), mode, lines })
-      url.port = String(pooler.port)
-      try {
-        const findings = await findingsWith({ ...whole(), [by]: url.href, DATABASE_POOLER })
-        return findings.findLast(({ check }) => check === 'pooler')
-      } finally {
-        await pooler.close()
-      }
+  /** What doctor says of the pooler that is made for one of the URLs. */
+  const foundThrough = async (
+    start: (serverPort: number) => Promise<PoolerProcess>,
+    DATABASE_POOLER: string,
+    by = 'DATABASE_URL',
+  ) => {
+    const url = new URL(db.url)
+    const pooler = await start(Number(url.port))
+    url.port = String(pooler.port)
+    try {
+      const findings = await findingsWith({ ...whole(), [by]: url.href, DATABASE_POOLER })
+      return findings.findLast(({ check }) => check === 'pooler')
+    } finally {
+      await pooler.close()
     }
+  }
+
+  describe.each(poolers())('through $name', ({ keepsStatements, modes, start }) => {
+    const inMode = (mode: PoolMode) => (serverPort: number) => start({ serverPort, mode })
 
     it('says what stands before the database, and what would be better', async () => {
-      expect(await foundThrough('transaction', 'auto')).toMatchObject({ verdict: keepsStatements ? 'ok' : 'advice' })
-      expect(await foundThrough('session', 'auto')).toMatchObject({ verdict: 'ok' })
-      expect(await foundThrough('session', 'no-statements')).toMatchObject({
+      expect(await foundThrough(inMode('transaction'), 'auto')).toMatchObject({
+        verdict: keepsStatements ? 'ok' : 'advice',
+      })
+      expect(await foundThrough(inMode('session'), 'auto')).toMatchObject({ verdict: 'ok' })
+      expect(await foundThrough(inMode('session'), 'no-statements')).toMatchObject({
         verdict: 'advice',
         fix: 'set DATABASE_POOLER to auto',
       })
     })
 
-    it('says the same of the pooler that a replica is behind', async () => {
-      const pooler = await startPgbouncer({ program, serverPort: Number(new URL(db.url).port), mode: 'statement' })
+    it.skipIf(!modes.includes('statement'))('says the same of the pooler that a replica is behind', async () => {
+      const pooler = await start({ serverPort: Number(new URL(db.url).port), mode: 'statement' })
       const url = new URL(db.url)
       url.port = String(pooler.port)
       try {
@@ -211,21 +221,39 @@ describe('catalograph doctor', () => {
       }
     })
 
-    it('says what cannot work, and what to change', async () => {
-      expect(await foundThrough('statement', 'auto')).toMatchObject({
+    it.skipIf(!modes.includes('statement'))('says that single statements cannot work', async () => {
+      expect(await foundThrough(inMode('statement'), 'auto')).toMatchObject({
         verdict: 'fault',
         fix: 'set its pool_mode to transaction',
       })
       for (const name of ['DATABASE_OWNER_URL', 'DATABASE_AUTH_URL'])
-        expect(await foundThrough('statement', 'auto', name)).toMatchObject({
+        expect(await foundThrough(inMode('statement'), 'auto', name)).toMatchObject({
           verdict: 'fault',
           message: `the pooler before the database of ${name} lends connections for single statements`,
           fix: 'set its pool_mode to transaction',
         })
-      expect(await foundThrough('transaction', 'none')).toMatchObject({ verdict: 'fault', fix: 'set it to auto' })
-      expect(await foundThrough('transaction', 'statements')).toMatchObject({
+    })
+
+    it('says which settings cannot work, and what to change', async () => {
+      expect(await foundThrough(inMode('transaction'), 'none')).toMatchObject({
+        verdict: 'fault',
+        fix: 'set it to auto',
+      })
+      expect(await foundThrough(inMode('transaction'), 'statements')).toMatchObject({
         verdict: keepsStatements ? 'ok' : 'fault',
       })
     })
+  })
+
+  const pgcat = findPgcat()
+
+  it.skipIf(pgcat === null)('says that pgcat cannot keep statements, whatever DATABASE_POOLER says', async () => {
+    const start = (serverPort: number) => startPgcat({ program: pgcat?.path ?? '', serverPort, statements: 100 })
+    for (const setting of ['auto', 'statements', 'no-statements'])
+      expect(await foundThrough(start, setting)).toMatchObject({
+        verdict: 'fault',
+        message: 'pgcat before the database loses track of prepared statements',
+        fix: 'set its prepared_statements_cache_size to 0',
+      })
   })
 })

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { pgbouncers, startPgbouncer } from '../../../support/pgbouncer.ts'
+import { findPgcat, startPgcat } from '../../../support/pgcat.ts'
+import { poolers } from '../../../support/poolers.ts'
 
 const poolerOf = async (url: string) => {
   const db = openDatabase({ url, schemas: ['public'], poolSize: 4 })
@@ -23,23 +24,33 @@ describe('what stands before the database', () => {
     expect(await poolerOf(database.url)).toBe('none')
   })
 
-  test.each(
-    pgbouncers().flatMap(({ path, version, keepsStatements }) => [
-      ['transaction', keepsStatements ? 'statements' : 'no-statements', version, path] as const,
-      ['session', 'statements', version, path] as const,
-      ['statement', 'no-transactions', version, path] as const,
-    ]),
-  )('PgBouncer in %s mode: %s (%s)', async (mode, found, _version, program) => {
+  const modesOf = poolers().flatMap(({ name, keepsStatements, modes, start }) =>
+    modes.map((mode) => {
+      const transactions = keepsStatements ? 'statements' : 'no-statements'
+      const found = { transaction: transactions, session: 'statements', statement: 'no-transactions' }[mode]
+      return [name, mode, found, start] as const
+    }),
+  )
+
+  test.each(modesOf)('%s in %s mode: %s', async (_name, mode, found, start) => {
     const url = new URL(database.url)
-    const pooler = await startPgbouncer({
-      program,
-      serverPort: Number(url.port),
-      mode,
-      lines: ['max_prepared_statements = 100'].filter(() => found === 'statements' && mode === 'transaction'),
-    })
+    const pooler = await start({ serverPort: Number(url.port), mode })
     url.port = String(pooler.port)
     try {
       expect(await poolerOf(url.href)).toBe(found)
+    } finally {
+      await pooler.close()
+    }
+  })
+
+  const pgcat = findPgcat()
+
+  test.skipIf(pgcat === null)('pgcat with its cache of statements: it loses track of them', async () => {
+    const url = new URL(database.url)
+    const pooler = await startPgcat({ program: pgcat?.path ?? '', serverPort: Number(url.port), statements: 100 })
+    url.port = String(pooler.port)
+    try {
+      expect(await poolerOf(url.href)).toBe('unreliable-statements')
     } finally {
       await pooler.close()
     }
@@ -60,10 +71,10 @@ describe('what stands before the database', () => {
 
   test('a connection keeps our own named statements where it has a backend of its own, and only there', async () => {
     expect(await keptOn(database.url)).toEqual([{ name: 'ours' }])
-    const [pgbouncer] = pgbouncers()
-    if (pgbouncer === undefined) return
+    const [first] = poolers()
+    if (first === undefined) return
     const url = new URL(database.url)
-    const pooler = await startPgbouncer({ program: pgbouncer.path, serverPort: Number(url.port) })
+    const pooler = await first.start({ serverPort: Number(url.port) })
     url.port = String(pooler.port)
     try {
       expect(await keptOn(url.href)).toEqual([])
