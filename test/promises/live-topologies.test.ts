@@ -109,6 +109,7 @@ const troubles: Readonly<Record<string, Readonly<Record<string, Trouble>>>> = {
   },
   pooler: { 'Postgres starts again': restart },
   'pooler-without-statements': { 'Postgres starts again': restart },
+  pgcat: { 'Postgres starts again': restart },
   replica: {
     'the replica stays behind': async (standing) => {
       const replica = (standing.environment['DATABASE_REPLICA_URLS'] ?? '').replace('authenticator', 'postgres')
@@ -236,7 +237,7 @@ describe.each(distributed)('in the topology $name', ({ open }) => {
   })
 })
 
-const poolers = present.filter(({ name }) => name.startsWith('pooler'))
+const poolers = present.filter(({ name }) => name.startsWith('pooler') || name === 'pgcat')
 
 describe.each(poolers)('behind $name, without a URL around it', ({ open }) => {
   it('a subscription is refused, and says what to do', { timeout: 120_000 }, async () => {

@@ -29,6 +29,8 @@ export interface Standing extends TestDatabase {
   readonly standbys: readonly string[]
   /** The process of the pooler; null: there is none. */
   readonly pooler: number | null
+  /** A pooler that does not notice when a client, or a session of Postgres that waits for one, is gone (pgcat). */
+  readonly missesEnds: boolean
   /** Where a service of it runs; null: on this host. */
   readonly host: Host | null
   /** Makes lines between its parts slow, lossy and parted by turns, until it is called; null: there are none. */
@@ -82,6 +84,7 @@ export const plain = {
   staleMs: 0,
   standbys: [],
   pooler: null,
+  missesEnds: false,
   host: null,
   upset: null,
   promote: null,

@@ -2,7 +2,9 @@ import { majors, type Major } from './clusters.ts'
 import { citusMajor, createDistributed } from './distributed.ts'
 import { noHosts } from './hosts/hosts.ts'
 import { openSeveralHosts } from './hosts/several.ts'
+import { findPgcat, noPgcat, startPgcat } from './pgcat.ts'
 import { noPgbouncer, pgbouncerThat, startPgbouncer } from './pgbouncer.ts'
+import type { PoolerProcess } from './pooler-process.ts'
 import { openReplicated, plain, replicas, staleMs, standOn, type Standing, type TopologyOptions } from './standing.ts'
 import type { DatabaseServer } from './replicated.ts'
 
@@ -24,29 +26,45 @@ const withSettings =
     return standOn(servers.primary, [], options, { environment, drop: servers.remove })
   }
 
-const throughPgbouncer =
-  (keeps: boolean): Topology['open'] =>
+/** @param start before the server at that port */
+const through =
+  (start: (serverPort: number) => Promise<PoolerProcess>, more: Partial<Standing> = {}): Topology['open'] =>
   async (options) => {
-    const found = pgbouncerThat(keeps)
-    if (found === null) throw new Error(noPgbouncer(keeps) ?? '')
     const servers = await openReplicated(0, options)
-    const lines = ['default_pool_size = 20', 'min_pool_size = 12', 'max_client_conn = 200', 'server_login_retry = 1']
-    const pooler = await startPgbouncer({
-      program: found.path,
-      serverPort: servers.primary.cluster.port,
-      lines: keeps ? [...lines, 'max_prepared_statements = 200'] : lines,
-    })
-    const through = (url: string): string => Object.assign(new URL(url), { port: String(pooler.port) }).href
+    const pooler = await start(servers.primary.cluster.port)
+    const along = (url: string): string => Object.assign(new URL(url), { port: String(pooler.port) }).href
     return standOn(servers.primary, [], options, {
-      url: through(servers.primary.url),
+      url: along(servers.primary.url),
       environment: {
-        DATABASE_OWNER_URL: through(servers.primary.adminUrl),
+        DATABASE_OWNER_URL: along(servers.primary.adminUrl),
         DATABASE_LISTEN_URL: servers.primary.url,
       },
       pooler: pooler.pid,
+      ...more,
       drop: () => pooler.close().then(servers.remove),
     })
   }
+
+const throughPgbouncer = (keeps: boolean): Topology['open'] =>
+  through((serverPort) => {
+    const found = pgbouncerThat(keeps)
+    if (found === null) throw new Error(noPgbouncer(keeps) ?? '')
+    const lines = ['default_pool_size = 20', 'min_pool_size = 12', 'max_client_conn = 200', 'server_login_retry = 1']
+    return startPgbouncer({
+      program: found.path,
+      serverPort,
+      lines: keeps ? [...lines, 'max_prepared_statements = 200'] : lines,
+    })
+  })
+
+const throughPgcat = through(
+  (serverPort) => {
+    const found = findPgcat()
+    if (found === null) throw new Error(noPgcat() ?? '')
+    return startPgcat({ program: found.path, serverPort, size: 20 })
+  },
+  { missesEnds: true },
+)
 
 const openReplica: Topology['open'] = async (options) => {
   const servers = await openReplicated(1, options)
@@ -115,6 +133,12 @@ export const topologies: readonly Topology[] = [
     has: 'a server behind PgBouncer in transaction mode, which keeps none',
     missing: () => noPgbouncer(false),
     open: throughPgbouncer(false),
+  },
+  {
+    name: 'pgcat',
+    has: 'a server behind pgcat in transaction mode',
+    missing: noPgcat,
+    open: throughPgcat,
   },
   { name: 'replica', has: 'a primary and a hot standby, which answers reads', missing: nothing, open: openReplica },
   {

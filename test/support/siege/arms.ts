@@ -51,6 +51,8 @@ export interface Attack {
   readonly leastMs?: number
   /** True for what leaves nothing for others to attack. */
   readonly alone?: true
+  /** True where sessions of Postgres end that clients or poolers count on. */
+  readonly endsSessions?: true
   readonly run: (arms: Arms) => Promise<void>
 }
 

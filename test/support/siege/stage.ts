@@ -184,7 +184,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
 
     return {
       town,
-      attacks: allAttacks(standing),
+      attacks: allAttacks(standing).filter(({ endsSessions = false }) => !endsSessions || !town.missesEnds),
       verdicts,
       refusals,
       alone: async (ms) => {

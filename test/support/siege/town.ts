@@ -19,6 +19,8 @@ export interface Town {
   /** Of each server that answers: the first takes writes. */
   readonly adminUrls: readonly string[]
   readonly server: Besieged
+  /** A pooler before it does not notice who is gone. */
+  readonly missesEnds: boolean
   readonly secret: string
   readonly keys: { readonly anon: string; readonly serviceRole: string }
   readonly tokenOf: (claims: Readonly<Record<string, unknown>>) => string
@@ -77,7 +79,7 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
   }
   try {
-    const { cluster, url, adminUrl, standbys } = standing
+    const { cluster, url, adminUrl, standbys, missesEnds } = standing
     if (cluster === null) throw new Error('The siege stops the server that takes writes, and there are several.')
     const admin = reconnecting(adminUrl)
     const readers = standbys.map(reconnecting)
@@ -99,6 +101,7 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
       adminUrl,
       adminUrls: [adminUrl, ...standbys],
       server,
+      missesEnds,
       secret,
       keys: projectKeys(secret),
       tokenOf: (claims) => signToken({ exp: Math.floor(Date.now() / 1_000) + 86_400, ...claims }, secret),

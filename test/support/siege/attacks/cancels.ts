@@ -60,6 +60,7 @@ export const cancels: readonly Attack[] = [
     name: 'functions that catch cancellations',
     does: 'eight clients call a function that catches query_canceled, and leave',
     relaxes: { prompt: 'honest strangers wait until the sessions are ended' },
+    endsSessions: true,
     run: stubborn,
   },
 ]

@@ -49,6 +49,7 @@ export const database: readonly Attack[] = [
     name: 'terminated backends',
     does: 'sessions of the server are terminated in the middle of their work',
     relaxes: { accepted: 'a mutation whose connection died may have been kept, and is not repeated' },
+    endsSessions: true,
     run: terminations,
   },
   { name: 'schema changes', does: 'tables, columns, comments, functions and grants change', relaxes: {}, run: ddl },
