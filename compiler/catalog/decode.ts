@@ -39,7 +39,8 @@ export interface CatalogAnswer
 }
 
 export interface ReadRelation {
-  readonly hash: string
+  /** Null: the relation is read with the next whole reading. */
+  readonly hash: string | null
   /** False for a relation that is only here because a foreign key refers to it. */
   readonly served: boolean
   /** Types of the columns. */

@@ -52,7 +52,7 @@ export const wholeValues = ({ relations, doubtful, functions }: KnownObjects): u
   [...mentionedBy(relations, functions)],
 ]
 
-const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (readonly string[])[] => [
+const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (readonly (string | null)[])[] => [
   read.map(({ object }) => object.oid),
   read.map(({ hash }) => hash),
 ]

@@ -12,7 +12,16 @@
  * constant beside it.
  */
 
-import { GONE_LIST, KNOWN, SERVED, TOUCHED, TOUCHED_LIST, recordSince, type Extent } from './queries/extent.ts'
+import {
+  GONE_LIST,
+  KNOWN,
+  SERVED,
+  TOUCHED,
+  TOUCHED_LIST,
+  recordSince,
+  type Extent,
+  type Hashes,
+} from './queries/extent.ts'
 import { FUNCTION_LIST, ROUTINES } from './queries/functions.ts'
 import { FOREIGN_KEY_LIST, UNIQUE_LIST } from './queries/keys.ts'
 import { FILLED_LIST, MEMBER_LIST, NEEDY_LIST, STRAY_LIST } from './queries/marks.ts'
@@ -77,6 +86,7 @@ const partsOf = (name: ListName, query: string): string =>
 
 const statement = (
   extent: Extent,
+  hashes: Hashes,
   record: readonly string[],
   facts: Readonly<Record<'version' | 'counter' | 'told', string>>,
 ): string => `with recursive ${[
@@ -86,7 +96,7 @@ const statement = (
   ...record,
   OWNED[extent],
   PLACES[extent],
-  HASHES,
+  HASHES[hashes],
   RELATIONS,
   ATTRIBUTES,
   SEQUENCES,
@@ -116,10 +126,11 @@ ${Object.entries(lists(extent))
 /**
  * Reads all. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their hashes; $4 and $5: functions and
  * theirs; $6 oid[]: types that these mention. `server` identifies a running server. `version` and `counter` are SQL
- * expressions written by us, never by a user: they are evaluated in the same snapshot.
+ * expressions written by us, never by a user: they are evaluated in the same snapshot. A relation that was read without a hash
+ * is read once more.
  */
-export const wholeQuery = (version: string | null, counter: string | null): string =>
-  statement('whole', [], { version: version ?? 'null', counter: counter ?? 'null', told: 'true' })
+export const wholeQuery = (version: string | null, counter: string | null, hashes: Hashes): string =>
+  statement('whole', hashes, [], { version: version ?? 'null', counter: counter ?? 'null', told: 'true' })
 
 /**
  * Reads what was recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3: functions
@@ -127,7 +138,7 @@ export const wholeQuery = (version: string | null, counter: string | null): stri
  * relations to read again; $8 oid[] and $9 text[]: a few relations of each owner, and their owners. Where `told` is false, the record is not whole, and the answer says nothing else.
  */
 export const recordedQuery = (version: string | null, counter: string): string =>
-  statement('recorded', [recordSince(counter, '$5', '$6'), TOUCHED], {
+  statement('recorded', 'made', [recordSince(counter, '$5', '$6'), TOUCHED], {
     version: version ?? 'null',
     counter,
     told: '(select everything from told)',

@@ -97,14 +97,24 @@ interface Question {
 const toldName = 'catalograph.told'
 const recordedName = 'catalograph.recorded'
 
-/** Chooses the statement: it is asked first whether the record is whole, so that one reading is enough. */
+/**
+ * Chooses the statement: it is asked first whether the record is whole, so that one reading is enough. Where changes are recorded,
+ * nothing is compared as long as it is.
+ */
 function createQuestion(
   query: CatalogQuery,
   version: string | null,
   counter: string | null,
 ): (known: KnownObjects) => Promise<Question> {
-  const whole = wholeQuery(version, counter)
-  const record = counter === null ? null : { told: toldQuery(counter), text: recordedQuery(version, counter) }
+  const whole = wholeQuery(version, counter, 'made')
+  const record =
+    counter === null
+      ? null
+      : {
+          first: wholeQuery(version, counter, 'left out'),
+          told: toldQuery(counter),
+          text: recordedQuery(version, counter),
+        }
   return async (known) => {
     const { since } = known
     if (record !== null && since !== null) {
@@ -112,6 +122,7 @@ function createQuestion(
       if (rows[0]?.['told'] === true)
         return { text: record.text, name: recordedName, values: recordedValues(known, since), known }
     }
+    if (record !== null && known === nothingKnown) return { text: record.first, values: wholeValues(known), known }
     return { text: whole, values: wholeValues(known), known: since === null ? known : { ...known, since: null } }
   }
 }

@@ -43,7 +43,7 @@ export const ROWS = {
   gone: { kind: oneWordOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
-    hash: text,
+    hash: nullable(text),
     served: bool,
     schema: text,
     name: text,

@@ -6,6 +6,9 @@ import { aclOf, firstNormalOid } from './text.ts'
  */
 export type Extent = 'whole' | 'recorded'
 
+/** Whether the answer has a hash for each relation, by which a later whole reading leaves it out. */
+export type Hashes = 'made' | 'left out'
+
 /** Where the two read in different ways. */
 export type ByExtent = Readonly<Record<Extent, string>>
 

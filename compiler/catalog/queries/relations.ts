@@ -1,4 +1,4 @@
-import type { ByExtent } from './extent.ts'
+import type { ByExtent, Hashes } from './extent.ts'
 import { aclKey, aclOf, allRelations, classOf, commentOf, rowHash, sliceOf, touched, writtenBy } from './text.ts'
 
 /** Served relations: all, or those that changed. */
@@ -42,7 +42,7 @@ const placed = 'any (array(select oid from places))'
  * are not valid; pg_index describes the others that matter). Facts about other objects are not in it: names of roles,
  * types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
  */
-export const HASHES = `hashes as materialized (
+const hashes = `hashes as materialized (
   select part.oid, pg_catalog.bit_xor(part.hash) as hash from (
     select p.oid, pg_catalog.hashtextextended(p.nspname::pg_catalog.text, p.written) as hash from places p
     union all select a.attrelid, ${rowHash('a', `a.attnum + '1000'`)}
@@ -71,12 +71,18 @@ export const HASHES = `hashes as materialized (
   ) part group by part.oid
 )`
 
+/** To make them takes a quarter of the time that it takes to read all, so that who will compare none leaves them out. */
+export const HASHES: Readonly<Record<Hashes, string>> = {
+  made: hashes,
+  'left out': 'hashes as materialized (select oid, null::pg_catalog.int8 as hash from places)',
+}
+
 export const RELATIONS = `relations as materialized (
   select c.oid, p.nspname, p.served, p.written, hashes.hash, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
   from hashes join places p on p.oid = hashes.oid join pg_catalog.pg_class c on c.oid = hashes.oid
   left join known on known.oid = hashes.oid
-  where hashes.hash is distinct from known.hash and c.oid = any (array(select oid from hashes))
+  where (known.oid is null or hashes.hash is distinct from known.hash) and c.oid = any (array(select oid from hashes))
 )`
 
 /** The relations to answer, as an array: where they are few, indexes serve. */

@@ -55,11 +55,16 @@ describe.each(majors().map((major) => [major] as const))('the plan of a first re
   })
   afterAll(() => database.drop())
 
-  test.each([['before'], ['after']])(
-    'looks through lists of relations once, not once for each, %s analyze',
-    async (when) => {
+  test.each([
+    ['before', 'left out'],
+    ['before', 'made'],
+    ['after', 'left out'],
+    ['after', 'made'],
+  ] as const)(
+    'looks through lists of relations once, not once for each, %s analyze, hashes %s',
+    async (when, hashes) => {
       if (when === 'after') await database.query('analyze')
-      const text = wholeQuery(versionExpression, counterExpression)
+      const text = wholeQuery(versionExpression, counterExpression, hashes)
       const values = [['public'], ...wholeValues(nothingKnown)]
       const { rows } = await database.query(`explain (analyze, format json) ${text}`, values)
       const nodes = nodesOf(rows[0]['QUERY PLAN'][0].Plan as Node).filter(looksThroughList)
