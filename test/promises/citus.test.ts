@@ -229,6 +229,17 @@ describe.skipIf(major === null)('a database of Citus', () => {
     expect((await dataOf(count)).taskCollection.totalCount).toBe(9)
   })
 
+  it('counts what it changes', async () => {
+    const update = (ids: string): string =>
+      `updatetaskCollection(set: { due: null }, filter: { id: { in: [${ids}] } }, atMost: 2) { affectedCount __typename }`
+    expect(await dataOf(`mutation { some: ${update('"1", "2"')} none: ${update('"999"')} }`)).toEqual({
+      some: { affectedCount: 2, __typename: 'taskUpdateResponse' },
+      none: { affectedCount: 0, __typename: 'taskUpdateResponse' },
+    })
+    const { errors } = await ask(`mutation { ${update('"1", "2", "3"')} }`)
+    expect(errors?.[0]?.message).toBe('update impacts too many records')
+  })
+
   it('inserts several rows', async () => {
     const objects = [301, 302].map((id) => `{ tenant_id: "6", id: "${id}", project_id: "1", title: "new ${id}" }`)
     const query = `mutation { insertIntotaskCollection(objects: [${objects}]) { affectedCount records { title } } }`

@@ -1,9 +1,10 @@
 import { bare, ident } from '../../sql/ident.ts'
-import { asItems, object, objectFrom, toJson } from '../../sql/json.ts'
+import { asItems, built, isBuilt, object, objectFrom, toJson } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import {
   applied,
   joined,
+  select,
   selectList,
   sql,
   trusted,
@@ -43,9 +44,25 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   const inner = directScope(writer, root.entity, target)
   const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
   const { scope, outlet } = seenOutside(changed, writer.alias('i'), inner.column(root.readable))
-  const answer = guarded(root, scope, answerJson(writer, root, scope))
+  const answer = isCounted(root) ? countJson(root, scope) : guarded(root, scope, answerJson(writer, root, scope))
   const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: false, of: change }])
+}
+
+const isCounted = (root: Write): root is Update | Delete =>
+  root.kind !== 'insert' &&
+  root.entity.tenant !== undefined &&
+  root.members.every(({ kind }) => kind !== 'records') &&
+  isBuilt(root.members)
+
+/**
+ * Of rows that lie on another server, which plans the statement anew each time, and of which nothing is selected: they are
+ * counted once, for the limit and for the answer.
+ */
+function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
+  const count = sql`count(*)`
+  const answer = built(answerPairs(root, count, []))
+  return select([{ value: limited(root, count, answer) }], { from: [{ of: changed }] })
 }
 
 /**
@@ -110,9 +127,12 @@ export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arr
  * are counted by themselves, so that no more than allowed are collected.
  */
 export function guarded(root: Write | UpdateRows, { alias: changed }: Scope, answer: Sql): Sql {
-  if (root.kind === 'insert') return answer
+  return root.kind === 'insert' ? answer : limited(root, sql`(select count(*) from ${changed})`, answer)
+}
+
+function limited(root: Update | Delete | UpdateRows, count: Sql, answer: Sql): Sql {
   const verb = root.kind === 'delete' ? 'delete' : 'update'
-  const isTooMany = moreThan(changed, sql`${valueParameter(root.atMost)}::int8`)
+  const isTooMany = sql`${count} > ${valueParameter(root.atMost)}::int8`
   return refusing(isTooMany, `${verb} impacts too many records`, answer)
 }
 
