@@ -26,9 +26,9 @@ export interface HandlerDatabaseOptions {
   readonly connect: () => Promise<pg.Client>
   /** Served schemas, in order: they become the search path. */
   readonly schemas: readonly string[]
-  /** How many connections requests have at once; one more is for our own statements. */
+  /** How many connections requests have at once, where they are kept; one more is for our own statements. */
   readonly connections: number
-  /** False: no connection outlives what it was made for. */
+  /** False: no connection outlives what it was made for, and nobody waits for what another request has or does. */
   readonly keepsConnections: boolean
   /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own. */
   readonly statementTimeoutMs: number
@@ -70,7 +70,13 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     keeps,
   })
   const query: Query = (text, values) => own.lend((client) => queryOn(client, ownPairs)(text, values))
-  const settings = createRoleSettings({ query, ownTimeout: true, ownTimeZone: false, now: () => performance.now() })
+  const settings = createRoleSettings({
+    query,
+    ownTimeout: true,
+    ownTimeZone: false,
+    now: () => performance.now(),
+    alone: !keeps,
+  })
   const runOnConnection = createRunOnConnection()
   // A process that a pooler names is none of the server's, so that nothing is terminated by its number.
   const endings = createEndings(() => Promise.resolve())
@@ -123,13 +129,12 @@ const nothingKnown = { mark: null, proof: null }
 /** A pooler may be before the server, and one that keeps no prepared statements is found out by that. */
 function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Pooled> {
   let keepsNames = true
-  let found: Promise<SettingPairs> | null = null
+  let found: SettingPairs | null = null
   return async (client) => {
-    found ??= settingsOn(client, settings).catch((error: unknown) => {
-      found = null
+    found ??= await settingsOn(client, settings).catch((error: unknown) => {
       throw classifyConnecting(error)
     })
-    return { settings: await found, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
+    return { settings: found, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
   }
 }
 

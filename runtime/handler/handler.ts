@@ -43,12 +43,19 @@ export interface HandlerOptions {
   readonly onError?: (error: unknown) => void
 }
 
+/** As workers pass it to `fetch`; without it a runtime ends what a request began with the request. */
+export interface HandlerContext {
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
 export interface Handler {
   /**
    * Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. When the request's signal says that its client left,
    * what it reads is cancelled in Postgres, and what it writes goes on.
+   * @param environment of a worker, as it is passed to `fetch`; not used
+   * @param context of a worker: told what goes on after the answer, or after the client left
    */
-  (request: Request): Promise<Response>
+  (request: Request, environment?: unknown, context?: HandlerContext): Promise<Response>
   /** Resolves when the documents were compared with the database; rejects where none of them can be answered there. */
   readonly ready: () => Promise<void>
   /** Ends the connections; those of running requests end with them. */
@@ -60,13 +67,15 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
   const { jwtSecret: secret, trustedIssuers, bodyLimitBytes = 1_048_576, onError = () => undefined } = options
   const { schemas = ['public'], connections = 8, keepsConnections = true, statementTimeoutMs = 30_000 } = options
   const { connect } = options
+  const alone = !keepsConnections
   const database = openHandlerDatabase({ connect, schemas, connections, keepsConnections, statementTimeoutMs })
   const source = createCompiledSource({
     documents: documentsOf(artifacts),
     query: database.query,
     log: () => undefined,
+    alone,
   })
-  const service = createCompiledService({ database, source }, readArtifact(artifacts))
+  const service = createCompiledService({ database, source }, readArtifact(artifacts), null, { alone })
   const verify = createTokenVerifier({ secret, now: Date.now })
   const verifyBearer =
     trustedIssuers === undefined
@@ -96,7 +105,7 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
       },
     })
   }
-  const handle = async (request: Request): Promise<Response> => {
+  const answerOrRefusal = async (request: Request): Promise<Response> => {
     try {
       return await answer(request)
     } catch (error) {
@@ -104,6 +113,11 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
       onError(error)
       return refused(new HttpFailure(error instanceof Hopeless ? 'UNAVAILABLE' : 'INTERNAL'))
     }
+  }
+  const handle: (...asked: Parameters<Handler>) => Promise<Response> = (request, _environment, context) => {
+    const answered = answerOrRefusal(request)
+    context?.waitUntil?.(answered)
+    return answered
   }
   return Object.assign(handle, { ready: async () => void (await source()), close: database.close })
 }

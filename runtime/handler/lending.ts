@@ -1,7 +1,7 @@
 import { notLent } from '../db/pool/waiting.ts'
 import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../lib/work-queue.ts'
 
-/** Things that are made when they are needed, lent to one at a time, and kept for the next where that is wanted. */
+/** Things that are made when they are needed, lent to one at a time, and kept for the next where that is wanted; where not, nobody waits. */
 export interface Lending<T> {
   /**
    * Rejects with what making one rejects with, and with what `work` rejects with: then it is ended. DatabaseFailure where too many
@@ -17,11 +17,11 @@ export interface LendingOptions<T> {
   readonly end: (one: T) => void
   /** Whether it can be lent once more. */
   readonly isGood: (one: T) => boolean
-  /** How many there may be at once. */
+  /** How many of those that are kept there may be at once. */
   readonly most: number
   /** How many may wait for one. */
   readonly waiting: number
-  /** False: each is ended when it is given back. */
+  /** False: each is ended when it is given back, and made for whoever asks: in workers the turn of another request may never end. */
   readonly keeps: boolean
 }
 
@@ -44,18 +44,22 @@ export function createLending<T>({ make, end, isGood, most, waiting, keeps }: Le
       isKept = keeps && !isClosed && isGood(one)
       return value
     } finally {
+      // What ended it may have ended the others, which do not all know yet.
+      if (!isGood(one)) idle.splice(0).forEach(end)
       if (isKept) idle.push(one)
       else end(one)
     }
   }
   return {
     lend: (work, waiter) =>
-      queue
-        .run(() => lendOne(work), waiter)
-        .catch((error: unknown) => {
-          if (error instanceof LeftQueue) throw notLent('gone')
-          throw error instanceof QueueFull ? notLent('overloaded') : error
-        }),
+      keeps
+        ? queue
+            .run(() => lendOne(work), waiter)
+            .catch((error: unknown) => {
+              if (error instanceof LeftQueue) throw notLent('gone')
+              throw error instanceof QueueFull ? notLent('overloaded') : error
+            })
+        : lendOne(work),
     close: () => {
       isClosed = true
       idle.splice(0).forEach(end)

@@ -85,6 +85,8 @@ export interface RoleSettingsOptions {
   readonly ownTimeZone: boolean
   /** The monotonic clock, in milliseconds. */
   readonly now: () => number
+  /** True: nobody waits for a look that another request began, and none goes on beside a request: it would end with that one. */
+  readonly alone?: boolean
 }
 
 export const createRoleSettings = ({
@@ -92,6 +94,7 @@ export const createRoleSettings = ({
   ownTimeout,
   ownTimeZone,
   now,
+  alone = false,
 }: RoleSettingsOptions): RoleSettingsReader => {
   let known: ReadonlyMap<string, RoleSettings> | null = null
   let base = none
@@ -132,6 +135,7 @@ export const createRoleSettings = ({
     lookedAt = began
   }
   const lookOnce = (): Promise<void> => {
+    if (alone) return look()
     looking ??= look().finally(() => (looking = null))
     return looking
   }
@@ -139,7 +143,7 @@ export const createRoleSettings = ({
   return {
     of: (role) => {
       const age = now() - lookedAt
-      if (age < freshMs) return get(role)
+      if (age < (alone ? oldMs : freshMs)) return get(role)
       const looked = lookOnce()
       if (age < oldMs) {
         looked.catch(() => undefined)

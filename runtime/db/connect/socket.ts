@@ -53,3 +53,8 @@ export function readWith(stream: Duplex, take: TakeBytes): void {
   if (reader === undefined) stream.on('data', take)
   else reader.take = take
 }
+
+/** Goes on reading a stream that may have been paused; those of workers cannot be, and know nothing of it. */
+export function readOn(stream: Duplex): void {
+  if ('resume' in stream) stream.resume()
+}

@@ -1,8 +1,11 @@
 import pg from 'pg'
 import type { Socket } from 'node:net'
+// In workers the global ones make numbers.
+import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../wire/exchange.ts'
 import type { DatabaseFailureKind } from '../failures/failures.ts'
+import { readOn } from '../connect/socket.ts'
 import { within } from '../../lib/within.ts'
 
 /** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */
@@ -100,7 +103,7 @@ export const createEndings = (terminate: (processId: number) => Promise<unknown>
     const until = performance.now() + patienceMs[cause]
     for (let pause = againAfterMs; runs() && performance.now() < until; pause *= 2) {
       // While the answer is not read, Postgres waits to send and does not look for a cancellation (room.ts).
-      client.connection.stream.resume()
+      readOn(client.connection.stream)
       await sendCancel(client)
       if (runs()) await sleep(Math.min(pause, until - performance.now()))
     }

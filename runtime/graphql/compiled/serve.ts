@@ -11,7 +11,7 @@ import { introspects } from '../operation/introspects.ts'
 import { checkMethod } from '../prepared/method.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
-import { createCell, type Running } from '../run/cell.ts'
+import { createCell, type CellOptions, type Running } from '../run/cell.ts'
 import { createEstimates, type Estimates } from '../run/cost-limit.ts'
 import { checkEstimate } from '../run/check-estimate.ts'
 import { exchangeOf } from '../run/exchange.ts'
@@ -45,14 +45,17 @@ interface Loaded extends Running {
 
 type Turn = TurnOn<Loaded>
 
-/** @param apart reads many variables; null: they are read here */
+/**
+ * @param apart reads many variables; null: they are read here
+ * @param ofCell new artifacts may come without a change of the database, unless it says otherwise
+ */
 export function createCompiledService(
   { database, source, now = Date.now }: ServiceParts,
   readFile: ReadDocumentFile,
   apart: ReadApart | null = null,
+  ofCell: CellOptions = { changes: true },
 ): GraphqlService {
-  // New artifacts come without a change of the database.
-  const cell = createCell(createLoad(source, readFile, now), now, true)
+  const cell = createCell(createLoad(source, readFile, now), now, ofCell)
   const tenants = createTenants()
   const inTurn = <T>(
     request: GraphqlRequest,

@@ -26,6 +26,8 @@ interface CompiledSourceOptions {
   /** Runs statements as the login role. */
   readonly query: Query
   readonly log: Log
+  /** True: nobody waits for a look that another request began, and that ends with it. */
+  readonly alone?: boolean
 }
 
 /** Artifacts, and what stood in the folder when they were read. */
@@ -40,7 +42,12 @@ interface Written {
  * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first, where the database is
  * not prepared, or cannot answer any of the documents.
  */
-export function createCompiledSource({ documents: place, query, log }: CompiledSourceOptions): RevisionSource {
+export function createCompiledSource({
+  documents: place,
+  query,
+  log,
+  alone = false,
+}: CompiledSourceOptions): RevisionSource {
   let written: Written = { mark: place.mark(), documents: place.find() }
   let last: Revision | null = null
   const refresh = async (): Promise<Revision> => {
@@ -61,6 +68,7 @@ export function createCompiledSource({ documents: place, query, log }: CompiledS
     last = made
     return made
   }
+  if (alone) return refresh
   let running: Promise<Revision> | null = null
   return () => {
     // Whoever asks while a look is under way may know of a later change.

@@ -22,17 +22,23 @@ export interface EngineCell<L extends Running> {
   readonly present: () => L | null
 }
 
+export interface CellOptions {
+  readonly changes?: boolean
+  readonly alone?: boolean
+}
+
 const lookEveryMs = 1_000
 
 /**
  * Calls reject with what loading rejects with; what was loaded before is kept.
  * @param load makes the newest of what was loaded before, null at first
- * @param changes whether something besides the database may change what is loaded, so that it is looked at without a reason
+ * @param options.changes whether something besides the database may change what is loaded, so that it is looked at without a reason
+ * @param options.alone true: nobody waits for what another request began, which ends with that one, and nothing goes on after a request
  */
 export function createCell<L extends Running>(
   load: (before: L | null) => Promise<L>,
   now: () => number,
-  changes = false,
+  { changes = false, alone = false }: CellOptions = {},
 ): EngineCell<L> {
   let loaded: L | null = null
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -41,9 +47,9 @@ export function createCell<L extends Running>(
   const refresh = (): Promise<L> => {
     if (running !== null) return running
     lookedAt = now()
-    running = load(loaded)
-      .then((made) => (loaded = made))
-      .finally(() => (running = null))
+    const loading = load(loaded).then((made) => (loaded = made))
+    if (alone) return loading
+    running = loading.finally(() => (running = null))
     return running
   }
   const isOld = (): boolean => now() - lookedAt >= lookEveryMs
@@ -52,7 +58,7 @@ export function createCell<L extends Running>(
     if (kept === null) return refresh()
     if (kept.engine.version === null && isOld()) return refresh().catch(() => kept)
     // Requests that come meanwhile do not wait for a compile that is likely to fail again.
-    if ((changes || kept.standsIn) && isOld()) refresh().catch(() => undefined)
+    if ((changes || kept.standsIn) && !alone && isOld()) refresh().catch(() => undefined)
     return kept
   }
   return {

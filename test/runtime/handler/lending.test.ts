@@ -37,6 +37,28 @@ it('ends what failed, what is not good any more, and what is not kept', async ()
   expect(ended.splice(0)).toEqual([4])
 })
 
+it('ends those that are kept beside one that ended by itself, and lets nobody wait where none are kept', async () => {
+  const lost = new Set<number>()
+  const gone: number[] = []
+  let count = 0
+  const lendingOf = (keeps: boolean) =>
+    createLending<number>({
+      make: () => Promise.resolve((count += 1)),
+      end: (one) => gone.push(one),
+      isGood: (one) => !lost.has(one),
+      most: 2,
+      waiting: 0,
+      keeps,
+    })
+  const kept = lendingOf(true)
+  await Promise.all([kept.lend((one) => Promise.resolve(one)), kept.lend((one) => Promise.resolve(one))])
+  expect(gone).toEqual([])
+  await kept.lend((one) => Promise.resolve(void lost.add(one)))
+  expect(gone).toEqual([1, 2])
+  const unkept = lendingOf(false)
+  expect(await Promise.all([3, 4, 5].map(() => unkept.lend((one) => Promise.resolve(one))))).toEqual([3, 4, 5])
+})
+
 it('lets go of who leaves while waiting, so that another one may wait', async () => {
   const lending = open(true)
   let giveBack = (): void => undefined
