@@ -1,6 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { builtModule } from '../../runtime/lib/built-module.ts'
 
 /** What is said of a text when the process that parses it ended instead of answering. */
 export const gaveUp = 'the parser gave up'
@@ -21,11 +20,6 @@ interface Parser {
 
 /** Compiles often follow each other; one text takes milliseconds, and one that took this long would never end. */
 const idleMs = 10_000
-
-/** The built module, seen from a built process and from one that runs from source, as tests do. */
-const modules = ['./parser-process.js', '../../dist/compiler/emit/parser-process.js'].map((path) =>
-  fileURLToPath(new URL(path, import.meta.url)),
-)
 
 /**
  * Code of WebAssembly as it is translated at first. Translating it again, better, takes more than parsing a schema: without it
@@ -68,7 +62,11 @@ export function startParser(): Parser {
 
 function openParser(): Parser {
   const stdio = ['ignore', 'ignore', 'ignore', 'ipc'] as const
-  const child = fork(modules.find((path) => existsSync(path)) ?? '', { env: {}, execArgv, stdio: [...stdio] })
+  const child = fork(builtModule(import.meta.url, 'compiler/emit/parser-process.js'), {
+    env: {},
+    execArgv,
+    stdio: [...stdio],
+  })
   const parser: Parser = { child, waiting: [], idle: setTimeout(() => end(parser), idleMs).unref() }
   child.unref()
   child.channel?.unref()

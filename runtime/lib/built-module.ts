@@ -3,17 +3,13 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The file of a built module that a thread runs. It is found from a built module beside it, from the bundle of the command line,
- * and from source, as tests do.
+ * The file of a built module that a thread or a process runs. It is found from a built module beside it, from the bundle of
+ * the command line, and from source, as tests do.
  * @param from `import.meta.url` of a module in the same folder
- * @param path of the built module, below dist/runtime
+ * @param path of the built module, below dist
  */
 export function builtModule(from: string, path: string): string {
-  const places = [
-    `./${basename(path)}`,
-    `../runtime/${path}`,
-    `${'../'.repeat(path.split('/').length)}dist/runtime/${path}`,
-  ]
+  const places = [`./${basename(path)}`, `../${path}`, `${'../'.repeat(path.split('/').length - 1)}dist/${path}`]
   const paths = places.map((place) => fileURLToPath(new URL(place, from)))
   return paths.find((one) => existsSync(one)) ?? ''
 }

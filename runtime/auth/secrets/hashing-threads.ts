@@ -23,7 +23,7 @@ export function createHashingThreads(idleMs = usualIdleMs): HashingThreads {
     if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.ending)
   }
   const start = (): Worker => {
-    const worker = new Worker(builtModule(import.meta.url, 'auth/secrets/hashing-thread.js'), { execArgv: [] })
+    const worker = new Worker(builtModule(import.meta.url, 'runtime/auth/secrets/hashing-thread.js'), { execArgv: [] })
     return worker.on('error', () => forget(worker)).on('exit', () => forget(worker))
   }
   /** The one that rested last: the others have their time. */

@@ -47,7 +47,7 @@ interface Running {
 
 /** Reads documents by their schema. */
 export const createThread = (limits?: ThreadLimits): Thread =>
-  createThreadFor({ module: builtModule(import.meta.url, 'graphql/apart/worker.js'), parts: partsOf }, limits)
+  createThreadFor({ module: builtModule(import.meta.url, 'runtime/graphql/apart/worker.js'), parts: partsOf }, limits)
 
 export function createThreadFor<Asked>(
   { module, parts }: ThreadWork,

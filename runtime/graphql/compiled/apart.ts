@@ -26,7 +26,7 @@ export interface LongQuestion {
 export type ReadApart = (revision: Revision, question: LongQuestion, party: string, look: () => void) => Promise<Ready>
 
 const startThread = (): Thread<LongQuestion> =>
-  createThreadFor({ module: builtModule(import.meta.url, 'graphql/compiled/worker.js'), parts: () => [] })
+  createThreadFor({ module: builtModule(import.meta.url, 'runtime/graphql/compiled/worker.js'), parts: () => [] })
 
 /** @throws Refusal, HttpFailure */
 export function createReadApart(thread = startThread()): ReadApart {
