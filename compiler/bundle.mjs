@@ -1,9 +1,10 @@
 import { readdir, rm } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-// Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and the thread that reads
-// long documents into a file. Node takes half a millisecond for each of hundreds of modules; packages stay what npm installed.
+// Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and each of the threads that
+// read documents into a file. Node takes half a millisecond for each of hundreds of modules; packages stay what npm installed.
 // Those go in that every server loads and that are many modules in the language's own format: of typebox's seven hundred a few
 // kilobytes are used as soon as the table of endpoints is, of jose's and lossless-json's half. Run by `npm run build`.
 
@@ -41,11 +42,12 @@ for (const { isEntry, imports } of output) {
   if (early.length > 0) throw new Error(`the command line loads ${early.join(', ')} at once`)
 }
 
-// It is started anew whenever it was not asked for a while, each time without the modules that the process has.
-const thread = await open('worker', '../runtime/graphql/apart/worker.ts', ['graphql', 'lossless-json'])
-await thread.write({
-  dir: fileURLToPath(new URL('../runtime/graphql/apart/', built)),
-  format: 'es',
-  codeSplitting: false,
-})
-await thread.close()
+// A thread is started without the modules that the process has: what reads long documents anew whenever it was not asked for a
+// while, what compiles documents with each compile of many.
+const threads = ['runtime/graphql/apart/worker.ts', 'compiler/tools/compiled/document-thread.ts']
+for (const path of threads) {
+  const file = basename(path, '.ts')
+  const thread = await open(file, `../${path}`, ['graphql', 'lossless-json'])
+  await thread.write({ dir: fileURLToPath(new URL(`../${dirname(path)}/`, built)), format: 'es', codeSplitting: false })
+  await thread.close()
+}

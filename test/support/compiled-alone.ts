@@ -53,7 +53,7 @@ export async function answeredAlone(
   { text, role, operationName, variables, claims }: AskedAlone,
 ): Promise<string | null> {
   const compiled = (examples: readonly AskedAlone['variables'][]) =>
-    compileDocuments(engine, [role], [{ source: '', text, roles: null, examples: () => examples }])
+    compileDocuments(engine, [role], [{ source: '', text, roles: null, examples: { all: examples } }])
   const exampled = compiled(examplesFor(variables))
   // What is refused is no example, and may have been foreseen.
   const { files, faults } = exampled.faults.length === 0 ? exampled : compiled([])

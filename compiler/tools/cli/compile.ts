@@ -3,7 +3,9 @@ import { allDefinitions } from '../../../runtime/db/check/fits.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { createCompiler } from '../../compile.ts'
+import { documentTasks } from '../compiled/compile-documents.ts'
 import { earlierIn, nothingEarlier } from '../compiled/earlier.ts'
+import { makeTogether } from '../compiled/together.ts'
 import { seenTriggers } from '../../serving/live-triggers.ts'
 import type { Compiled } from '../../compile.ts'
 import type { Artifacts } from '../../emit/artifacts.ts'
@@ -135,11 +137,13 @@ async function artifactsOf(
   before: string | null,
 ): Promise<Artifacts> {
   const version = await packageVersion()
-  const artifacts = await compiled.artifacts({ version, before })
-  if (taken === null) return artifacts
   const { revision } = compiled
-  const earlier = before === null ? nothingEarlier : earlierIn(before, revision.id, version)
-  const { files, kept } = filesOf(revision, taken, terminal, { version, earlier, definitions })
+  const earlier = before === null || taken === null ? nothingEarlier : earlierIn(before, revision.id, version)
+  const making = taken === null ? null : makeTogether(revision, documentTasks(taken.roles, taken.documents, earlier))
+  const artifacts = await compiled.artifacts({ version, before })
+  if (taken === null || making === null) return artifacts
+  const make = await making()
+  const { files, kept } = filesOf(revision, taken, terminal, { version, earlier, definitions, make })
   return { ...artifacts, files: { ...artifacts.files, ...files }, kept: new Set([...kept, ...(artifacts.kept ?? [])]) }
 }
 

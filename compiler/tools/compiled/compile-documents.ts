@@ -1,56 +1,33 @@
-import { isDeepStrictEqual } from 'node:util'
 import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
-import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
-import { roleViewOf, type RoleView } from '../../../runtime/engine/schema/schema.ts'
 import {
   documentFile,
   documentsFormat,
   documentsIndex,
   startsOf,
-  type CompiledOperation,
-  type CompiledShape,
-  type CompiledText,
-  type CompiledVariable,
-  type DocumentFile,
   type DocumentNeeds,
   type DocumentsIndex,
-  type RunShape,
   type ServedFacts,
   type TypesFile,
-  type UnnamedStatement,
 } from '../../../runtime/graphql/compiled/format.ts'
 import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
-import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
-import { allowlistCacheLimits, createDocuments, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
-import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
-import { declaredVariables, inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
-import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import { inSteps, type Statements } from '../../../runtime/graphql/statements/statements.ts'
-import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
+import { inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
+import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
 import { inputTable } from '../../../runtime/graphql/variables/table.ts'
-import type { DeclaredVariable, InputType } from '../../../runtime/graphql/variables/types.ts'
+import type { InputType } from '../../../runtime/graphql/variables/types.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
-import type { PlacedHole } from '../../../runtime/sql/print.ts'
-import { variablesFor } from '../cost/variables.ts'
-import { operationNames, type GivenDocument } from '../diff/documents.ts'
+import type { GivenDocument } from '../diff/documents.ts'
 import { nothingEarlier, type FindEarlier } from './earlier.ts'
-import { foreseen } from './foreseen.ts'
-import { recordingNeeds } from './needs.ts'
-import { printed } from './print.ts'
-import { seenBy, type Seen } from './seen.ts'
+import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
+import { addressed, printed } from './print.ts'
 
 /**
  * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
  * the same revision make the same bytes; roles for which a document runs the same share its file.
  */
 
-type Given = Readonly<Record<string, unknown>>
-
 /** A document with examples of its variables, which decide what statements it has. */
-export interface ExampledDocument extends GivenDocument {
-  /** Of an operation; null is the one without a name. */
-  readonly examples: (operation: string | null) => readonly Given[]
+export interface ExampledDocument extends GivenDocument, DocumentSource {
   /** Another one for other examples; absent: it is not known whether they are the same as before. */
   readonly mark?: string
 }
@@ -63,6 +40,8 @@ export interface Build {
   readonly earlier: FindEarlier
   /** No newer than the revision. */
   readonly definitions: Definitions
+  /** Left out: documents are made where this is called. */
+  readonly make?: MakeDocument
 }
 
 const fromNothing: Build = { version: '', earlier: nothingEarlier, definitions: new Map() }
@@ -89,8 +68,8 @@ interface Compiled {
   readonly errors: readonly ErrorEntry[]
   /** Of its variables. */
   readonly types: readonly InputType[]
-  /** By the hash of its text, its address; empty where there are errors. */
-  readonly addressed: readonly (readonly [hash: string, address: string])[]
+  /** Of its file; null: there are errors. */
+  readonly address: string | null
 }
 
 /** What the index says of a document's file. */
@@ -101,81 +80,78 @@ interface Facts {
   readonly variables: readonly string[]
 }
 
-/** The same for all roles that see what was seen. */
-interface Made extends Pick<Compiled, 'errors' | 'addressed'> {
-  /** The texts of the types of its variables. */
-  readonly types: readonly string[]
-  /** Null: there is no other role to compare it with. */
-  readonly seen: Seen | null
+/** A document, and those of its roles for which it was not compiled before. */
+export interface DocumentTask {
+  readonly document: ExampledDocument
+  readonly roles: readonly string[]
 }
+
+/** What `compileDocuments` has to make. */
+export const documentTasks = (
+  roles: readonly string[],
+  documents: readonly ExampledDocument[],
+  earlier: FindEarlier,
+): readonly DocumentTask[] =>
+  documents
+    .map((document) => ({ document, roles: askingRoles(roles, document).filter((role) => !earlier(role, document)) }))
+    .filter(({ roles: left }) => left.length > 0)
+
+const askingRoles = (roles: readonly string[], { roles: only }: GivenDocument): readonly string[] =>
+  roles.filter((role) => only?.includes(role) ?? true)
 
 export function compileDocuments(
   engine: Engine,
   roles: readonly string[],
   documents: readonly ExampledDocument[],
-  { version, earlier, definitions }: Build = fromNothing,
+  { version, earlier, definitions, make = createDocumentMaker(engine) }: Build = fromNothing,
 ): CompiledDocuments {
   const files: Record<string, string> = {}
   const kept = new Set<string>()
-  const faults: DocumentFault[] = []
-  const put = (content: DocumentFile | TypesFile): string => {
-    const text = printed(content)
-    const address = sha256Hex(text).slice(0, 16)
-    files[documentFile(address)] = text
-    return address
-  }
-  const needs = recordingNeeds(engine)
   const needed = new Map<string, DocumentNeeds>()
   const watched = new Map<string, string>()
   const declared = new Map<string, readonly string[]>()
-  const know = (address: string, { needs: named, subscribes, variables }: Facts): void => {
-    needed.set(address, named)
+  const know = (address: string, content: string, { needs, subscribes, variables }: Facts): void => {
+    files[documentFile(address)] = content
+    needed.set(address, needs)
     declared.set(address, variables)
-    if (subscribes) watched.set(address, definitionOf(startsOf(named), definitions))
+    if (subscribes) watched.set(address, definitionOf(startsOf(needs), definitions))
   }
-  const make = (role: string, document: ExampledDocument): Made => {
-    const own = engine.view(role)
-    const seen = roles.length === 1 ? null : seenBy(own.visible)
-    const view = seen === null ? own : roleViewOf(seen.visible)
-    const prepared = createDocuments({ ...needs.engine, view: () => view }, allowlistCacheLimits)
-    const types = new Set<string>()
-    const errors: ErrorEntry[] = []
-    const operations = operationsOf({ view, prepared, document, types }, (error) => errors.push(error))
-    const named = needs.of(operations)
-    if (errors.length > 0) return { errors, types: [...types], addressed: [], seen }
-    const address = put({ format: documentsFormat, document: document.text, operations })
-    const subscribes = operations.some(({ kind }) => kind === 'subscription')
-    know(address, { needs: named, subscribes, variables: [...types] })
-    return { errors, types: [...types], addressed: [[sha256Hex(document.text), address]], seen }
+  const found = (role: string, document: ExampledDocument): Compiled | null => {
+    const before = earlier(role, document)
+    if (before === undefined) return null
+    const { address, content, types } = before
+    kept.add(documentFile(address))
+    know(address, content, before)
+    return { errors: [], types, address }
   }
-  const known = new Map<ExampledDocument, Made[]>()
-  const compile = (role: string, document: ExampledDocument): Compiled => {
-    const found = earlier(role, document)
-    if (found !== undefined) {
-      const path = documentFile(found.address)
-      files[path] = found.content
-      kept.add(path)
-      know(found.address, found)
-      return { errors: [], types: found.types, addressed: [[sha256Hex(document.text), found.address]] }
-    }
-    const view = engine.view(role)
-    const before = known.get(document) ?? []
-    const same = before.find(({ seen }) => seen?.isSeenBy(view.visible))
-    const made = same ?? make(role, document)
-    if (same === undefined) known.set(document, [...before, made])
-    return { ...made, types: made.types.map((text) => inputTypeNamed(view.schema, text)) }
+  const taken = (role: string, { errors, types, file }: MadeDocument): Compiled => {
+    if (file !== null) know(file.address, file.content, { ...file, variables: types })
+    const { schema } = engine.view(role)
+    return { errors, types: types.map((text) => inputTypeNamed(schema, text)), address: file?.address ?? null }
   }
+  const compiled = documents.map((document) => {
+    const asking = askingRoles(roles, document)
+    const before = new Map(asking.map((role) => [role, found(role, document)]))
+    const left = asking.filter((role) => before.get(role) === null)
+    const made = left.length === 0 ? [] : make(document, left)
+    const now = new Map(made.map((one, at) => [left[at], taken(left[at] ?? '', one)]))
+    return { document, of: (role: string) => before.get(role) ?? now.get(role) }
+  })
+  const faults: DocumentFault[] = []
   const byRole = roles.map((role) => {
-    const compiled = documents
-      .filter(({ roles: only }) => only?.includes(role) ?? true)
-      .map((document) => {
-        const made = compile(role, document)
-        faults.push(...made.errors.map((error) => faultOf(document, role, error)))
-        return made
-      })
-    const table = put({ format: documentsFormat, types: inputTable(compiled.flatMap(({ types }) => types)) })
-    const addressed = compiled.flatMap(({ addressed: pairs }) => pairs).toSorted(([a], [b]) => (a < b ? -1 : 1))
-    return { role, table, documents: Object.fromEntries(addressed) }
+    const all = compiled.flatMap(({ document, of }) => {
+      const one = of(role)
+      if (one === undefined) return []
+      faults.push(...one.errors.map((error) => faultOf(document, role, error)))
+      return [{ ...one, hash: sha256Hex(document.text) }]
+    })
+    const table: TypesFile = { format: documentsFormat, types: inputTable(all.flatMap(({ types }) => types)) }
+    const { address: ofTable, content } = addressed(table)
+    files[documentFile(ofTable)] = content
+    const addresses = all
+      .flatMap(({ hash, address }) => (address === null ? [] : [[hash, address] as const]))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return { role, table: ofTable, documents: Object.fromEntries(addresses) }
   })
   const index: Omit<DocumentsIndex, 'seal'> = {
     format: documentsFormat,
@@ -183,7 +159,7 @@ export function compileDocuments(
     examples: marksOf(documents),
     manifest: servedFacts(engine),
     types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
-    roles: Object.fromEntries(byRole.map(({ role, documents: found }) => [role, found])),
+    roles: Object.fromEntries(byRole.map(({ role, documents: addresses }) => [role, addresses])),
     needs: byAddress(needed),
     watched: byAddress(watched),
     variables: byAddress(declared),
@@ -221,140 +197,4 @@ const faultOf = ({ source }: GivenDocument, role: string, { message, locations }
   role,
   message,
   place: locations?.[0] ?? null,
-})
-
-interface Asked {
-  readonly view: RoleView
-  readonly prepared: Documents
-  readonly document: ExampledDocument
-  /** Takes the types of its variables. */
-  readonly types: Set<string>
-}
-
-function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly CompiledOperation[] {
-  return operationNames(asked.document.text).flatMap((name) => {
-    try {
-      refuseUnreadable(asked)
-      return [operationOf(asked, name)]
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      error.errors.forEach(tell)
-      return []
-    }
-  })
-}
-
-function refuseUnreadable({ view: { role, visible } }: Asked): void {
-  const message = refusalOf(visible.manifest, role)
-  const code = 'SCHEMA_COMMENT_INVALID'
-  if (message !== null) throw new Refusal(code, [{ message, extensions: { code } }])
-}
-
-function operationOf({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
-  const found = prepared.find({ role: view.role, text: document.text, operationName: name })
-  const declared = declaredVariables(view.schema, found.definitions)
-  for (const { type } of declared) types.add(type.text)
-  const { strict, planned } = found.sketch
-  const thought = variablesFor(view, found.definitions, document.text)
-  const form = {
-    planned: Object.fromEntries(planned),
-    nulls: strict ? nullsOf(declared, found, thought) : [],
-    ...(!strict && { lenient: true as const }),
-  }
-  return {
-    name,
-    kind: kindOf(found),
-    variables: declared.map(variableOf),
-    ...form,
-    shapes: shapesOf(
-      declared,
-      form,
-      found,
-      document.examples(name),
-      strict ? foreseen(declared, form, thought) : thought,
-    ),
-  }
-}
-
-/** Variables of which null runs the same as none, among the fewest others and among all. */
-const nullsOf = (
-  declared: readonly DeclaredVariable[],
-  { prepare }: Document,
-  thought: readonly Given[],
-): readonly string[] =>
-  declared
-    .filter(({ type, byDefault }) => type.kind !== 'non-null' && byDefault === undefined)
-    .map(({ name }) => name)
-    .filter((name) => {
-      const outcomes = [thought[0] ?? {}, thought.at(-1) ?? {}].flatMap((given) => {
-        const { [name]: _left, ...others } = given
-        const without = outcomeOf(() => prepare(others))
-        if (without instanceof Refusal) return []
-        const withNull = outcomeOf(() => prepare({ ...others, [name]: null }))
-        return [isDoneAlike(without, withNull)]
-      })
-      return outcomes.length > 0 && outcomes.every((isAlike) => isAlike)
-    })
-
-const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
-  !(other instanceof Refusal) && isDeepStrictEqual(one.statements, other.statements)
-
-/** @throws Refusal where an example cannot be asked */
-function shapesOf(
-  declared: readonly DeclaredVariable[],
-  form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
-  { prepare }: Document,
-  examples: readonly Given[],
-  thought: readonly Given[],
-): CompiledOperation['shapes'] {
-  const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
-  const key = shapeKeyOf(declared, form)
-  const shapes = new Map<string, CompiledShape>()
-  for (const variables of examples)
-    shapes.set(key(read(variables)), { variables, ...unnamed(inSteps(prepare(variables).statements)) })
-  for (const variables of thought) {
-    const found = outcomeOf(() => key(read(variables)))
-    // What is thought up need not fit its type.
-    if (typeof found !== 'string' || shapes.has(found)) continue
-    const made = outcomeOf(() => prepare(variables))
-    shapes.set(found, {
-      variables,
-      ...(made instanceof Refusal ? { refused: made.errors } : unnamed(inSteps(made.statements))),
-    })
-  }
-  return Object.fromEntries([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function outcomeOf<T>(work: () => T): T | Refusal {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
-}
-
-const unnamed = ({ statements, ...others }: Omit<Statements, 'inSteps'>): RunShape => ({
-  ...others,
-  statements: statements.map(({ name: _name, text, holes = [], ...statement }): UnnamedStatement => {
-    return { text: withHoles(text, holes), ...statement }
-  }),
-})
-
-/** The parts of a text around its holes. */
-function withHoles(text: string, holes: readonly PlacedHole[]): CompiledText {
-  if (holes.length === 0) return text
-  const ends = [0, ...holes.map(({ to }) => to)]
-  const parts = holes.flatMap(({ from, to: _to, ...hole }, at) => [text.slice(ends[at], from), hole])
-  return [...parts, text.slice(ends.at(-1))]
-}
-
-const kindOf = ({ writes, streams }: Document): CompiledOperation['kind'] =>
-  writes ? 'mutation' : streams ? 'subscription' : 'query'
-
-const variableOf = ({ name, type, byDefault, place }: DeclaredVariable): CompiledVariable => ({
-  name,
-  type: type.text,
-  ...(byDefault !== undefined && { default: byDefault }),
-  place,
 })

@@ -1,3 +1,5 @@
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+
 /** What fits into so many characters stands on one line. */
 const lineLength = 120
 
@@ -6,6 +8,17 @@ const lineLength = 120
  * for each member. Integers beyond 2^53 are printed as texts, as which they travel anyway.
  */
 export const printed = (value: unknown): string => `${printedAt(value, '')}\n`
+
+/** A file and the hash that is its name. */
+export interface AddressedFile {
+  readonly address: string
+  readonly content: string
+}
+
+export function addressed(value: unknown): AddressedFile {
+  const content = printed(value)
+  return { address: sha256Hex(content).slice(0, 16), content }
+}
 
 function printedAt(value: unknown, indent: string): string {
   if (typeof value === 'bigint') return `"${value}"`

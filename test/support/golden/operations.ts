@@ -101,7 +101,7 @@ type CompileCase = (engine: Engine, documents: readonly GoldenDocument[]) => Ret
 const compileCase: CompileCase = (engine, documents) => {
   const roles = [...new Set(documents.map(({ role }) => role))]
   const given = documents.map(({ name, text, role, variables }) => {
-    return { source: name, text, roles: [role], examples: () => examplesFor(variables) }
+    return { source: name, text, roles: [role], examples: { all: examplesFor(variables) } }
   })
   return compileDocuments(engine, roles, given)
 }

@@ -40,9 +40,8 @@ export function withExamples(documents: readonly GivenDocument[], named: NamedEx
     // Where no operation is named, no document has to be parsed.
     const names = isNamed ? operationNames(text).filter((name) => name !== null) : []
     const byName = names.map((name) => [name, take(name)] as const).filter(([, examples]) => examples.length > 0)
-    const found = new Map<string | null, readonly JsonObject[]>(byName)
     const mark = sha256Hex(JSON.stringify([beside, byName])).slice(0, 16)
-    exampled.push({ ...document, mark, examples: (operation) => [...beside, ...(found.get(operation) ?? [])] })
+    exampled.push({ ...document, mark, examples: { all: beside, named: new Map(byName) } })
   }
   const [unknown] = unused
   if (unknown === undefined) return exampled

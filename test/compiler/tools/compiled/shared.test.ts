@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
-import { compileDocuments, type ExampledDocument } from '../../../../compiler/tools/compiled/compile-documents.ts'
+import {
+  compileDocuments,
+  documentTasks,
+  type ExampledDocument,
+} from '../../../../compiler/tools/compiled/compile-documents.ts'
+import { nothingEarlier } from '../../../../compiler/tools/compiled/earlier.ts'
 import type { Manifest } from '../../../../runtime/contract/manifest.ts'
 import type { Revision } from '../../../../runtime/contract/revision.ts'
+import { makeApart, makeNext, makeTogether, noneTaken } from '../../../../compiler/tools/compiled/together.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
 import { documentsIndex, type DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import { createDatabase } from '../../../support/database.ts'
@@ -56,7 +62,7 @@ const documents: readonly ExampledDocument[] = texts.map((text, at) => ({
   source: `${at}.graphql`,
   text: `${text}\n`,
   roles: null,
-  examples: () => [],
+  examples: { all: [] },
 }))
 
 /** The members of a manifest that say who holds something. */
@@ -126,7 +132,13 @@ describe('what roles share', () => {
         return { ...entity, columns, grants: { ...entity.grants, insert: ['a', 'b'] } }
       })
       let times = 0
-      const counted = { ...add, examples: () => ((times += 1), []) }
+      const counted = {
+        ...add,
+        get examples() {
+          times += 1
+          return add.examples
+        },
+      }
       const { faults } = compileDocuments(
         createEngine({ ...revision, manifest: { ...revision.manifest, entities } }),
         roles,
@@ -137,5 +149,31 @@ describe('what roles share', () => {
     }
     expect(made('tag', 'label')).toBe(1)
     expect(made('note', 'owner')).toBe(2)
+  })
+})
+
+describe('what threads share', () => {
+  const wrong = { source: 'wrong.graphql', text: '{ nothing }', roles: null, examples: { all: [] } }
+  const exampled = { ...wrong, text: texts[0] ?? '', examples: { all: [], named: new Map([['One', [{ id: 7 }]]]) } }
+  const given = [...documents, wrong, exampled]
+
+  it('is made alike by each of them', async () => {
+    const tasks = documentTasks(roles, given, nothingEarlier)
+    const apart = await makeApart({ revision, tasks, taken: noneTaken() })
+    expect([...apart.keys()]).toEqual([...given.keys()])
+    expect(apart).toEqual(makeNext({ revision, tasks, taken: noneTaken() }))
+    expect(apart.get(given.indexOf(wrong))?.[0]?.errors).toHaveLength(1)
+    expect(apart.get(given.indexOf(exampled))?.[0]?.file?.content).toContain('{"id": 7}')
+  })
+
+  it('is all that there is, whoever makes which', async () => {
+    const many = Array.from({ length: 10 }, (_, turn) =>
+      given.map((one) => ({ ...one, text: `${one.text} # ${turn}` })),
+    ).flat()
+    const make = await makeTogether(revision, documentTasks(roles, many, nothingEarlier))()
+    const build = { version: '', earlier: nothingEarlier, definitions: new Map() }
+    const together = compileDocuments(createEngine(revision), roles, many, { ...build, make })
+    expect(together).toEqual(compileDocuments(createEngine(revision), roles, many, build))
+    expect(together.faults).toHaveLength(10 * roles.length)
   })
 })

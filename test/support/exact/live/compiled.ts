@@ -23,7 +23,7 @@ export interface CompiledQuestions {
 const documentsOf = (questions: readonly Question[]): readonly ExampledDocument[] =>
   [...groupBy(questions, ({ role, document }) => `${role} ${document}`)].map(([, asked]): ExampledDocument => {
     const [{ role, document }] = asked as [Question]
-    return { source: '', text: document, roles: [role], examples: () => asked.map(({ variables }) => variables) }
+    return { source: '', text: document, roles: [role], examples: { all: asked.map(({ variables }) => variables) } }
   })
 
 export async function compileQuestions(
