@@ -1,15 +1,29 @@
 import { readdir, rm } from 'node:fs/promises'
+import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 // Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and each of the threads that
-// read documents into a file. Node takes half a millisecond for each of hundreds of modules; packages stay what npm installed.
-// Those go in that every server loads and that are many modules in the language's own format: of typebox's seven hundred a few
-// kilobytes are used as soon as the table of endpoints is, of jose's and lossless-json's half. Run by `npm run build`.
+// read documents into a file. Node takes half a millisecond for each of hundreds of modules. Of packages those go in that every
+// server loads, with what they load; others stay what npm installed. Run by `npm run build`.
 
 const built = new URL('../dist/compiler/', import.meta.url)
 const part = 'part-'
+
+// What those load for what is not used here: their own schemas and log, requests without a socket, drivers in C.
+const unused = new Set([
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'pino',
+  'light-my-request',
+  'pg-native',
+  'bufferutil',
+  'utf-8-validate',
+])
+
+const isFile = (id) => id.startsWith('.') || id.startsWith('/')
+const isOfPackage = (importer) => importer?.includes('/node_modules/') === true
 
 /** @param packages those that go in */
 const open = (name, path, packages) => {
@@ -18,14 +32,15 @@ const open = (name, path, packages) => {
     input: { [name]: fileURLToPath(new URL(path, import.meta.url)) },
     platform: 'node',
     resolve: { mainFields: ['module', 'main'] },
-    external: (id) => !id.startsWith('.') && !id.startsWith('/') && !bundled.has(id),
+    external: (id, importer) =>
+      isBuiltin(id) || unused.has(id) || !(isFile(id) || bundled.has(id) || isOfPackage(importer)),
     onLog: (level, log) => {
       if (level === 'warn') throw new Error(`${path} cannot be bundled: ${log.message}`)
     },
   })
 }
 
-const bundle = await open('cli', 'cli.ts', ['typebox', 'jose', 'lossless-json'])
+const bundle = await open('cli', 'cli.ts', ['fastify', 'jose', 'lossless-json', 'pg', 'typebox', 'ws'])
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
 const { output } = await bundle.write({
   dir: fileURLToPath(built),
