@@ -43,8 +43,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     pool: 'forks',
     // Schemas and statements are made and forgotten all the time: with room for them, collecting takes a tenth of the CPU less.
-    // Most code runs a few times: to optimise it as soon as a server would takes a seventh of the CPU, and laws win nothing by it.
-    execArgv: ['--max-semi-space-size=64', '--interrupt-budget=800000'],
+    execArgv: ['--max-semi-space-size=64'],
     // Modules are Node's own: handed over one by one by Vite, they take twice the time to load.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     environment: new URL('support/loading/environment.mjs', import.meta.url).pathname,

@@ -28,7 +28,7 @@ const throughPgbouncer = ({ path, version, keepsStatements }: PgbouncerProgram):
   name: `PgBouncer ${version}`,
   keepsStatements,
   modes: ['transaction', 'session', 'statement'],
-  start: ({ size = 5, lines = [], statements: _, ...options }) =>
+  start: ({ size = 5, lines = [], statements: _statements, ...options }) =>
     startPgbouncer({
       program: path,
       ...options,
@@ -52,7 +52,7 @@ const throughPgcat = (): readonly Pooler[] => {
       name: `pgcat ${version}`,
       keepsStatements: false,
       modes: ['transaction', 'session'],
-      start: ({ mode = 'transaction', lines: _, ...options }) => {
+      start: ({ mode = 'transaction', lines: _lines, ...options }) => {
         if (mode === 'statement') throw new Error('pgcat has no such mode.')
         return startPgcat({ program: path, mode, ...options })
       },
