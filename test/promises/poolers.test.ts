@@ -204,7 +204,7 @@ describe.each(found)('through $name in transaction mode', ({ name, keepsStatemen
       await expect.poll(answered, { timeout: 15_000 }).toBe('{"data":{"me":"authenticated user3"}}')
       const at = Array.from({ length: 40 }, (_, n) => ask(server, `user${n}`, `{ me a${n % 5}: me }`))
       for (const [n, answer] of (await Promise.all(at)).entries())
-        expect(answer).toMatchObject({ data: { me: `authenticated user${n}` } })
+        expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
     }
   })
 
@@ -221,7 +221,7 @@ describe.each(found)('through $name in transaction mode', ({ name, keepsStatemen
         await admin.query('set max_prepared_statements = 0')
         const all = Array.from({ length: 60 }, (_, n) => ask(before, `user${n}`, `{ me a${n % 5}: me }`))
         for (const [n, answer] of (await Promise.all(all)).entries())
-          expect(answer).toMatchObject({ data: { me: `authenticated user${n}` } })
+          expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
       } finally {
         await admin.end()
         await before.stop()
