@@ -72,7 +72,12 @@ const serve = async (environment: Readonly<Record<string, string>> = {}): Promis
     LOG_LEVEL: 'info',
     ...environment,
   })
-  await untilReplica(served)
+  try {
+    await untilReplica(served)
+  } catch (error) {
+    await served.stop()
+    throw error
+  }
   return served
 }
 
