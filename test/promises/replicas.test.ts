@@ -63,7 +63,9 @@ const metric = async ({ url, service }: Served, series: string): Promise<number>
   return Number(line?.slice(series.length + 1) ?? NaN)
 }
 
-const onReplica = (served: Served): Promise<number> => metric(served, 'catalograph_reads_total{server="replica"}')
+/** Workers that have only begun tell no metrics, and have answered nothing. */
+const onReplica = async (served: Served): Promise<number> =>
+  (await metric(served, 'catalograph_reads_total{server="replica"}')) || 0
 
 const serve = async (environment: Readonly<Record<string, string>> = {}): Promise<Served> => {
   const served = await serveBuilt(primary, {
