@@ -3,6 +3,7 @@ import type { Exchange, RequestContext, RunExchange } from '../contract/executio
 import { checkingApart } from '../db/check/distributed.ts'
 import { createRoleSettings } from '../db/check/role-settings.ts'
 import { createRunOnConnection } from '../db/check/transaction.ts'
+import { findPooler, PoolerFault, poolerFault } from '../db/connect/pooler.ts'
 import { queryOn, type Query } from '../db/connect/session.ts'
 import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../db/connect/startup.ts'
 import { classifyConnecting } from '../db/failures/classify.ts'
@@ -18,6 +19,8 @@ export interface HandlerDatabase {
   readonly run: RunExchange
   /** Runs statements of our own as the login role. Rejects with DatabaseFailure. */
   readonly query: Query
+  /** Rejects with PoolerFault where a pooler is before the server through which requests would fail. */
+  readonly checkPooler: () => Promise<void>
   readonly close: () => void
 }
 
@@ -97,6 +100,13 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
       false,
     ),
     query,
+    checkPooler: async () => {
+      const fault = poolerFault(
+        'auto',
+        await findPooler(async () => ({ client: watched(await connect()), pooled: true })),
+      )
+      if (fault !== null) throw new PoolerFault(fault)
+    },
     close: () => {
       requests.close()
       own.close()

@@ -56,7 +56,10 @@ export interface Handler {
    * @param context of a worker: told what goes on after the answer, or after the client left
    */
   (request: Request, environment?: unknown, context?: HandlerContext): Promise<Response>
-  /** Resolves when the documents were compared with the database; rejects where none of them can be answered there. */
+  /**
+   * Resolves when the documents were compared with the database, and a pooler before it was looked at; rejects where none of them
+   * can be answered there.
+   */
   readonly ready: () => Promise<void>
   /** Ends the connections; those of running requests end with them. */
   readonly close: () => void
@@ -119,7 +122,11 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
     context?.waitUntil?.(answered)
     return answered
   }
-  return Object.assign(handle, { ready: async () => void (await source()), close: database.close })
+  const ready = async (): Promise<void> => {
+    await database.checkPooler()
+    await source()
+  }
+  return Object.assign(handle, { ready, close: database.close })
 }
 
 const methods = 'GET, HEAD, POST'

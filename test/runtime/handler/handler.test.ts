@@ -19,6 +19,7 @@ import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { examplesIn, readPage } from '../../support/examples.ts'
+import { poolers } from '../../support/poolers.ts'
 import { serveBuilt } from '../../support/served.ts'
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
@@ -36,11 +37,14 @@ let artifacts: DocumentTexts
 let handler: Handler
 let opened = 0
 
-const connect = async (): Promise<pg.Client> => {
-  opened += 1
-  const client = new pg.Client({ connectionString: db.url })
+const connectTo = async (connectionString: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString })
   await client.connect()
   return client
+}
+const connect = (): Promise<pg.Client> => {
+  opened += 1
+  return connectTo(db.url)
 }
 const open = (given: DocumentTexts, options: Partial<HandlerOptions> = {}): Handler =>
   createHandler(given, { connect, jwtSecret, connections: 2, ...options })
@@ -303,13 +307,7 @@ describe('createHandler', () => {
     expect(await code(post(byHash(documents.mine, { n: 1 })), away)).toEqual([503, 'DATABASE_UNAVAILABLE'])
     const other = await createDatabase({ prepare: true, sql: '' })
     try {
-      const elsewhere = open(artifacts, {
-        connect: async () => {
-          const client = new pg.Client({ connectionString: other.url })
-          await client.connect()
-          return client
-        },
-      })
+      const elsewhere = open(artifacts, { connect: () => connectTo(other.url) })
       await expect(elsewhere.ready()).rejects.toThrow(/of another database/)
       expect(await code(post(byHash(documents.mine, { n: 1 })), elsewhere)).toEqual([503, 'UNAVAILABLE'])
       elsewhere.close()
@@ -317,6 +315,27 @@ describe('createHandler', () => {
       await other.drop()
     }
   })
+
+  const unfit = poolers().flatMap(({ name, modes, start }) => [
+    ...(modes.includes('statement') ? ([[name, { mode: 'statement' }, /set its pool_mode/, start]] as const) : []),
+    ...(name.startsWith('pgcat') ? ([[name, { statements: 100 }, /set its prepared_statements/, start]] as const) : []),
+  ])
+
+  it.each(unfit)(
+    'tells before it answers that requests would fail through %s with %o',
+    async (_, options, sentence, start) => {
+      const url = new URL(db.url)
+      const before = await start({ serverPort: Number(url.port), ...options })
+      url.port = String(before.port)
+      const behind = open(artifacts, { connect: () => connectTo(url.href) })
+      try {
+        await expect(behind.ready()).rejects.toThrow(sentence)
+      } finally {
+        behind.close()
+        await before.close()
+      }
+    },
+  )
 
   it('goes on after a change that a document survives, and says that one does not', async () => {
     await db.query('alter table notes add column more int')
