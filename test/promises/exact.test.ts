@@ -7,7 +7,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { worlds } from '../support/arbitraries/world.ts'
 import { introspect } from '../support/api-schema.ts'
-import type { Question } from '../../compiler/tools/verify/interpreter/world.ts'
+import type { Question, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { catalogOf } from '../support/catalog.ts'
 import { answeredAlone } from '../support/compiled-alone.ts'
 import { readCase } from '../support/exact/case.ts'
@@ -112,33 +112,37 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
     await often(async (draw) => assertOrderIndependent(draw, catalog))
   })
 
-  test('documents are answered by the same bytes where they alone are there, compiled', async () => {
-    const engine = createEngine(await stage.service.revision())
-    const database = openDatabase({ url: stage.service.db.url, schemas: ['public'], poolSize: 1 })
-    let compared = 0
-    const demandSame = async ({ document, operationName, ...asked }: Question): Promise<void> => {
-      const options = { ...asked, live: true, ...(operationName !== null && { operationName }) }
-      const general = await stage.service.serve(document, options)
-      if (/^\s*mutation\b/.test(document)) await stage.reset()
-      const alone = await answeredAlone(database.run, engine, { text: document, operationName, ...asked })
-      if (/^\s*mutation\b/.test(document)) await stage.reset()
-      if (alone === null) return
-      compared += 1
-      expect(alone, document).toBe(general.body)
-    }
-    const drawn = (numbers: readonly number[]): Question => drawQuestion(drawFrom(numbers), stage.world).question
-    const paged = fc
+  const pagedIn = (world: World): readonly Question[] =>
+    fc
       .sample(choices(400), { seed, numRuns: 300 })
-      .map(drawn)
+      .map((numbers) => drawQuestion(drawFrom(numbers), world).question)
       .filter(({ document }) => /\b(?:first|last): \$/.test(document))
+
+  test('documents are answered by the same bytes where they alone are there, compiled', async () => {
+    const both = await openBothWays(stage)
     try {
-      await often(async (draw) => demandSame(drawQuestion(draw, stage.world).question))
-      for (const question of paged.slice(0, 8)) await demandSame(question)
+      await often(async (draw) => both.demandSame(drawQuestion(draw, stage.world).question))
+      const paged = pagedIn(stage.world)
+      for (const question of paged.slice(0, 8)) await both.demandSame(question)
+      expect(paged.length).toBeGreaterThan(8)
+      expect(both.answers.length).toBeGreaterThan(0)
     } finally {
-      await database.close()
+      await both.close()
     }
-    expect(paged.length).toBeGreaterThan(8)
-    expect(compared).toBeGreaterThan(0)
+  })
+
+  test('so they are under a limit of rows, whatever their pages come to', async () => {
+    const limited = await openStage({ ...stage.world, limits: { fields: null, rows: 25 } })
+    const both = await openBothWays(limited)
+    try {
+      for (const question of pagedIn(limited.world).slice(0, 12)) await both.demandSame(question)
+      const refused = both.answers.filter((answer) => answer.includes('"ROW_LIMIT_EXCEEDED"'))
+      expect(refused.length).toBeGreaterThan(0)
+      expect(both.answers.length).toBeGreaterThan(refused.length)
+    } finally {
+      await both.close()
+      await limited.close()
+    }
   })
 
   test('every text is one statement, and holds no value', async () => {
@@ -153,3 +157,28 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
     ])
   })
 })
+
+/** What asks documents of a stage both ways. */
+interface BothWays {
+  readonly demandSame: (question: Question) => Promise<void>
+  /** Of those that can be asked both ways. */
+  readonly answers: readonly string[]
+  readonly close: () => Promise<void>
+}
+
+async function openBothWays({ service, reset }: Stage<TestService>): Promise<BothWays> {
+  const engine = createEngine(await service.revision())
+  const database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
+  const answers: string[] = []
+  const demandSame = async ({ document, operationName, ...asked }: Question): Promise<void> => {
+    const options = { ...asked, live: true, ...(operationName !== null && { operationName }) }
+    const general = await service.serve(document, options)
+    if (/^\s*mutation\b/.test(document)) await reset()
+    const alone = await answeredAlone(database.run, engine, { text: document, operationName, ...asked })
+    if (/^\s*mutation\b/.test(document)) await reset()
+    if (alone === null) return
+    answers.push(alone)
+    expect(alone, document).toBe(general.body)
+  }
+  return { demandSame, answers, close: database.close }
+}

@@ -14,9 +14,9 @@ import {
   type UnnamedStatement,
 } from '../../../runtime/graphql/compiled/format.ts'
 import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
-import { allowlistCacheLimits, createDocuments, type Documents } from '../../../runtime/graphql/prepared/documents.ts'
 import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
 import { declaredVariables } from '../../../runtime/graphql/prepared/input-types.ts'
+import { checkTerms } from '../../../runtime/graphql/prepared/row-terms.ts'
 import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
 import { inSteps, type Statements } from '../../../runtime/graphql/statements/statements.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
@@ -24,6 +24,7 @@ import type { DeclaredVariable } from '../../../runtime/graphql/variables/types.
 import type { PlacedHole } from '../../../runtime/sql/print.ts'
 import { variablesFor } from '../cost/variables.ts'
 import { operationNames } from '../diff/documents.ts'
+import { createBoundedDocuments, type BoundedDocuments } from './bounded.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { addressed, type AddressedFile } from './print.ts'
@@ -77,7 +78,7 @@ export function createDocumentMaker(engine: Engine): MakeDocument {
     const own = engine.view(role)
     const seen = isOnly ? null : seenBy(own.visible)
     const view = seen === null ? own : roleViewOf(seen.visible)
-    const prepared = createDocuments({ ...needs.engine, view: () => view }, allowlistCacheLimits)
+    const prepared = createBoundedDocuments({ ...needs.engine, view: () => view })
     const found = new Set<string>()
     const errors: ErrorEntry[] = []
     const operations = operationsOf({ view, prepared, document, types: found }, (error) => errors.push(error))
@@ -103,7 +104,7 @@ export function createDocumentMaker(engine: Engine): MakeDocument {
 
 interface Asked {
   readonly view: RoleView
-  readonly prepared: Documents
+  readonly prepared: BoundedDocuments
   readonly document: DocumentSource
   /** Takes the types of its variables. */
   readonly types: Set<string>
@@ -129,7 +130,7 @@ function refuseUnreadable({ view: { role, visible } }: Asked): void {
 }
 
 function operationOf({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
-  const found = prepared.find({ role: view.role, text: document.text, operationName: name })
+  const { found, rows } = prepared({ role: view.role, text: document.text, operationName: name })
   const declared = declaredVariables(view.schema, found.definitions)
   for (const { type } of declared) types.add(type.text)
   const { strict, planned } = found.sketch
@@ -138,6 +139,7 @@ function operationOf({ view, prepared, document, types }: Asked, name: string | 
     planned: Object.fromEntries(planned),
     nulls: strict ? nullsOf(declared, found, thought) : [],
     ...(!strict && { lenient: true as const }),
+    ...(rows !== null && { rows }),
   }
   return {
     name,
@@ -185,7 +187,7 @@ const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
 /** @throws Refusal where an example cannot be asked */
 function shapesOf(
   declared: readonly DeclaredVariable[],
-  form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
+  form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient' | 'rows'>,
   { prepare }: Document,
   examples: readonly Given[],
   thought: readonly Given[],
@@ -193,8 +195,11 @@ function shapesOf(
   const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
   const key = shapeKeyOf(declared, form)
   const shapes = new Map<string, CompiledShape>()
-  for (const variables of examples)
-    shapes.set(key(read(variables)), { variables, ...unnamed(inSteps(prepare(variables).statements)) })
+  for (const variables of examples) {
+    const values = read(variables)
+    if (form.rows !== undefined) checkTerms(form.rows, values)
+    shapes.set(key(values), { variables, ...unnamed(inSteps(prepare(variables).statements)) })
+  }
   for (const variables of thought) {
     const found = outcomeOf(() => key(read(variables)))
     // What is thought up need not fit its type.

@@ -5,6 +5,7 @@ import { sha256Hex } from '../../lib/sha256.ts'
 import type { SizeHole } from '../../sql/tree.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import type { Known } from '../prepared/document.ts'
+import { checkTerms } from '../prepared/row-terms.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
 import { named } from '../statements/named.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
@@ -134,7 +135,7 @@ const otherForm =
 /** @param filled the statements of the document's operations, by operation and key, with texts that are whole */
 function operationOf(
   role: string,
-  { name: operation, kind, variables, shapes, ...form }: CompiledOperation,
+  { name: operation, kind, variables, shapes, rows, ...form }: CompiledOperation,
   typeOf: (text: string) => InputType,
   filled: Lru<string, Statements>,
 ): KnownOperation {
@@ -152,6 +153,7 @@ function operationOf(
       const shape = `${filledKeyOf(values)}${operation ?? ''}`
       const before = filled.get(shape)
       if (before !== undefined) return { statements: before, variables: values, shape }
+      if (rows !== undefined) checkTerms(rows, values)
       const key = keyOf(values)
       const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
       if (found === undefined) throw notForeseen(declared, values)

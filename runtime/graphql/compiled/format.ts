@@ -2,6 +2,7 @@ import type { Manifest } from '../../contract/manifest.ts'
 import type { DocumentAddresses } from '../../contract/revision.ts'
 import type { Start } from '../../db/check/definitions.ts'
 import type { NamedFunction, NamedRelations } from '../../db/check/fits.ts'
+import type { RowBound } from '../prepared/row-terms.ts'
 import type { ErrorEntry } from '../protocol/failures.ts'
 import type { SizeHole } from '../../sql/tree.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
@@ -10,7 +11,7 @@ import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 6
+export const documentsFormat = 7
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -73,6 +74,8 @@ export interface CompiledOperation {
   readonly nulls: readonly string[]
   /** The specification's rules are off: the key of a shape is the JSON text of its variables. */
   readonly lenient?: true
+  /** Held before a shape is looked for; absent: no page sizes come to more rows than are allowed, or the shapes tell. */
+  readonly rows?: RowBound
   readonly shapes: Readonly<Record<string, CompiledShape>>
 }
 

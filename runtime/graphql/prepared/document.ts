@@ -7,7 +7,8 @@ import { parseOperation, toOperation, type Operation } from '../operation/operat
 import type { Variables } from '../plan/input.ts'
 import { toPlan } from '../plan/plan.ts'
 import type { Plan } from '../plan/types.ts'
-import { checkRows } from './row-limit.ts'
+import { countRows, rowLimitOf } from './row-limit.ts'
+import { checkSum } from './row-terms.ts'
 import { shapeOf, type Planned } from '../variables/shape.ts'
 import { createFittingReader } from '../variables/read.ts'
 import { declaredVariables } from './input-types.ts'
@@ -69,7 +70,7 @@ export function createDocument(
 ): Document {
   const view = engine.view(role)
   const operation = toOperation(view, text, operationName, pace)
-  const sketch = sketchOf(view, operation)
+  const sketch = sketchOf(engine, view, operation)
   const { writes, streams, definitions } = sketch
   const read = readVariables(view, operation)
   const again = (): Operation => parseOperation(view, text, operationName)
@@ -84,7 +85,7 @@ export function createDocument(
     sketch,
     prepare: (given) => made(given, () => false) ?? impossible(),
     ready: (given) => made(given, isMuch),
-    plan: (given) => planOf(view, again(), read(given)),
+    plan: (given) => planOf(engine, view, again(), read(given)),
   }
 }
 
@@ -111,14 +112,12 @@ function weightOfValue(value: unknown): number {
   return sum
 }
 
-const sketchOf = ({ schema, visible }: RoleView, operation: Operation): Sketch => ({
+const sketchOf = ({ manifest }: Engine, { schema }: RoleView, operation: Operation): Sketch => ({
   writes: operation.node.operation === 'mutation',
   streams: operation.node.operation === 'subscription',
   strict: operation.strict,
   definitions: operation.node.variableDefinitions ?? [],
-  planned: operation.strict
-    ? plannedVariables(schema, operation, (visible.manifest.limits?.rows ?? null) !== null)
-    : new Map(),
+  planned: operation.strict ? plannedVariables(schema, operation, rowLimitOf(manifest) !== null) : new Map(),
 })
 
 interface Readers {
@@ -148,7 +147,7 @@ function prepareStrict(
     if (isMuch(given)) return null
     const parsed = first ?? again()
     first = null
-    const statements = toStatements(engine, view.role, planOf(view, parsed, variables))
+    const statements = toStatements(engine, view.role, planOf(engine, view, parsed, variables))
     shapes.set(shape, statements)
     return { statements, variables: variables.values, shape }
   }
@@ -159,7 +158,7 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation, re
   return (given, isMuch) => {
     if (isMuch(given)) return null
     const variables = read(given)
-    const statements = toStatements(engine, view.role, planOf(view, operation, variables))
+    const statements = toStatements(engine, view.role, planOf(engine, view, operation, variables))
     return { statements, variables: {}, shape: null }
   }
 }
@@ -185,7 +184,8 @@ export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes
   }
 }
 
-function planOf(view: RoleView, operation: Operation, variables: Variables): Plan {
-  checkRows(view, operation, variables)
+function planOf({ manifest }: Engine, view: RoleView, operation: Operation, variables: Variables): Plan {
+  const limit = rowLimitOf(manifest)
+  if (limit !== null) checkSum(limit, countRows(view, operation, variables))
   return toPlan(view, operation, variables)
 }

@@ -10,30 +10,20 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import type { EntityFacts } from '../../contract/manifest.ts'
+import type { EntityFacts, Manifest } from '../../contract/manifest.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
-import { refuse } from '../protocol/failures.ts'
 import type { Operation } from '../operation/operation.ts'
 import { argumentName } from '../../engine/related-changes.ts'
 import { toInput, type Input, type Variables } from '../plan/input.ts'
 import { insertedRows, namesRelated } from '../plan/nested.ts'
 import { relatedRows } from '../plan/related-changes.ts'
+import { sizeOf, type SizedPage } from './row-terms.ts'
 
-/** `limits.rows` (spec/graphql.md 17), held before a document is planned. @throws Refusal */
-export function checkRows(view: RoleView, operation: Operation, variables: Variables): void {
-  const limit = view.visible.manifest.limits?.rows ?? null
-  if (limit === null) return
-  const rows = countRows(view, operation, variables)
-  if (rows > limit) {
-    throw refuse(
-      'ROW_LIMIT_EXCEEDED',
-      `The document may select ${Number.isSafeInteger(rows) ? rows : 'more than 9007199254740991'} rows; at most ${limit} are allowed.`,
-    )
-  }
-}
+/** `limits.rows` of all served schemas (spec/graphql.md 17); null: there is none. */
+export const rowLimitOf = ({ limits }: Pick<Manifest, 'limits'>): number | null => limits?.rows ?? null
 
 /**
  * The rows that a document may read.
@@ -41,55 +31,78 @@ export function checkRows(view: RoleView, operation: Operation, variables: Varia
  * Each mention of a field counts, also one that a directive would skip, as the limits of spec/graphql.md, decision 10
  * count. The number of a fragment is computed once, so the cost grows with the document and not with its expansion.
  */
-export function countRows(view: RoleView, operation: Operation, variables: Variables): number {
-  const root = view.schema.getRootType(operation.node.operation) ?? undefined
-  return sumOf(createCounter(view, operation, variables)(root, operation.node.selectionSet))
+export const countRows = (view: RoleView, operation: Operation, variables: Variables): number =>
+  countIn(view, operation, {
+    none: 0,
+    one: 1,
+    plus: (some, more) => some + more,
+    paged: (page, each) => times(sizeOf(page, variables.values), each),
+    named: (field, node) => nestedRows(view.visible, field, node, variables),
+  })
+
+/** Rows, as numbers or as what stands for these. */
+export interface Counting<T> {
+  readonly none: T
+  readonly one: T
+  readonly plus: (some: T, more: T) => T
+  /** So many for each row of a page. */
+  readonly paged: (page: SizedPage, each: T) => T
+  /** Those that the arguments of a field name with related ones. */
+  readonly named: (field: GraphQLField<unknown, unknown>, node: FieldNode) => T
 }
 
-type Count = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => Rows
+/** The rows that a document may read, counted as one likes. */
+export function countIn<T>(view: RoleView, operation: Operation, counting: Counting<T>): T {
+  const root = view.schema.getRootType(operation.node.operation) ?? undefined
+  const { each, whole } = createCounter(view, operation, counting)(root, operation.node.selectionSet)
+  return counting.plus(each, whole)
+}
+
+type Count<T> = (type: GraphQLNamedType | undefined, set: SelectionSetNode | undefined) => Rows<T>
 
 /** Rows below a field: for each row of its page, and for the page as a whole. */
-interface Rows {
-  readonly each: number
-  readonly whole: number
+interface Rows<T> {
+  readonly each: T
+  readonly whole: T
 }
 
-const noRows: Rows = { each: 0, whole: 0 }
-const sumOf = ({ each, whole }: Rows): number => each + whole
-
-function createCounter({ schema, visible }: RoleView, { fragments }: Operation, variables: Variables): Count {
-  const { values } = variables
-  const known = new Map<string, Rows>()
-  const ofFragment = (name: string): Rows => {
+function createCounter<T>(
+  { schema, visible }: RoleView,
+  { fragments }: Operation,
+  { none, one, plus, paged, named }: Counting<T>,
+): Count<T> {
+  const noRows: Rows<T> = { each: none, whole: none }
+  const known = new Map<string, Rows<T>>()
+  const ofFragment = (name: string): Rows<T> => {
     const fragment = fragments.get(name)
     if (fragment === undefined) return noRows
     const rows = known.get(name) ?? ofSet(typeNamed(schema, fragment.typeCondition.name.value), fragment.selectionSet)
     known.set(name, rows)
     return rows
   }
-  const ofField = (type: GraphQLNamedType | undefined, node: FieldNode): Rows => {
+  const ofField = (type: GraphQLNamedType | undefined, node: FieldNode): Rows<T> => {
     const field = isObjectType(type) || isInterfaceType(type) ? type.getFields()[node.name.value] : undefined
     // __typename and introspection read no rows.
     if (field === undefined) return noRows
-    const inner = ofSet(getNamedType(field.type), node.selectionSet)
+    const { each, whole } = ofSet(getNamedType(field.type), node.selectionSet)
     const pages = pagesOf(field, visible.entity)
-    if (pages === null) return { each: sumOf(inner) + nestedRows(visible, field, node, variables), whole: 0 }
-    const rows = times(pageSize(pages, node, values), 1 + inner.each) + inner.whole
+    if (pages === null) return { each: plus(plus(each, whole), named(field, node)), whole: none }
+    const rows = plus(paged(pageSize(pages, node), plus(one, each)), whole)
     // Groups are of all pages of their collection together.
-    return meaningOf(field).kind === 'member' ? { each: 0, whole: rows } : { each: rows, whole: 0 }
+    return meaningOf(field).kind === 'member' ? { each: none, whole: rows } : { each: rows, whole: none }
   }
-  const ofSelection = (type: GraphQLNamedType | undefined, selection: SelectionNode): Rows => {
+  const ofSelection = (type: GraphQLNamedType | undefined, selection: SelectionNode): Rows<T> => {
     if (selection.kind === Kind.FIELD) return ofField(type, selection)
     if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value)
     const condition = selection.typeCondition?.name.value
     return ofSet(condition === undefined ? type : typeNamed(schema, condition), selection.selectionSet)
   }
-  const ofSet: Count = (type, set) => {
-    let [each, whole] = [0, 0]
+  const ofSet: Count<T> = (type, set) => {
+    let { each, whole } = noRows
     for (const selection of set?.selections ?? []) {
       const rows = ofSelection(type, selection)
-      each += rows.each
-      whole += rows.whole
+      each = plus(each, rows.each)
+      whole = plus(whole, rows.whole)
     }
     return { each, whole }
   }
@@ -157,16 +170,14 @@ function nestedRows(
   return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
 }
 
-function pageSize({ maxRows }: Pages, node: FieldNode, values: Variables['values']): number {
-  const asked = countGiven(node, 'first', values) ?? countGiven(node, 'last', values) ?? maxRows
-  return Math.min(asked, maxRows)
+function pageSize({ maxRows }: Pages, node: FieldNode): SizedPage {
+  return { asked: ['first', 'last'].flatMap((name) => askedBy(node, name)), most: maxRows }
 }
 
-/** A count as the document or its variables give it; what is no count is refused when it is planned. */
-function countGiven(node: FieldNode, name: string, values: Variables['values']): number | null {
+/** What the document gives as a count: a variable, or a number from 0. */
+function askedBy(node: FieldNode, name: string): SizedPage['asked'] {
   const given = node.arguments?.find((argument) => argument.name.value === name)?.value
-  const value =
-    given?.kind === Kind.VARIABLE ? values[given.name.value] : given?.kind === Kind.INT ? given.value : undefined
-  const count = value === null || value === undefined ? Number.NaN : Number(value)
-  return count >= 0 ? count : null
+  if (given?.kind === Kind.VARIABLE) return [given.name.value]
+  // A negative one is refused when it is planned.
+  return given?.kind === Kind.INT && Number(given.value) >= 0 ? [Number(given.value)] : []
 }

@@ -402,7 +402,7 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 6', '"format": 5'), /has format 5, this version reads format 6/],
+      ['of another format', edited('"format": 7', '"format": 6'), /has format 6, this version reads format 7/],
       ['whose index lacks a part', edited('"needs"', '"other"'), /index.json was changed after it was compiled/],
       [
         'whose index says something else',
