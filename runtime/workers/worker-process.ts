@@ -58,11 +58,7 @@ export function hire(
   cluster.schedulingPolicy = cluster.SCHED_NONE
   // Bytes travel as they are (Node manual, child_process, advanced serialization).
   cluster.setupPrimary({ serialization: 'advanced' })
-  const worker = cluster.fork({
-    [numberVariable]: String(number),
-    [earlyVariable]: listensEarly ? '1' : '',
-    ...oneByOneAccept,
-  })
+  const worker = cluster.fork({ [numberVariable]: String(number), [earlyVariable]: listensEarly ? '1' : '' })
   let serve: (url: string) => void = () => undefined
   const serving = new Promise<string>((resolve) => (serve = resolve))
   const calls = {
@@ -126,9 +122,6 @@ export function hire(
   })
   return place
 }
-
-/** A worker that accepted a connection lets the others have the next one (libuv, uv_tcp_listen). */
-const oneByOneAccept = { UV_TCP_SINGLE_ACCEPT: '1' }
 
 const numberVariable = 'WORKER_NUMBER'
 const earlyVariable = 'WORKER_LISTENS_EARLY'
