@@ -1,8 +1,10 @@
-import { readdir, rm } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { parseAst } from 'rolldown/parseAst'
 
 // Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and each of the threads that
 // read documents into a file. Node takes half a millisecond for each of hundreds of modules. Of packages those go in that every
@@ -40,22 +42,45 @@ const open = (name, path, packages) => {
   })
 }
 
-const bundle = await open('cli', 'cli.ts', ['fastify', 'jose', 'lossless-json', 'pg', 'typebox', 'ws'])
+/** Ascii alone: V8 keeps a text with any other character in twice the space. What is not stands in strings and comments. */
+const inAscii = (code) =>
+  code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+/** Places of `import()` in a tree. */
+const importsIn = (node) =>
+  node === null || typeof node !== 'object'
+    ? []
+    : [...(node.type === 'ImportExpression' ? [node.start] : []), ...Object.values(node).flatMap(importsIn)]
+
+/** What is left of `import()` is what the loader of the parts hands over (tools/cli/parts.ts). */
+const withImportModule = (code) =>
+  importsIn(parseAst(code))
+    .toSorted((a, b) => b - a)
+    .reduce((text, start) => `${text.slice(0, start)}importModule${text.slice(start + 'import'.length)}`, code)
+
+const bundle = await open('main', 'tools/cli/main.ts', ['fastify', 'jose', 'lossless-json', 'pg', 'typebox', 'ws'])
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
-const { output } = await bundle.write({
+const { output } = await bundle.generate({
+  format: 'cjs',
+  entryFileNames: `${part}[name].cjs`,
+  chunkFileNames: `${part}[name]-[hash].cjs`,
+})
+await bundle.close()
+// Beside the entry: the paths of import.meta.url mean the same in all of them.
+for (const { fileName, code } of output) await writeFile(new URL(fileName, built), withImportModule(inAscii(code)))
+
+const entry = await open('cli', 'cli.ts', [])
+const { output: loading } = await entry.write({
   dir: fileURLToPath(built),
   format: 'es',
   entryFileNames: '[name].js',
-  // Beside the entry: the paths of import.meta.url mean the same in all of them.
-  chunkFileNames: `${part}[name]-[hash].js`,
+  chunkFileNames: `${part}[name].js`,
 })
-await bundle.close()
+await entry.close()
 
 // cli.ts looks at the version of Node, and sets NODE_ENV before packages look at it; imports come before all else of a file.
-for (const { isEntry, imports } of output) {
-  const early = (isEntry ? imports : []).filter((id) => !id.startsWith(part))
-  if (early.length > 0) throw new Error(`the command line loads ${early.join(', ')} at once`)
-}
+for (const { isEntry, imports } of loading)
+  if (isEntry && imports.length > 0) throw new Error(`the command line loads ${imports.join(', ')} at once`)
 
 // A thread is started without the modules that the process has: what reads long documents anew whenever it was not asked for a
 // while, what compiles documents with each compile of many.
@@ -66,3 +91,7 @@ for (const path of threads) {
   await thread.write({ dir: fileURLToPath(new URL(`../${dirname(path)}/`, built)), format: 'es', codeSplitting: false })
   await thread.close()
 }
+
+// In a process of its own, as a server is.
+const warm = fileURLToPath(new URL('warm.mjs', import.meta.url))
+execFileSync(process.execPath, [warm], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'inherit'] })
