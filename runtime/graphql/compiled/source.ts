@@ -113,7 +113,8 @@ function together(needs: DocumentsIndex['needs']): DocumentNeeds {
     for (const [schema, relations] of Object.entries(one.relations)) {
       const found = schemas.get(schema) ?? new Map<string, NamedColumns>()
       schemas.set(schema, found)
-      for (const [name, columns] of Object.entries(relations)) found.set(name, { ...found.get(name), ...columns })
+      for (const [name, columns] of Object.entries(relations))
+        found.set(name, Object.assign(found.get(name) ?? {}, columns))
     }
     for (const fn of one.functions) functions.set(keyOf(fn), fn)
   }
