@@ -18,19 +18,35 @@ export const renderPlainBare: RenderBare = ({ code, message }) => ({
 
 /** Status, headers and body of a failure that is answered where there is no reply; the connection ends with it. */
 export function bareAnswer(code: HttpFailureCode, render: RenderBare): BareAnswer {
-  const rendered = render(new HttpFailure(code))
-  const { status } = rendered
-  const body = JSON.stringify(rendered.body)
-  const headers = {
-    ...openHeaders,
-    ...rendered.headers,
-    'x-request-id': randomUUID(),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(body)),
-    ...statusHeaders(status),
-    connection: 'close',
+  const { status, headers, body } = renderedOnce(code, render)
+  return { status, headers: { ...headers, 'x-request-id': randomUUID() }, body }
+}
+
+/** What each of these answers has: to strangers who send nonsense they are given by the thousand. */
+const rendered = new WeakMap<RenderBare, Map<HttpFailureCode, BareAnswer>>()
+
+function renderedOnce(code: HttpFailureCode, render: RenderBare): BareAnswer {
+  const known = rendered.get(render) ?? new Map<HttpFailureCode, BareAnswer>()
+  const answer = known.get(code) ?? renderAnswer(code, render)
+  rendered.set(render, known.set(code, answer))
+  return answer
+}
+
+function renderAnswer(code: HttpFailureCode, render: RenderBare): BareAnswer {
+  const { status, headers, body: value } = render(new HttpFailure(code))
+  const body = JSON.stringify(value)
+  return {
+    status,
+    headers: {
+      ...openHeaders,
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      ...statusHeaders(status),
+      connection: 'close',
+    },
+    body,
   }
-  return { status, headers, body }
 }
 
 export interface BareAnswer {
