@@ -8,8 +8,8 @@ import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { RunExchange } from './contract/execution.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
+import { openServerPool, type ServerDatabase } from './database.ts'
 import { logOutages } from './db/failures/outages.ts'
-import { openDatabase, type Database, type DatabaseOptions } from './db/pool/pool.ts'
 import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
@@ -21,7 +21,7 @@ import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
 import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
-import { answersSizeOf, usualServerLimits } from './http/limits.ts'
+import { usualServerLimits } from './http/limits.ts'
 import { handlesOf } from './http/listening-handles.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts'
@@ -29,7 +29,6 @@ import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
 import { projectKeys } from './identity/keys.ts'
-import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
@@ -124,33 +123,6 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     },
   }
 }
-
-/** The pool that requests run on, and the memory that their answers share. */
-export interface ServerDatabase extends Database {
-  readonly answers: ByteBudget
-}
-
-/** Opens it; it connects when it is first used. */
-export function openServerDatabase(settings: ServerSettings): ServerDatabase {
-  const answers = createByteBudget(answersSizeOf(settings.workers))
-  return { ...openServerPool(settings, settings.databaseUrl, answers), answers }
-}
-
-const openServerPool = (
-  settings: ServerSettings,
-  url: string,
-  answers: ByteBudget,
-  replaying?: DatabaseOptions['replaying'],
-): Database =>
-  openDatabase({
-    url,
-    schemas: settings.schemas,
-    poolSize: settings.poolSize,
-    pooler: settings.pooler,
-    statementTimeout: settings.statementTimeoutMs ?? undefined,
-    answers,
-    ...(replaying !== undefined && { replaying }),
-  })
 
 /** Null: there are none. */
 function openServerReplicas({ settings, database, log, siblings }: ServerParts): Replicas | null {

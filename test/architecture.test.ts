@@ -47,7 +47,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/observe'],
   ['runtime/admin'],
   ['runtime/dashboard'],
-  ['runtime/app.ts'],
+  ['runtime/app.ts', 'runtime/database.ts'],
   ['runtime/server.ts'],
   ['runtime/main.ts'],
   ['compiler/tools/cli'],

@@ -1,4 +1,5 @@
-import { openServerDatabase, type ServerSettings } from '../../runtime/server.ts'
+import { openServerDatabase } from '../../runtime/database.ts'
+import type { ServerSettings } from '../../runtime/server.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { readSettings } from '../../runtime/settings/read.ts'

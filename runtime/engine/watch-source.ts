@@ -59,3 +59,15 @@ export function startingWith(first: Revision, source: RevisionSource): RevisionS
     return revision ?? source()
   }
 }
+
+/** A source that has been asked for its first revision already. */
+export function begun(source: RevisionSource): RevisionSource {
+  let first: Promise<Revision> | null = source()
+  // Whoever asks learns of it.
+  first.catch(() => undefined)
+  return () => {
+    const asked = first ?? source()
+    first = null
+    return asked
+  }
+}

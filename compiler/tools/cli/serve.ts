@@ -2,10 +2,12 @@ import type { RevisionSource } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { documentsIn, readDocumentFile } from '../../../runtime/graphql/compiled/read.ts'
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
+import { openServerDatabase, type ServerDatabase } from '../../../runtime/database.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
+import { begun } from '../../../runtime/engine/watch-source.ts'
 import type { GraphqlService, ServiceParts } from '../../../runtime/graphql/serve.ts'
-import { runServer } from '../../../runtime/main.ts'
-import { openServerDatabase, type ServerSettings } from '../../../runtime/server.ts'
+import { within } from '../../../runtime/lib/within.ts'
+import type { ServerSettings } from '../../../runtime/server.ts'
 import type { Log } from '../../../runtime/log/events.ts'
 import { workerPlace } from '../../../runtime/workers/worker-process.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
@@ -61,7 +63,9 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   const stopRequested = terminal.stopRequested()
   const log = logOf(settings, terminal)
   const database = openServerDatabase(settings)
-  const [source, createService] = await Promise.all([sourceOf(given, settings, log, database), serviceFor(given)])
+  const make = (): Promise<RevisionSource> => sourceOf(given, settings, log, database)
+  const source = await (given['only-compiled'] === true ? askedEarly(database, make) : make())
+  const [{ runServer }, createService] = await Promise.all([import('../../../runtime/main.ts'), serviceFor(given)])
   await runServer({
     settings,
     database,
@@ -73,6 +77,20 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
     stopRequested,
   })
   return exitCodes.done
+}
+
+/** How long a server waits for a connection before it loads the rest and listens: its database may be away. */
+const connectingMs = 100
+
+/**
+ * Postgres looks at what compiled documents need while the server is loaded. It connects while their index is read: on a connection that
+ * is there the statement goes out at once.
+ */
+async function askedEarly({ ping }: ServerDatabase, make: () => Promise<RevisionSource>): Promise<RevisionSource> {
+  const connected = ping().catch(() => undefined)
+  const source = await make()
+  await within(connectingMs, connected)
+  return begun(source)
 }
 
 /** What answers requests. For compiled documents it is one that loads neither a parser nor a schema. */
