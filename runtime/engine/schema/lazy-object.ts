@@ -13,7 +13,7 @@ export interface FieldMakers {
  * of a schema with thousands of relations, and for a table that hundreds refer to, takes longer than answering.
  */
 export class LazyObjectType extends GraphQLObjectType {
-  readonly #fields: GraphQLFieldMap<unknown, unknown>
+  readonly #fields: () => Fields
 
   constructor(
     name: string,
@@ -25,34 +25,57 @@ export class LazyObjectType extends GraphQLObjectType {
     this.#fields = lazyFields(name, makers)
   }
 
-  override getFields(): GraphQLFieldMap<unknown, unknown> {
-    return this.#fields
+  override getFields(): Fields {
+    return this.#fields()
   }
 }
 
+type Fields = GraphQLFieldMap<unknown, unknown>
 type Made = GraphQLField<unknown, unknown>
 
-/** Looks like a plain object without prototype that holds every field. */
-function lazyFields(type: string, makers: () => FieldMakers): GraphQLFieldMap<unknown, unknown> {
+/**
+ * What looks like a plain object without prototype that holds every field; and is one, of the same fields, once somebody went through
+ * all of them.
+ */
+function lazyFields(type: string, makers: () => FieldMakers): () => Fields {
   let known: FieldMakers | undefined
   const all = (): FieldMakers => (known ??= makers())
   const made = new Map<string | symbol, Made>()
+  let whole: Fields | undefined
+  const make = (missing: Readonly<Record<string, SchemaField>>): void => {
+    for (const field of Object.values(new GraphQLObjectType({ name: type, fields: missing }).getFields()))
+      made.set(field.name, field)
+  }
   const find = (name: string | symbol): Made | undefined => {
     const before = made.get(name)
     if (before !== undefined || typeof name === 'symbol') return before
-    const make = all().find(name)
-    if (make === undefined) return undefined
-    const field = new GraphQLObjectType({ name: type, fields: { [name]: make() } }).getFields()[name]
-    if (field !== undefined) made.set(name, field)
-    return field
+    const maker = all().find(name)
+    if (maker === undefined) return undefined
+    make({ [name]: maker() })
+    return made.get(name)
   }
-  return new Proxy(Object.create(null) as GraphQLFieldMap<unknown, unknown>, {
+  const makeWhole = (): Fields => {
+    const { names, find: makerOf } = all()
+    const missing = names().flatMap((name) => {
+      const maker = made.has(name) ? undefined : makerOf(name)
+      return maker === undefined ? [] : [[name, maker()] as const]
+    })
+    make(Object.fromEntries(missing))
+    const fields = Object.create(null) as Fields
+    for (const name of names()) {
+      const field = made.get(name)
+      if (field !== undefined) fields[name] = field
+    }
+    return fields
+  }
+  const lazy = new Proxy(Object.create(null) as Fields, {
     get: (_, name) => find(name),
     has: (_, name) => typeof name === 'string' && all().find(name) !== undefined,
-    ownKeys: () => [...all().names()],
+    ownKeys: () => Object.keys((whole ??= makeWhole())),
     getOwnPropertyDescriptor: (_, name) => {
       const value = find(name)
       return value && { value, enumerable: true, configurable: true, writable: false }
     },
   })
+  return () => whole ?? lazy
 }

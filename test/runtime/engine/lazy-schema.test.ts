@@ -79,4 +79,25 @@ describe('graphql-js', () => {
     expect(validate(new Schema({ query: empty, assumeValid: true }), parse('{ two again: two }'))).toEqual([])
     expect(made).toEqual(['two'])
   })
+
+  it('makes each field once, alone or with all of them', () => {
+    const made: string[] = []
+    const names = ['one', 'two', '__proto__', 'three']
+    const find = (name: string) =>
+      names.includes(name)
+        ? () => {
+            made.push(name)
+            return { type: GraphQLString }
+          }
+        : undefined
+    const type = new LazyObjectType('Query', 'A type', () => ({ find, names: () => names }))
+    const { two } = type.getFields()
+    expect(Object.values(type.getFields()).map(({ name }) => name)).toEqual(names)
+    expect(type.getFields()['two']).toBe(two)
+    expect(Object.entries(type.getFields()).map(([name, field]) => [name, field.name])).toEqual(
+      names.map((name) => [name, name]),
+    )
+    expect(type.getFields()['toString']).toBeUndefined()
+    expect(made).toEqual(['two', 'one', '__proto__', 'three'])
+  })
 })
