@@ -99,6 +99,12 @@ const listeningUrl = async (events: readonly LogEvent[]): Promise<string> => {
   }
 }
 
+/** Resolves when Postgres runs `slow` for a request. */
+const untilSlow = async (): Promise<void> => {
+  const running = `select from pg_stat_activity where state = 'active' and wait_event = 'PgSleep' and datname = current_database()`
+  await expect.poll(async () => (await db.query(running)).rowCount, { timeout: 10_000 }).toBe(1)
+}
+
 /** Connects so many at once, and tells how many this process accepted in each turn until it had all. */
 const acceptedInTurns = async (port: number, count: number): Promise<readonly number[]> => {
   const turns: number[] = []
@@ -246,7 +252,7 @@ describe('a running server', () => {
     running = await start(db.url, db.adminUrl)
     await running.ready
     const slow = ask(running.url, 'mutation { slow(seconds: 0.6) }')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilSlow()
     const whole = running.askToStop()
     await new Promise((resolve) => setTimeout(resolve, 100))
     await expect(fetch(`${running.url}/health`)).rejects.toThrow()
@@ -260,7 +266,7 @@ describe('a running server', () => {
     running = await start(db.url, db.adminUrl, { shutdownGraceMs: 100 })
     await running.ready
     const slow = post(running.url, 'mutation { slow(seconds: 20) }')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilSlow()
     const began = performance.now()
     await running.askToStop()
     expect(performance.now() - began).toBeLessThan(1_100)
@@ -283,7 +289,7 @@ describe('a running server', () => {
     idle.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n')
     await once(idle, 'data')
     const slow = post(running.url, 'mutation { slow(seconds: 0.6) }')
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await untilSlow()
     const whole = running.askToStop()
     await once(idle, 'close')
     expect((await slow).headers.get('connection')).toBe('close')
