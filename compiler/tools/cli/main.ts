@@ -24,16 +24,18 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   settings: async () => (await import('./settings.ts')).settingsCommand,
 }
 
-/** The command of that name, or all where there is none: for the help, and for who mistyped. */
-const load = (name: string): Promise<readonly Command[]> =>
-  Promise.all(
-    (Object.hasOwn(commands, name) ? [commands[name]] : Object.values(commands)).flatMap((one) => one?.() ?? []),
-  )
+/** The command that is meant, none for the version, or all where there is no such one: for the help, and for who mistyped. */
+const load = ([name = '', about = '']: readonly string[]): Promise<readonly Command[]> => {
+  if (name === '--version') return Promise.resolve([])
+  const meant = name === 'help' ? about : name
+  const found = Object.hasOwn(commands, meant) ? [commands[meant]] : Object.values(commands)
+  return Promise.all(found.flatMap((one) => one?.() ?? []))
+}
 
 /** Runs what the arguments of the command line name, and ends the process with its exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<never> {
   const note = (line: string): void => void process.stderr.write(`${line}\n`)
-  const exitCode = await runArguments(await load(args[0] ?? ''), args, {
+  const exitCode = await runArguments(await load(args), args, {
     environment: process.env,
     print: (line) => void process.stdout.write(`${line}\n`),
     note,
