@@ -32,30 +32,49 @@ const sqlComments = (source: string): readonly Found[] =>
     start: match.index,
   }))
 
+/** Comments are told from the text, and not parsed. */
+const quickly = { languageVersion: ts.ScriptTarget.Latest, jsDocParsingMode: ts.JSDocParsingMode.ParseNone }
+
 function ofProgram(file: string, source: string): readonly Found[] {
-  const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
-  const comments = new Map<number, number>()
-  const titles: Found[] = []
+  const tree = ts.createSourceFile(file, source, quickly)
+  const [texts, titles]: [ts.Node[], Found[]] = [[], []]
   const visit = (node: ts.Node): void => {
-    if (node.kind === ts.SyntaxKind.JsxText) return
-    const ranges = [...leading(source, node.pos), ...(ts.getTrailingCommentRanges(source, node.end) ?? [])]
-    for (const { pos, end } of ranges) comments.set(pos, end)
+    if (isText(node)) texts.push(node)
     const title = titleOf(node, tree)
     if (title !== null) titles.push({ kind: 'title', text: title.text, start: title.getStart(tree) })
-    for (const child of node.getChildren(tree)) visit(child)
+    ts.forEachChild(node, visit)
   }
   visit(tree)
   return [
     ...joined(
       source,
-      [...comments].sort(([a], [b]) => a - b),
+      commentsOutside(
+        source,
+        texts.map((node) => [node.getStart(tree), node.end] as const),
+      ),
     ),
     ...titles,
   ]
 }
 
-const leading = (source: string, position: number): readonly ts.CommentRange[] =>
-  ts.getLeadingCommentRanges(source, position) ?? []
+/** What may hold the signs of a comment without being one. */
+const isText = (node: ts.Node): boolean =>
+  ts.isLiteralExpression(node) ||
+  ts.isTemplateHead(node) ||
+  ts.isTemplateMiddleOrTemplateTail(node) ||
+  ts.isJsxText(node)
+
+type Range = readonly [start: number, end: number]
+
+const commentsOutside = (source: string, texts: readonly Range[]): readonly Range[] =>
+  [...texts, [source.length, source.length] as const].flatMap(([start], index) => {
+    const after = texts[index - 1]?.[1] ?? 0
+    const between = source.slice(after, start)
+    return [...between.matchAll(/\/\/.*|\/\*[^]*?\*\//g)].map((match): Range => {
+      const at = after + match.index
+      return [at, at + match[0].length]
+    })
+  })
 
 /** Line comments of consecutive lines are one remark. */
 function joined(source: string, ranges: readonly (readonly [number, number])[]): readonly Found[] {
