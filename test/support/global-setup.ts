@@ -3,7 +3,7 @@ import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.
 import { startCluster, sweepClusters } from './cluster.ts'
 import type { ThrowAwayCluster } from './cluster.ts'
 import { publishClusters, wantedMajor, type Major } from './clusters.ts'
-import { makeTemplates } from './database.ts'
+import { makeTemplates, warmTemplates } from './database.ts'
 import { binariesOf, embeddedMajor, isMissing } from './major-binaries.ts'
 
 /**
@@ -51,6 +51,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
         const cluster = await startCluster({ binaries, pristine: first.folder })
         made.push(cluster)
         const { port } = cluster
+        await warmTemplates(port)
         return { major, port, binaries, pristine: first.folder, postgis: await offers(port, 'postgis') }
       }),
     )
