@@ -51,7 +51,7 @@ export default defineConfig({
     // them anew for each file took as long as a quarter of the tests.
     isolate: false,
     // More than CI has cores: tests wait for clocks, mails and locks as well.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
   },
 })

@@ -7,8 +7,9 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import type { RunRecord } from '../../bench/support/record.ts'
 import { topologies } from '../support/topologies.ts'
+import { isWhole, leftToWhole } from '../support/whole.ts'
 
-/** Every benchmark runs through, on next to no data. How long anything took is judged nowhere. */
+/** Benchmarks run through, on next to no data. How long anything took is judged nowhere. */
 const effort = [
   '--processes',
   '1',
@@ -47,40 +48,30 @@ const long = [
   '10',
 ]
 
-test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
+/** With the title of what each prints. */
+const benches = {
+  translate: 'Translation',
+  sql: 'SQL against',
+  shapes: 'Wide and deep',
+  serve: 'Serving',
+  memory: 'Memory',
+  start: 'Starting',
+  compile: 'Compiling',
+  loop: 'Documents',
+  observe: 'Watched',
+  curves: 'Exponents',
+  workers: 'Workers',
+} as const
+type Bench = keyof typeof benches
+
+const run = async (names: readonly Bench[]): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-smoke-'))
   try {
-    const names = [
-      'translate',
-      'sql',
-      'shapes',
-      'serve',
-      'memory',
-      'start',
-      'compile',
-      'loop',
-      'observe',
-      'curves',
-      'workers',
-    ]
     const args = ['bench/run.mjs', ...names, '--built', ...effort, ...long]
     const { stdout } = await promisify(execFile)(process.execPath, args, {
       env: { ...process.env, BENCH_RECORDS: folder },
     })
-    for (const title of [
-      'Translation',
-      'SQL against',
-      'Wide and deep',
-      'Serving',
-      'Memory',
-      'Starting',
-      'Compiling',
-      'Documents',
-      'Watched',
-      'Exponents',
-      'Workers',
-    ])
-      expect(stdout).toContain(title)
+    for (const name of names) expect(stdout).toContain(benches[name])
     const files = (await readdir(folder)).filter((file) => file.endsWith('.json'))
     const records = await Promise.all(
       files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as RunRecord),
@@ -93,6 +84,16 @@ test('the benchmarks run and leave records', { timeout: 600_000 }, async () => {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** One that asks this process, and one that asks a server. */
+const few = ['translate', 'serve'] as const
+const others = (Object.keys(benches) as Bench[]).filter((name) => !few.some((one) => one === name))
+
+test(`the benchmarks ${few.join(', ')} run and leave records`, { timeout: 600_000 }, () => run(few))
+test(`the benchmarks ${others.join(', ')} run and leave records`, { timeout: 600_000 }, async ({ skip }) => {
+  skip(!isWhole, leftToWhole)
+  await run(others)
 })
 
 /** Sends what the printed curl line would send. */
@@ -103,7 +104,7 @@ const runPrintedLine = async (welcome: string): Promise<unknown> => {
   return (await fetch(url, { method: 'POST', headers, body })).json()
 }
 
-/** By what the run above compiled. */
+/** By what the runs above compiled. */
 const visit = async (name: string): Promise<void> => {
   const child = spawn(process.execPath, ['bench/dist/bench/topology.js', '--name', name], { stdio: 'pipe' })
   const ended = once(child, 'exit')

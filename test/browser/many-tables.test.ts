@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { findChromium, useBrowser } from '../support/chromium.ts'
 import { enterDashboard, panelNames, showPanel } from '../support/dashboard.ts'
-import { sized } from '../support/whole.ts'
+import { isWhole, leftToWhole, sized } from '../support/whole.ts'
 
 const path = findChromium()
 const tables = sized(500, 120)
@@ -35,10 +35,11 @@ describe.skipIf(path === null)(`the dashboard of a database with ${tables} table
   }, 120_000)
   afterAll(() => server?.stop())
 
-  it.each([
+  it.for([
     ['light', 1280],
     ['dark', 360],
-  ] as const)('can be read in all of its panels, %s and %i wide', async (colorScheme, width) => {
+  ] as const)('can be read in all of its panels, %s and %i wide', async ([colorScheme, width], { skip }) => {
+    skip(!isWhole && width > 360, leftToWhole)
     const viewport = { width, height: 800 }
     const watched = await enterDashboard(browser, server, 'auth', { colorScheme, viewport })
     const { page, context, errors } = watched

@@ -5,7 +5,8 @@ import { liveInstalled } from '../../compiler/prepare/live-installed.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { leaderLock } from '../../runtime/db/check/live-locks.ts'
 import { until } from '../support/until.ts'
-import { createDatabase, majors, type TestDatabase } from '../support/database.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 
 const tables = `
   create schema if not exists other;
@@ -24,7 +25,7 @@ interface Told {
   readonly touched: Readonly<Record<string, readonly string[]>>
 }
 
-describe.each(majors())('triggers of live relations on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major) => {
   let database: TestDatabase
   /** Stands for a process that leads and is awake. */
   let leader: pg.Client

@@ -10,6 +10,7 @@ import { worlds } from '../support/arbitraries/world.ts'
 import { judge } from '../support/exact/judge.ts'
 import { openStage, type Stage } from '../support/exact/stage.ts'
 import type { TestService } from '../support/service.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: a change of rows that changes an answer is one that matters to who watches it (spec/graphql.md 16.2). Random
@@ -127,7 +128,7 @@ async function tryOne(stage: Stage<TestService>, draw: Draw, tally: Tally): Prom
 
 test(`changes that change an answer matter (again: INTERESTS_SEED=${seed})`, { timeout: 120_000 }, async () => {
   const tally: Tally = { watched: 0, changed: 0, spared: 0 }
-  const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? '10') * 1_000
+  const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? sized(10, 4)) * 1_000
   for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
     // A busy machine takes longer for as much.
     if (Date.now() > end && isEnough(tally)) break

@@ -4,13 +4,14 @@ import { choices, drawFrom } from '../../compiler/tools/verify/questions/draw.ts
 import type { SettingTexts } from '../support/auth.ts'
 import { drawPlan } from '../support/interleavings/steps.ts'
 import { openTheatre, type Theatre } from '../support/interleavings/theatre.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: in whatever order the statements of several clients meet, on two processes of one database, no session ends
  * up with two live refresh tokens, no honest client loses its session, no code is spent twice, and what was ended stays
  * ended. Long form: npm run test:interleavings -- --count 10000 [--seed S] [--theatres N]; these repeat all choices.
  */
-const count = Number(process.env['INTERLEAVINGS_COUNT'] ?? '90')
+const count = Number(process.env['INTERLEAVINGS_COUNT'] ?? sized(90, 30))
 const seed = Number(process.env['INTERLEAVINGS_SEED'] ?? Date.now() % 1_000_000)
 
 /** Several at once, since each of them often waits for Postgres; --theatres N for more. */

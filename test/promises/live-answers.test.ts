@@ -15,6 +15,7 @@ import { drawBy } from '../support/exact/live/writers.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { createTestService } from '../support/service.ts'
 import { whileServed } from '../support/while-served.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: each answer of a stream is what a query of its moment answers, in the order of commits; after the last commit the last
@@ -26,7 +27,7 @@ import { whileServed } from '../support/while-served.ts'
  * artifacts what else a document means. Long form: npm run test:live -- --minutes N --seed S.
  */
 const seed = Number(process.env['LIVE_SEED'] ?? '900020')
-const minutes = Number(process.env['LIVE_MINUTES'] ?? '0.1')
+const minutes = Number(process.env['LIVE_MINUTES'] ?? sized(0.1, 0.05))
 /** Of each world, for which services have to be started. */
 const playMs = Math.min(minutes * 30_000, 20_000)
 /** As many have one world with a service of compiled documents, and one without. */

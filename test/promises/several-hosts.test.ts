@@ -6,6 +6,7 @@ import { fair } from '../support/hosts/line.ts'
 import { openSeveralHosts, outages, usual, type LineName, type SeveralHosts } from '../support/hosts/several.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { topologyNamed } from '../support/topologies.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: whatever befalls the lines between the hosts of a server, a pooler, a primary and a replica, no answer is older than it
@@ -13,7 +14,7 @@ import { topologyNamed } from '../support/topologies.ts'
  * them; HOSTS_MINUTES is for how long.
  */
 const seed = Number(process.env['HOSTS_SEED'] ?? Date.now() % 1_000_000)
-const seconds = Number(process.env['HOSTS_MINUTES'] ?? 0.25) * 60
+const seconds = Number(process.env['HOSTS_MINUTES'] ?? sized(0.25, 0.12)) * 60
 
 const sql = `
   create table note (id int generated always as identity primary key, writer int not null, turn int not null);

@@ -3,13 +3,14 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { askAs, notesSql, signUp, startCallers } from '../support/own-writes.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: whoever has written reads it, however far replicas lag, and while one of them is promoted. What the promoted server
  * never received is lost with the old one, and counted apart. Long form: STALE_READS, STALE_LAG, STALE_CALLERS; STALE_SEED repeats
  * what callers choose.
  */
-const reads = Number(process.env['STALE_READS'] ?? 1_500)
+const reads = Number(process.env['STALE_READS'] ?? sized(1_500, 900))
 const lag = process.env['STALE_LAG'] ?? '500ms'
 const seed = Number(process.env['STALE_SEED'] ?? Date.now() % 1_000_000)
 const callers = Number(process.env['STALE_CALLERS'] ?? 12)

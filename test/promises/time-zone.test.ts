@@ -3,7 +3,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { openStatements, statement } from '../../runtime/db/pool/statements.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { dataOf } from '../support/answers.ts'
-import { majors } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
 /** The database's own time zone decides what a time without an offset is, and which day it is. */
@@ -16,7 +16,7 @@ const sql = `${zone}
   grant all on acc to anon;
 `
 
-describe.each(majors())('the time zone with PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the time zone with PostgreSQL %i', (major) => {
   let service: TestService
   beforeAll(async () => {
     service = await createTestService({ major, sql })

@@ -4,6 +4,7 @@ import { beginChange, changeCommands, type Rules } from '../support/auth-models/
 import { beginSlot, scenes, slotCommands, type SceneName } from '../support/auth-models/mailed-tokens.ts'
 import { startProject, type Project } from '../support/auth-models/project.ts'
 import { beginChain, chainCommands } from '../support/auth-models/refresh-tokens.ts'
+import { sized } from '../support/whole.ts'
 
 /**
  * Promise: whatever clients do with refresh tokens, codes, links and changes of addresses (issue, use, replay, let
@@ -11,7 +12,7 @@ import { beginChain, chainCommands } from '../support/auth-models/refresh-tokens
  * specification. MODEL_SEED repeats all choices, MODEL_COUNT makes more of them.
  */
 const longest = 14
-const count = Number(process.env['MODEL_COUNT'] ?? '6')
+const count = Number(process.env['MODEL_COUNT'] ?? sized(6, 2))
 
 describe(`histories (MODEL_SEED=${seed})`, () => {
   let project: Project

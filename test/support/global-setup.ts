@@ -5,6 +5,7 @@ import type { ThrowAwayCluster } from './cluster.ts'
 import { publishClusters, wantedMajor, type Major } from './clusters.ts'
 import { makeTemplates, warmTemplates } from './database.ts'
 import { binariesOf, embeddedMajor, isMissing } from './major-binaries.ts'
+import { isWhole } from './whole.ts'
 
 /**
  * One server per major version for the whole run: the embedded PostgreSQL 18, and 15 where it is installed. TEST_PG names
@@ -61,6 +62,7 @@ export default async function setUp(): Promise<() => Promise<void>> {
       )
     }
     publishClusters(started)
+    if (!isWhole) console.info('\nLaws are asked of the newest PostgreSQL, and briefly: npm run test:whole asks all.\n')
   } catch (error) {
     await tearDown()
     throw error

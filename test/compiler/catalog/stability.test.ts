@@ -2,7 +2,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { fingerprints, type Fingerprints } from '../../support/fingerprint.ts'
 import type { Catalog } from '../../../compiler/catalog/types.ts'
 import { catalogOf } from '../../support/catalog.ts'
-import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, type Major, type TestDatabase } from '../../support/database.ts'
+import { lawMajors } from '../../support/whole.ts'
 
 const open: TestDatabase[] = []
 afterEach(async () => {
@@ -45,7 +46,7 @@ const changed = (before: Fingerprints, after: Fingerprints): unknown => {
 }
 const nothing = { database: false, relations: [], types: [], functions: [] }
 
-describe.each(majors().map((major) => [major] as const))('stability on PostgreSQL %i', (major) => {
+describe.each(lawMajors().map((major) => [major] as const))('stability on PostgreSQL %i', (major) => {
   test('the order in which objects were made shows nowhere', async () => {
     const forwards = await catalogOf(await made(major, objects))
     const backwards = await catalogOf(await made(major, [...objects].reverse()))

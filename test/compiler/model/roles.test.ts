@@ -6,6 +6,7 @@ import type { Catalog, CatalogGrant } from '../../../compiler/catalog/types.ts'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { argument, catalog, column, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
+import { sized } from '../../support/whole.ts'
 import { buildFrom } from './build.ts'
 
 const role = (name: string, superuser = false): Catalog['roles'][number] => ({
@@ -124,7 +125,7 @@ describe(`leaving roles out (FC_SEED=${seed})`, () => {
           expect(printed(manifest), name).toBe(printed(whole))
         }
       }),
-      { seed, numRuns: 150 },
+      { seed, numRuns: sized(150, 50) },
     )
   })
 })

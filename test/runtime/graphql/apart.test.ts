@@ -26,6 +26,7 @@ import { openStage } from '../../support/exact/stage.ts'
 import { measureHold } from '../../support/held.ts'
 import { bodyOf, hostileDocuments, hostileSql } from '../../support/hostile-documents.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
+import { sized } from '../../support/whole.ts'
 
 let place: TestService
 let database: Database
@@ -101,7 +102,7 @@ describe('the other thread', () => {
       const stage = await openStage(world)
       try {
         const of = await stage.service.revision()
-        const asked = fc.sample(fc.tuple(questions(world), fc.option(torn)), { seed, numRuns: 60 })
+        const asked = fc.sample(fc.tuple(questions(world), fc.option(torn)), { seed, numRuns: sized(60, 30) })
         for (const [{ question }, tear] of asked) {
           const { document, variables, role, operationName } = question
           const text = tear === null ? document : tear(document)
@@ -176,9 +177,8 @@ describe('the other thread', () => {
 })
 
 describe('documents that were made to hold the event loop', () => {
-  const asked = hostileDocuments(0.05)
-
   it('are answered as ever', { timeout: 240_000 }, async () => {
+    const asked = hostileDocuments(sized(0.05, 0.02))
     const [apart, direct] = [serviceWith(), serviceWith(here)]
     for (const [name, document] of Object.entries(asked)) {
       const text = bodyOf(document())
@@ -224,7 +224,7 @@ describe('documents that were made to hold the event loop', () => {
 
   it('wait in a queue that has an end', { timeout: 60_000 }, async () => {
     const service = serviceWith(createApart(createThread(), { each: 4, all: 32 }))
-    const { query } = asked['operations and fragments']?.() ?? { query: '' }
+    const { query } = hostileDocuments(0.05)['operations and fragments']?.() ?? { query: '' }
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
         service.serve(

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestService, type TestService } from '../../support/service.ts'
+import { sized } from '../../support/whole.ts'
 
 /** Ties, nulls and mixed kinds of columns; the key stands in neither the declared nor the alphabetical order. */
 const schema = `
@@ -256,6 +257,6 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
     const law = fc.asyncProperty(fc.array(term, { maxLength: 4 }), fc.integer({ min: 1, max: 9 }), (order, size) =>
       expectWhole('itemCollection', 'item', key, order, size),
     )
-    await fc.assert(law, { seed, numRuns: 20 })
+    await fc.assert(law, { seed, numRuns: sized(20, 10) })
   })
 })

@@ -11,6 +11,7 @@ import { catalog, schema } from '../../support/catalog-literal.ts'
 import { openStage } from '../../support/exact/stage.ts'
 import { roles } from '../../support/arbitraries/roles.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
+import { sized } from '../../support/whole.ts'
 
 const limits = '"limits": {"rows": 10000}'
 const on = `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}})'`
@@ -476,7 +477,7 @@ describe('17 schemaReport, the setting', () => {
 describe('17 schemaReport says what introspection says', () => {
   const seed = Number(process.env['EXACT_SEED'] ?? '91')
   it(`of random catalogues, for every role (seed ${seed})`, { timeout: 60_000 }, async () => {
-    for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 4 })) {
+    for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: sized(4, 2) })) {
       const stage = await openStage({ ...world, schemaReport: true })
       try {
         for (const role of roles) {

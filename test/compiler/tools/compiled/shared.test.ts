@@ -13,6 +13,7 @@ import { makeApart, makeNext, makeTogether, noneTaken } from '../../../../compil
 import { createEngine } from '../../../../runtime/engine/engine.ts'
 import { documentsIndex, type DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'
 import { createDatabase } from '../../../support/database.ts'
+import { sized } from '../../../support/whole.ts'
 
 /** Roles that see the same of what a document asks for share what was compiled, and nothing shows it. */
 
@@ -116,7 +117,7 @@ describe('what roles share', () => {
           expect(together.faults.filter((fault) => fault.role === role)).toEqual(alone.faults)
         }
       }),
-      { numRuns: 8 },
+      { numRuns: sized(8, 4) },
     )
   })
 

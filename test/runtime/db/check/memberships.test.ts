@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Exchange, RolePrivileges } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
@@ -55,7 +56,7 @@ const says = ({ version, privileges: { superuser, held } }: Asked): string =>
   JSON.stringify([counterOf(version), superuser, [...held].toSorted()])
 
 /** Where holders are many, their memberships are proved by those of the caller (runtime/db/check/memberships.ts). */
-describe.each(majors())('memberships of many holders with PostgreSQL %i', (major) => {
+describe.each(lawMajors())('memberships of many holders with PostgreSQL %i', (major) => {
   let database: TestDatabase
   let proxy: RecordingProxy
   let db: Database

@@ -7,7 +7,8 @@ import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts
 import { createSchemaMarks, type SchemaMarks } from '../../../../runtime/db/check/schema-marks.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { counterExpression, counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
@@ -22,7 +23,7 @@ const sql = `
 const plain = { role: 'anon', superuser: false, held: new Set<string>() } as const
 
 /** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/schema-marks.ts). */
-describe.each(majors())('the mark of the schema with PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) => {
   let database: TestDatabase
   let other: TestDatabase
   let proxy: RecordingProxy

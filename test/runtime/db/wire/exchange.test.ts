@@ -4,7 +4,8 @@ import type { Exchange } from '../../../../runtime/contract/execution.ts'
 import { classify } from '../../../../runtime/db/failures/classify.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../../../runtime/db/check/version.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
 import { messageTypes, startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 
@@ -38,7 +39,7 @@ const traces = `select coalesce(current_setting('request.jwt.claim.sub', true), 
   current_setting('statement_timeout'), current_setting('search_path'), current_setting('TimeZone'),
   coalesce(current_setting('my.own', true), ''), session_user`
 
-describe.each(majors())('an exchange with PostgreSQL %i', (major) => {
+describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
   let database: TestDatabase
   let proxy: RecordingProxy
   let db: Database

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BoundStatement } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { costOf, plansOf, type PlanOptions } from '../../../../runtime/graphql/run/estimate.ts'
-import { createDatabase, majors, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { lawMajors } from '../../../support/whole.ts'
 
 const sql = `
   create table item (id int primary key, kind int not null, owner text);
@@ -18,7 +19,7 @@ const sql = `
   analyze item;
 `
 
-describe.each(majors())('what PostgreSQL %i expects of a statement', (major) => {
+describe.each(lawMajors())('what PostgreSQL %i expects of a statement', (major) => {
   let database: TestDatabase
   let db: Database
   beforeAll(async () => {
