@@ -3,8 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
-import { createDatabase, dropTemplates, type TestDatabase, type TestDatabaseOptions } from '../support/database.ts'
-import { lawMajors } from '../support/whole.ts'
+import {
+  createDatabase,
+  dropTemplates,
+  majors,
+  type TestDatabase,
+  type TestDatabaseOptions,
+} from '../support/database.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
 
@@ -22,7 +27,7 @@ const connect = async (url: string): Promise<pg.Client> => {
   return client
 }
 
-describe.each(lawMajors())('preparing a database of PostgreSQL %i', (major) => {
+describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
   const opened: TestDatabase[] = []
   const create = async (options: Omit<TestDatabaseOptions, 'major'> = {}): Promise<TestDatabase> => {
     const made = await createDatabase({ major, ...options })
@@ -188,7 +193,7 @@ describe.each(lawMajors())('preparing a database of PostgreSQL %i', (major) => {
   })
 })
 
-describe.each(lawMajors())('the schema version of PostgreSQL %i', (major) => {
+describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createDatabase({
