@@ -77,9 +77,10 @@ const run = async (names: readonly Bench[]): Promise<void> => {
       files.map(async (file) => JSON.parse(await readFile(join(folder, file), 'utf8')) as RunRecord),
     )
     expect(records.map(({ bench }) => bench).sort()).toEqual([...names].sort())
-    for (const { figures, commit } of records) {
+    for (const { bench, figures, commit } of records) {
       expect(commit).not.toBe('')
-      for (const value of Object.values(figures).flat()) expect(value).toEqual(expect.any(Number))
+      for (const [name, value] of Object.entries(figures))
+        expect([value].flat(), `${bench}: ${name}`).toEqual([value].flat().map(() => expect.any(Number)))
     }
   } finally {
     await rm(folder, { recursive: true, force: true })
