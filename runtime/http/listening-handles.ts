@@ -47,8 +47,11 @@ export async function addHandles(server: Server, handles: number, backlog: numbe
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     timeout: patienceMs,
   })
+  // Heard from here on: where files or processes have run out it comes at once, and nothing can be sent.
+  const ended = new Promise((resolve) => void child.once('exit', resolve).on('error', resolve))
+  if (child.channel === undefined || child.channel === null) return ended.then(() => false)
   child.unref()
-  child.channel?.unref()
+  child.channel.unref()
   const close = handle.close.bind(handle)
   handle.close = (...given) => {
     state.closed = true
@@ -64,7 +67,7 @@ export async function addHandles(server: Server, handles: number, backlog: numbe
     if (others.length === handles - 1) child.disconnect()
   })
   child.send(handles - 1, handle as unknown as SendHandle, () => undefined)
-  await new Promise((resolve) => void child.once('exit', resolve).once('error', resolve))
+  await ended
   return state.closed || others.length === handles - 1
 }
 

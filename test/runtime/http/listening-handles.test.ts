@@ -1,9 +1,12 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, it } from 'vitest'
 import { addHandles, handlesOf } from '../../../runtime/http/listening-handles.ts'
+import { builtModule } from '../../../runtime/lib/built-module.ts'
 
 /** How many connections a server accepts in a turn of the event loop, and that its limits and its end are those of one handle. */
 
@@ -100,6 +103,27 @@ describe('a socket with several handles', () => {
 
   it('shares them with other processes, each of which has one', () => {
     expect([1, 2, 3, 8, 64].map(handlesOf)).toEqual([4, 2, 2, 1, 1])
+  })
+
+  it('keeps the one that it has where no file is left to start a process with', async () => {
+    await listen()
+    const built = builtModule(
+      new URL('../../../runtime/http/', import.meta.url).href,
+      'runtime/http/listening-handles.js',
+    )
+    const program = `
+      import { openSync } from 'node:fs'
+      import { createServer } from 'node:http'
+      const { addHandles } = await import(${JSON.stringify(built)})
+      const server = createServer().listen({ port: 0, host: '127.0.0.1' }, async () => {
+        console.log('starts')
+        try { for (;;) openSync('/dev/null') } catch (error) { console.log(error.code) }
+        console.log(await addHandles(server, ${handles}, ${backlog}))
+        setImmediate(() => process.exit(server.listening ? 0 : 2))
+      })`
+    const node = [process.execPath, '--input-type=module', '-e', program]
+    const { stdout } = await promisify(execFile)('sh', ['-c', 'ulimit -n 64 && exec "$@"', 'sh', ...node])
+    expect(stdout).toBe('starts\nEMFILE\nfalse\n')
   })
 
   it('has none where Node shows no handle', async () => {
