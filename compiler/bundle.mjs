@@ -58,7 +58,16 @@ const withImportModule = (code) =>
     .toSorted((a, b) => b - a)
     .reduce((text, start) => `${text.slice(0, start)}importModule${text.slice(start + 'import'.length)}`, code)
 
-const bundle = await open('main', 'tools/cli/main.ts', ['fastify', 'jose', 'lossless-json', 'pg', 'typebox', 'ws'])
+const bundle = await open('main', 'tools/cli/main.ts', [
+  'fastify',
+  'jose',
+  'lossless-json',
+  'otplib',
+  'pg',
+  'qr',
+  'typebox',
+  'ws',
+])
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
 const { output } = await bundle.generate({
   format: 'cjs',
@@ -92,6 +101,13 @@ for (const path of threads) {
   await thread.close()
 }
 
-// In a process of its own, as a server is.
+// In a process of its own, as a server is. Where none can be started, as without a loopback interface or a folder for temporary
+// files, the command line is whole without that code, and only starts later.
 const warm = fileURLToPath(new URL('warm.mjs', import.meta.url))
-execFileSync(process.execPath, [warm], { env: { PATH: process.env.PATH }, stdio: ['ignore', 'ignore', 'inherit'] })
+const { PATH, TMPDIR } = process.env
+const env = { PATH, ...(TMPDIR !== undefined && { TMPDIR }) }
+try {
+  execFileSync(process.execPath, [warm], { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 180_000 })
+} catch (error) {
+  process.stderr.write(`catalograph: the build keeps no code of V8: ${error.message}\n`)
+}

@@ -92,6 +92,19 @@ describe('the built command line', () => {
     expect(names.filter((name) => /[^\0-\x7f]/.test(readFileSync(join(built, name), 'utf8')))).toEqual([])
   })
 
+  it('loads nothing by require that is an ES module alone, which Node 22 takes from 22.12 on', async () => {
+    const built = dirname(builtCli)
+    const names = readdirSync(built).filter((name) => name.endsWith('.cjs'))
+    const program = `
+      const { createLoadPart } = await import(${JSON.stringify(join(built, 'part-parts.js'))})
+      const load = createLoadPart(${JSON.stringify(built)})
+      for (const name of ${JSON.stringify(names)}) load(name)
+      console.log('loaded')`
+    const flags = ['--no-experimental-require-module', '--input-type=module']
+    const { stdout } = await run(process.execPath, [...flags, '-e', program])
+    expect(stdout).toBe('loaded\n')
+  })
+
   // What was built may be of another Node than the one that runs the tests.
   it('runs where nobody kept any code, and then takes what is kept', async () => {
     for (const path of ['dist', 'generated', 'package.json', 'compiler/warm.mjs'])
