@@ -50,9 +50,9 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
   }
 }
 
-/** A source that hands over a revision that was just made, and asks from then on. */
-export function startingWith(first: Revision, source: RevisionSource): RevisionSource {
-  let waiting: Revision | null = first
+/** A source that hands over a revision that was just made, or is being made, and asks from then on. */
+export function startingWith(first: Revision | Promise<Revision>, source: RevisionSource): RevisionSource {
+  let waiting: typeof first | null = first
   return async () => {
     const revision = waiting
     waiting = null
@@ -62,12 +62,8 @@ export function startingWith(first: Revision, source: RevisionSource): RevisionS
 
 /** A source that has been asked for its first revision already. */
 export function begun(source: RevisionSource): RevisionSource {
-  let first: Promise<Revision> | null = source()
+  const first = source()
   // Whoever asks learns of it.
   first.catch(() => undefined)
-  return () => {
-    const asked = first ?? source()
-    first = null
-    return asked
-  }
+  return startingWith(first, source)
 }
