@@ -68,8 +68,9 @@ export const countMails = async (run: RunStatement, request: string | null): Pro
   return (await run(count, [request]))[0]?.n ?? 0
 }
 
-/** Mails that are kept because no mail server is set, newest first. */
+/** Mails that are kept because no mail server is set, newest first. A bare `id` would be the text that is answered. */
 export const listMails = defineList<KeptMail, [most: number]>(
   'auth.outbox.list',
-  `select id::text, kind, recipient, subject, html, created_at from catalograph_auth.outbox order by id desc limit $1`,
+  `select m.id::text, m.kind, m.recipient, m.subject, m.html, m.created_at from catalograph_auth.outbox m
+  order by m.id desc limit $1`,
 )

@@ -52,3 +52,13 @@ it('facts 42, 44, 49: a template holds at once, a bad one is refused and the old
   await server.db.query(`insert into catalograph_auth.templates values ('confirmation', 'By hand', 'broken {{')`)
   expect((await mailed())?.subject).toBe('Confirm your address')
 })
+
+it('mails are listed by their number: the twenty-first comes before the twentieth and the ninth', async () => {
+  await server.db.query('truncate catalograph_auth.outbox restart identity')
+  await server.db.query(
+    `insert into catalograph_auth.outbox (kind, recipient, subject, html)
+    select 'confirmation', 'many@example.com', 'Mail ' || n, '' from generate_series(1, 21) n`,
+  )
+  const subjects = (await listMails(owner.run, 3)).map(({ subject }) => subject)
+  expect(subjects).toEqual(['Mail 21', 'Mail 20', 'Mail 19'])
+})
