@@ -6,24 +6,59 @@ type Fields = Readonly<Record<string, string>>
 
 const written = (fields: Fields): string => new URLSearchParams(fields).toString()
 
-/** The destination without its fragment. */
-const pageOf = (destination: string): string => destination.split('#', 1)[0] ?? ''
+/**
+ * What clients read from a query besides what is written now: a value that an earlier attempt left there would be taken
+ * for the present one. `type` and `message` are not among them, since applications have parameters of these names.
+ */
+const readFromQuery: ReadonlySet<string> = new Set([
+  'code',
+  'error',
+  'error_code',
+  'error_description',
+  'access_token',
+  'refresh_token',
+  'expires_at',
+  'expires_in',
+  'token_type',
+  'provider_token',
+  'provider_refresh_token',
+])
 
-/** Adds fields to the query and keeps what is there, letter by letter. */
+/** The destination without its fragment, and without members of the query that the answer replaces. */
+function pageOf(destination: string, fields: Fields): string {
+  const page = destination.split('#', 1)[0] ?? ''
+  const at = page.indexOf('?')
+  if (at === -1) return page
+  const members = page.slice(at + 1).split('&')
+  const kept = members.filter((member) => {
+    const name = nameOf(member)
+    return !readFromQuery.has(name) && !Object.hasOwn(fields, name)
+  })
+  if (kept.length === members.length) return page
+  return kept.length === 0 ? page.slice(0, at) : `${page.slice(0, at)}?${kept.join('&')}`
+}
+
+const nameOf = (member: string): string => [...new URLSearchParams(`?${member}`).keys()][0] ?? ''
+
+/** Sets fields of the query and keeps every other member, letter by letter. */
 export function withQuery(destination: string, fields: Fields): string {
-  const page = pageOf(destination)
+  const page = pageOf(destination, fields)
   return `${page}${page.includes('?') ? '&' : '?'}${written(fields)}`
 }
 
 /** Puts fields into the fragment, which no server and no log ever sees; `sb` marks it as ours. */
 export function withFragment(destination: string, fields: Fields): string {
+  return `${pageOf(destination, {})}#${fragmentOf(fields)}`
+}
+
+function fragmentOf(fields: Fields): string {
   const sorted = Object.entries({ ...fields, sb: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `${pageOf(destination)}#${written(Object.fromEntries(sorted))}`
+  return written(Object.fromEntries(sorted))
 }
 
 /** Tells the page and the server behind it the same. */
 export function withBoth(destination: string, fields: Fields): string {
-  return withFragment(withQuery(destination, fields), fields)
+  return `${withQuery(destination, fields)}#${fragmentOf(fields)}`
 }
 
 /** The tokens of a session, and what else belongs to it. */

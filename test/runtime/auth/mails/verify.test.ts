@@ -138,6 +138,17 @@ describe('a link', () => {
     ])
   })
 
+  it('replaces the code and the error of an earlier attempt in the query', async () => {
+    const { email } = await confirmed()
+    const redirect = encodeURIComponent(`${siteUrl}/cb?code=9&x=%26&error=old&error_description=Old`)
+    const challenge = { code_challenge: 'v'.repeat(43), code_challenge_method: 'plain' }
+    await post(`/recover?redirect_to=${redirect}`, { email, ...challenge })
+    const { url } = await newest(email)
+    expect(await follow(url)).toMatch(new RegExp(`^${siteUrl}/cb\\?x=%26&code=[0-9a-f-]{36}$`))
+    const again = new URL(await follow(url))
+    expect([again.searchParams.getAll('code'), again.searchParams.getAll('error')]).toEqual([[], ['access_denied']])
+  })
+
   it('attack 18: of twenty at once is one session', async () => {
     const email = await signedUp()
     const { url, code } = await newest(email)

@@ -91,6 +91,14 @@ describe('the way back', () => {
     expect([user.email, user.user_metadata.name, user.identities.length]).toEqual([person.email, 'Grace', 1])
   })
 
+  it('replaces the code of an earlier attempt in the query', async () => {
+    const redirect = `&redirect_to=${encodeURIComponent(`${siteUrl}/in?code=9&a=1&error=old`)}`
+    const url = await stage.signIn(stage.newPerson(), redirect + newVerifier().query)
+    expect(url.search).toMatch(/^\?a=1&code=[0-9a-f-]{36}$/)
+    const implicit = await stage.signIn(stage.newPerson(), redirect)
+    expect([implicit.search, fragmentOf(implicit)['token_type']]).toEqual(['?a=1', 'bearer'])
+  })
+
   it('takes a form as well', async () => {
     const back = await stage.goThrough(stage.newPerson())
     const answer = await stage.server.call('POST', '/callback', {
