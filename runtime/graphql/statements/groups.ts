@@ -64,7 +64,7 @@ interface Described {
 function describe(writer: Writer, scope: Scope, value: GroupValue): Described {
   switch (value.kind) {
     case 'count':
-      return number(sql`count(*)`, '::int8')
+      return counted(sql`count(*)`)
     case 'key':
       return describeKey(writer, scope, value)
     case 'percentile': {
@@ -105,7 +105,7 @@ function describeFigure(scope: Scope, { function: name, column }: Extract<GroupV
   })
   switch (name) {
     case 'countDistinct':
-      return number(sql`count(distinct ${value})`, '::int8')
+      return counted(sql`count(distinct ${value})`)
     case 'every':
       return ofColumn(sql`bool_and(${value})`, false)
     case 'some':
@@ -114,24 +114,28 @@ function describeFigure(scope: Scope, { function: name, column }: Extract<GroupV
     case 'max':
       return ofColumn(aggregateOf(name, value), scope.ordered(column).notNull)
     case 'avg':
-      return orNull(number(aggregateOf(name, value), '::numeric'))
+      return number(aggregateOf(name, value), '::numeric')
     case 'sum': {
       const type = scope.entity.columns.find((one) => one.column === column)?.type
       // Sums of floats and of money are of their own types, all others are exact numbers.
       const isOwn = type?.kind === 'scalar' && (type.name === 'Float' || type.name === 'Opaque')
       const sum = aggregateOf(name, value)
-      return isOwn ? ofColumn(sum, false) : orNull(number(sum, '::numeric'))
+      return isOwn ? ofColumn(sum, false) : number(sum, '::numeric')
     }
   }
 }
 
-/** A figure that is null where there is no value. */
-const orNull = ({ element, builder }: Described): Described => ({ element: { ...element, notNull: false }, builder })
+/** How many there are of something: of groups, never null. */
+const counted = (value: Sql): Described => {
+  const { element, builder } = number(value, '::int8')
+  return { element: { ...element, notNull: true }, builder: { ...builder, notNull: true } }
+}
 
+/** A number that is null where there is no value to compute it of. */
 const number = (value: Sql, cast: string): Described => ({
   element: {
     value,
-    notNull: true,
+    notNull: false,
     isArray: false,
     operand: (operand) => applied((text) => text + cast, operand),
     cursor: (text) => text,
@@ -143,7 +147,7 @@ const number = (value: Sql, cast: string): Described => ({
     operand: (text) => text + cast,
     operands: (text) => `${text}${cast}[]`,
     cursor: (text) => text,
-    notNull: true,
+    notNull: false,
     recordType: 'text',
     fromRecord: (text) => text + cast,
   },
@@ -154,7 +158,7 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
   const builder = columnOf(writer.engine.entity(entity.id), column)
   const element = scope.ordered(key.of)
   if (key.recurring !== undefined)
-    return orNull(number(sql`${recurringOf(builder, key.recurring, key.zone, element.value)}::int8`, '::int8'))
+    return number(sql`${recurringOf(builder, key.recurring, key.zone, element.value)}::int8`, '::int8')
   const value = stretchOf(builder, key, element.value)
   // Multiples of a width may have more digits than the column takes.
   const isFiner = key.width !== undefined && builder.operand('').startsWith('::numeric')
