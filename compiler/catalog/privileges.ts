@@ -29,8 +29,12 @@ const PREDEFINED: Readonly<Record<PrivilegeKind, Readonly<Record<string, readonl
  */
 export const grantees = (grants: readonly CatalogGrant[], privilege: string, kind: PrivilegeKind): Grantees => {
   const granted = grants.filter((grant) => grant.privileges.includes(privilege)).map((grant) => grant.grantee)
-  return sorted([...granted, ...(PREDEFINED[kind][privilege] ?? [])])
+  return withPredefined(granted, privilege, kind)
 }
+
+/** With the predefined roles that hold the privilege without a grant. */
+export const withPredefined = (granted: readonly Grantee[], privilege: string, kind: PrivilegeKind): Grantees =>
+  sorted([...granted, ...(PREDEFINED[kind][privilege] ?? [])])
 
 const sorted = (names: Iterable<Grantee>): Grantees => [...new Set(names)].sort(compareBytes)
 

@@ -1,5 +1,6 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import type { LiveFacts, LiveRelation, OwnRows } from '../../runtime/contract/live.ts'
+import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../runtime/contract/live.ts'
+import { withPredefined } from '../catalog/privileges.ts'
 import type { Oid } from '../catalog/types.ts'
 import { readComment } from '../comments/settings.ts'
 import { nameFunction, nameRelation } from '../report/object-name.ts'
@@ -18,15 +19,33 @@ const sentences = {
   clock: (x: string) => `${x} cannot be watched: it depends on the clock.`,
   volatile: (x: string) => `${x} cannot be watched: it is volatile.`,
   unknown: (x: string) => `${x} cannot be watched: what it reads is not known.`,
-  setting: (x: string, name: string) => `${x} cannot be watched: it depends on the setting ${name}.`,
 } as const
 
-const sentenceOf = (x: string, fault: Fault): string =>
-  fault.kind === 'setting' ? sentences.setting(x, fault.name) : sentences[fault.kind](x)
+/** A setting is nobody's but the owner's of what asks for it. */
+const settingSentence = (x: string, name = ''): string =>
+  `${x} cannot be watched: it depends on ${name === '' ? 'a setting' : `the setting ${name}`}.`
+
+type Sentence = (typeof sentences)[keyof typeof sentences]
+
+type Known = KnownRelation | KnownFunction
+
+const because = (object: Known, sentence: Sentence): LiveReason => ({
+  sentence: sentence(nameOf(object)),
+  usage: withPredefined(object.usage, 'USAGE', 'schema'),
+  rights: 'volatility' in object ? object.rights : withPredefined(object.rights, 'SELECT', 'relation'),
+})
+
+const reasonOf = (object: Known, fault: Fault): LiveReason =>
+  fault.kind === 'setting'
+    ? {
+        ...because(object, (x) => settingSentence(x, fault.name)),
+        forCallers: settingSentence(nameOf(object)),
+      }
+    : because(object, sentences[fault.kind])
 
 /** What reading something comes to. */
 interface Node {
-  readonly refused: readonly string[]
+  readonly refused: readonly LiveReason[]
   /** The table whose rows it is about. */
   readonly table: KnownRelation | null
   readonly to: readonly (() => Node)[]
@@ -70,12 +89,12 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
       const relation = closure.relations.get(oid)
       if (relation === undefined) throw new TypeError(`relation ${oid} was not read`)
       return {
-        refused: rowFaults(relation).map((sentence) => sentence(nameKnown(relation))),
+        refused: rowFaults(relation).map((sentence) => because(relation, sentence)),
         table: isTable(relation) ? relation : null,
         to: [...relation.parents, ...relation.children].map(rows),
       }
     })
-  const rowFaults = (relation: KnownRelation): readonly ((x: string) => string)[] => {
+  const rowFaults = (relation: KnownRelation): readonly Sentence[] => {
     if (relation.system || !isOrdinary(relation)) return [sentences.rowless]
     if (!isLive(relation)) return [sentences.off]
     if (distributed.has(relation.oid)) return [sentences.distributed]
@@ -85,20 +104,19 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
     once(`relation ${oid}`, () => {
       const known = closure.relations.get(oid)
       if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
-      return { ...dependent(nameKnown(known), known.depends), table: null, to: [rows(oid), ...edgesOf(known)] }
+      return { ...dependent(known), table: null, to: [rows(oid), ...edgesOf(known)] }
     })
   const call = (oid: Oid): (() => Node) =>
     once(`function ${oid}`, () => {
       const known = closure.functions.get(oid)
       if (known === undefined) throw new TypeError(`function ${oid} was not read`)
-      const name = nameCalled(known)
-      const own = dependent(name, known.depends)
+      const own = dependent(known)
       const isVolatile = known.volatility === 'v' && known.kind !== 'a' && systemFaults(known).length === 0
       return {
         table: null,
         to: edgesOf(known),
         // What is wrong with a volatile function otherwise is of no interest; a function of Postgres is its callers' fault.
-        refused: isVolatile ? [sentences.volatile(name)] : known.system ? [] : own.refused,
+        refused: isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : own.refused,
       }
     })
   /** What functions of Postgres depend on, whoever calls them. */
@@ -106,21 +124,22 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
     const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
     return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]
   }
-  const calledOf = ({ depends, ...object }: KnownRelation | KnownFunction): readonly Oid[] => [
+  const calledOf = ({ depends, ...object }: Known): readonly Oid[] => [
     ...depends.functions,
     ...depends.operators.flatMap((oid) => closure.operators.get(oid) ?? []),
     ...('parts' in object ? object.parts : []),
   ]
-  const edgesOf = (object: KnownRelation | KnownFunction): Node['to'] => [
+  const edgesOf = (object: Known): Node['to'] => [
     ...object.depends.relations.map(relation),
     ...calledOf(object).map(call),
   ]
-  const dependent = (name: string, { faults, functions }: KnownRelation['depends']): Pick<Node, 'refused'> => {
+  const dependent = (object: Known): Pick<Node, 'refused'> => {
+    const { faults, functions } = object.depends
     const ofSystem = functions.flatMap((oid) => {
       const called = closure.functions.get(oid)
       return called === undefined || !called.system ? [] : [...systemFaults(called), ...innerFaults(called)]
     })
-    return { refused: [...faults, ...ofSystem].map((fault) => sentenceOf(name, fault)) }
+    return { refused: [...faults, ...ofSystem].map((fault) => reasonOf(object, fault)) }
   }
   const innerFaults = ({ depends }: KnownFunction): readonly Fault[] =>
     depends.functions.flatMap((oid) => {
@@ -140,11 +159,11 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
     const tables = nodes.flatMap(({ table }) => table ?? [])
     const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
     const never = untold.filter((table) => !isAwaited(table))
-    const all = [...refused, ...never.map((table) => sentences.untold(nameKnown(table)))]
+    const all = [...refused, ...never.map((table) => because(table, sentences.untold))]
     const roots = tables.filter(isTop).map(nameOnly).sort(byName)
     const wanted = refused.length > 0 ? [] : roots
     if (all.length > 0) return { facts: { refused: inOrder(all) }, wanted, untold }
-    const later = inOrder(untold.map((table) => sentences.awaited(nameKnown(table))))
+    const later = inOrder(untold.map((table) => because(table, sentences.awaited)))
     return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
   }
   /** None of a table whose policies read it: other rows decide, too. */
@@ -160,7 +179,7 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
     relation: (oid) => {
       const known = closure.relations.get(oid)
       if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
-      if (!isLive(known)) return { facts: { refused: [sentences.off(nameKnown(known))] }, wanted: [], untold: [] }
+      if (!isLive(known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], untold: [] }
       const found = judged(relation(oid)())
       const own = 'reads' in found.facts && isTable(known) ? ownOf(known) : null
       return own === null ? found : { ...found, facts: { ...found.facts, own } }
@@ -188,6 +207,8 @@ const isTable = ({ kind }: KnownRelation): boolean => kind === 'r' || kind === '
 /** What nothing tells the changes of: materialized views, foreign tables, sequences, tables of Postgres. */
 const isOrdinary = (relation: KnownRelation): boolean => isTable(relation) || relation.kind === 'v'
 
+const nameOf = (object: Known): string => ('volatility' in object ? nameCalled(object) : nameKnown(object))
+
 const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
   kind === 'S' || kind === 't'
     ? nameRelation({ schema, name, kind: 'r' }).replace(/^table/, kind === 'S' ? 'sequence' : 'table')
@@ -196,7 +217,11 @@ const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
 const nameCalled = ({ schema, name, types }: KnownFunction): string =>
   nameFunction({ schema, name, args: types.map((typeText) => ({ typeText })) })
 
-const inOrder = (sentences: readonly string[]): readonly string[] => [...new Set(sentences)].sort(compareBytes)
+/** Each once, by its sentence. */
+const inOrder = (reasons: readonly LiveReason[]): readonly LiveReason[] =>
+  [...new Map(reasons.map((reason) => [reason.sentence, reason])).values()].sort((a, b) =>
+    compareBytes(a.sentence, b.sentence),
+  )
 
 const nameOnly = ({ schema, name }: KnownRelation): LiveRelation => ({ schema, name })
 

@@ -1,11 +1,29 @@
 import { PATH } from '../catalog/queries.ts'
-import { classOf } from '../catalog/queries/text.ts'
+import { aclOf, classOf } from '../catalog/queries/text.ts'
 
 /** Objects that came with the server. */
 const isSystem = `n.nspname in ('pg_catalog', 'information_schema', 'pg_toast')`
 
 const described = (catalog: string, oid: string): string => `(select d.description from pg_catalog.pg_description d
       where d.classoid = ${classOf(catalog)} and d.objoid = ${oid} and d.objsubid = '0')`
+
+/** The names of grantees in aclitems `item`, each once; `public` is everybody. */
+const granteesIn = (
+  items: string,
+): string => `array(select distinct coalesce(g.rolname, 'public')::pg_catalog.text as name
+      from ${items} left join pg_catalog.pg_roles g on g.oid = item.grantee
+      where item.grantee = '0' or g.oid is not null order by name)`
+
+/** CREATE alone lets nobody use what a schema holds. */
+const usage = granteesIn(`(select item.grantee from pg_catalog.aclexplode(${aclOf('n.nspacl', 'n', 'n.nspowner')}) item
+        where item.privilege_type = 'USAGE') item`)
+
+const relationRights =
+  granteesIn(`(select item.grantee from pg_catalog.aclexplode(${aclOf('c.relacl', 'r', 'c.relowner')}) item
+        union all select item.grantee from pg_catalog.pg_attribute a cross join lateral pg_catalog.aclexplode(a.attacl) item
+        where a.attrelid = c.oid and not a.attisdropped) item`)
+
+const functionRights = granteesIn(`pg_catalog.aclexplode(${aclOf('p.proacl', 'f', 'p.proowner')}) item`)
 
 /** A gate has a bit for each column (live-bodies.ts). */
 const lastPinned = 62
@@ -33,6 +51,7 @@ const relations = (
       join pg_catalog.pg_type t on t.oid = a.atttypid
       where a.attrelid = c.oid and a.attnum between '1' and '${lastPinned}' and not a.attisdropped and a.attgenerated <> 'v' and ${hasOneText}
       order by a.attnum) as pins,
+    ${usage} as usage, ${relationRights} as rights,
     exists (select from pg_catalog.pg_subscription_rel s where s.srrelid = c.oid) as subscribed,
     c.relkind in ('r', 'p') and ${told} as told
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -54,6 +73,7 @@ const functions = `select p.oid::pg_catalog.text as oid, n.nspname as schema, p.
     array(select coalesce(p.proargnames[place], '') from pg_catalog.generate_series(1, argument_count) place) as "argNames",
     array(select case p.proargmodes[place] when 'o' then 'out' when 'b' then 'inout' when 'v' then 'variadic'
         when 't' then 'out' else '' end from pg_catalog.generate_series(1, argument_count) place) as "argModes",
+    ${usage} as usage, ${functionRights} as rights,
     p.prorettype = 'pg_catalog.void'::pg_catalog.regtype::pg_catalog.oid as "returnsVoid", p.proretset as "returnsSet"
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   join pg_catalog.pg_language l on l.oid = p.prolang cross join path

@@ -18,6 +18,9 @@ const relation = {
   trees: eachOf(text),
   /** Columns whose equal values are equal texts. */
   pins: eachOf(text),
+  /** Grantees of USAGE on its schema, and of some privilege on it or on a column. */
+  usage: eachOf(text),
+  rights: eachOf(text),
   subscribed: bool,
   /** Its changes are told. */
   told: bool,
@@ -43,6 +46,9 @@ const fn = {
   parts: eachOf(text),
   argNames: eachOf(text),
   argModes: eachOf(text),
+  /** Grantees of USAGE on its schema, and of EXECUTE. */
+  usage: eachOf(text),
+  rights: eachOf(text),
   returnsVoid: bool,
   returnsSet: bool,
 }

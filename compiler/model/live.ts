@@ -83,7 +83,7 @@ export function liveDiagnostics(
     const found = facts.get(relation.oid)
     const isLive = relation.settings.live ?? live.has(relation.schema)
     return isLive && found !== undefined && 'refused' in found
-      ? [diagnose('live-refused', nameRelation(relation), { reasons: found.refused })]
+      ? [diagnose('live-refused', nameRelation(relation), { reasons: found.refused.map(({ sentence }) => sentence) })]
       : []
   })
 }

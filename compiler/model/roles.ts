@@ -1,5 +1,6 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
+import type { LiveFacts } from '../../runtime/contract/live.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated } from '../comments/types.ts'
@@ -65,7 +66,7 @@ function* holdersOf(
 ): Steps<ReadonlySet<Grantee>> {
   return new Set([
     ...[...schemas, ...typeSchemas, ...(refusal ?? []), ...enums].flatMap(({ usage }) => usage),
-    ...functions.flatMap(({ execute }) => execute),
+    ...functions.flatMap(({ execute, live }) => [...execute, ...liveHolders(live)]),
     ...memo.one(allHolders, yield* memo.map(entityHolders, entities, memo)),
   ])
 }
@@ -74,10 +75,14 @@ const allHolders = (holders: readonly string[]): ReadonlySet<Grantee> =>
   new Set([...new Set(holders)].flatMap((grantees) => JSON.parse(grantees) as Grantees))
 
 /** As JSON: the same holders are the same value, and most of thousands of entities have the same. */
-function entityHolders({ grants, columns, computed, access = [], sentDefaults = [] }: EntityFacts, memo: Memo): string {
+function entityHolders(
+  { grants, columns, computed, live, access = [], sentDefaults = [] }: EntityFacts,
+  memo: Memo,
+): string {
   const ofParts = [
     ...columns.flatMap((column) => Object.values(column.grants).flat()),
-    ...computed.flatMap(({ execute }) => execute),
+    ...computed.flatMap((fn) => [...fn.execute, ...liveHolders(fn.live)]),
+    ...liveHolders(live),
     ...access.map(({ role }) => role),
     ...sentDefaults.flat(),
   ]
@@ -85,6 +90,12 @@ function entityHolders({ grants, columns, computed, access = [], sentDefaults = 
   return ofParts.length === 0
     ? ofTable
     : JSON.stringify([...new Set([...(JSON.parse(ofTable) as Grantees), ...ofParts])])
+}
+
+/** Who is told the names of what cannot be watched. */
+const liveHolders = (live: LiveFacts | undefined): Grantees => {
+  const reasons = live === undefined ? [] : 'refused' in live ? live.refused : (live.awaited ?? [])
+  return reasons.flatMap(({ usage, rights }) => [...usage, ...rights])
 }
 
 const holdersText = (grants: EntityFacts['grants']): string =>

@@ -10,11 +10,20 @@ export type LiveFacts =
       readonly reads: readonly LiveRelation[]
       /** Absent where changes of other rows than those that are asked for matter. */
       readonly own?: OwnRows
-      /** Sentences, one for each of them that has no triggers yet and will have some by itself: it can be watched then. */
-      readonly awaited?: readonly string[]
+      /** One for each of them that has no triggers yet and will have some by itself: it can be watched then. */
+      readonly awaited?: readonly LiveReason[]
     }
-  /** Sentences of spec/graphql.md 16.1, each of which names an object. */
-  | { readonly refused: readonly string[] }
+  | { readonly refused: readonly LiveReason[] }
+
+/** Why something is not watched: a sentence of spec/graphql.md 16.1, which names an object. */
+export interface LiveReason {
+  readonly sentence: string
+  /** The sentence for callers, where the other one names more than the object. */
+  readonly forCallers?: string
+  /** Grantees of USAGE on the object's schema, and of some privilege on the object: others do not learn its name. */
+  readonly usage: readonly string[]
+  readonly rights: readonly string[]
+}
 
 /** How the rows of a table are told apart. */
 export interface OwnRows {

@@ -46,8 +46,9 @@ describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
       )
       const facts = (entity ?? fn)?.live
       if (facts === undefined) return facts
-      if ('refused' in facts) return facts.refused
-      return facts.awaited ?? facts.reads.map((table) => `${table.schema}.${table.name}`)
+      const reasons = 'refused' in facts ? facts.refused : facts.awaited
+      if (reasons !== undefined) return reasons.map(({ sentence }) => sentence)
+      return 'reads' in facts ? facts.reads.map((table) => `${table.schema}.${table.name}`) : []
     } finally {
       await db.query('rollback')
     }

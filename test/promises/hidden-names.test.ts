@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createCompiler } from '../../compiler/compile.ts'
 import { messagesOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { createTestService, toldAll, type Answer, type TestService } from '../support/service.ts'
 
 /** Answers never name what the caller may not see, and never hold SQL or a stack. */
 
@@ -92,6 +93,103 @@ describe('hidden things look like absent ones', () => {
         message.replaceAll(/qqqqqq|salary|qqqqq|vault|qqqq|hush/gi, '*').replace(/ Did you mean.*$/, ''),
       )
     expect(plain(messagesOf(await service.graphql(hidden)))).toEqual(plain(messagesOf(await service.graphql(absent))))
+  })
+})
+
+describe('what cannot be watched', () => {
+  /** Each table of the API reads one thing that anon has no right on, or no schema of; `told` is what a role with rights on it hears. */
+  const reasons = {
+    by_table: 'table hidden.payroll is not live.',
+    by_right: 'table public.wages is not live.',
+    by_function: 'function hidden.is_auditor() cannot be watched: it is volatile.',
+    by_execute: 'function public.audits() cannot be watched: what it reads is not known.',
+    by_setting: 'function hidden.tenant() cannot be watched: it depends on a setting.',
+    by_clock: 'view hidden.today cannot be watched: it depends on the clock.',
+    by_heir: 'table hidden.heir is not live.',
+  } as const
+  const tables = Object.keys(reasons)
+  const live = '@graphql({"live": {"enabled": true}})'
+  const policies = {
+    by_table: 'exists (select from hidden.payroll)',
+    by_right: 'exists (select from wages)',
+    by_function: 'hidden.is_auditor()',
+    by_execute: 'audits()',
+    by_setting: 'hidden.tenant()',
+    by_clock: 'exists (select from hidden.today)',
+  }
+  let watched: TestService
+  beforeAll(async () => {
+    watched = await createTestService({
+      told: true,
+      sql: `
+        comment on schema public is '@graphql({"live": {"enabled": true}, "introspection": true})';
+        create schema hidden;
+        create table author (id int primary key);
+        ${tables.map((name) => `create table ${name} (id int primary key, author_id int references author);`).join('\n')}
+        create table wages (id int primary key);
+        comment on table wages is '@graphql({"live": {"enabled": false}})';
+        create table hidden.payroll (id int primary key);
+        create table hidden.heir () inherits (by_heir);
+        comment on table hidden.heir is '@graphql({"live": {"enabled": false}})';
+        create view hidden.today as select current_date as day;
+        comment on view hidden.today is '${live}';
+        create function hidden.is_auditor() returns bool volatile language sql as 'select true';
+        create function audits() returns bool stable language plpgsql as 'declare b bool; begin execute ''select true'' into b; return b; end';
+        create function hidden.tenant() returns bool stable language sql as $$ select current_setting('app.secret_tenant') = 'x' $$;
+        create function public.author_tenant(author) returns bool stable language sql as $$ select current_setting('app.secret_tenant') = 'x' $$;
+        revoke execute on function audits() from public;
+        ${Object.entries(policies)
+          .map(
+            ([name, using]) =>
+              `alter table ${name} enable row level security; create policy p on ${name} to authenticated using (${using});`,
+          )
+          .join('\n')}
+        grant select on author, ${tables.join(', ')} to anon, authenticated;
+        grant usage on schema hidden to authenticated;
+        grant execute on function audits() to authenticated;
+        grant select on wages, hidden.heir, hidden.today to authenticated;
+        grant select (id) on hidden.payroll to authenticated`,
+    })
+  })
+  afterAll(() => watched?.close())
+
+  const messages = async (document: string, role: string): Promise<readonly string[]> => {
+    const answer = await watched.watch(document, { role })
+    if (answer.kind !== 'refused') return []
+    const { errors = [] } = JSON.parse(answer.response.body.toString()) as Answer
+    return errors.map(({ message, extensions: { code } }) => `${code}: ${message}`)
+  }
+  const reaching = (name: string): string =>
+    `subscription { authorByPk(id: 1) { ${name}Collection { edges { node { id } } } } }`
+
+  it.each(Object.entries(reasons))('by %s are named to roles that may use them alone', async (name, told) => {
+    expect(await messages(reaching(name), 'authenticated')).toEqual([`NOT_LIVE: ${told}`])
+    expect(await messages(reaching(name), 'anon')).toEqual([
+      'NOT_LIVE: The field reads something that cannot be watched.',
+    ])
+  })
+  it('are said once, whatever their number, beside those that have a name', async () => {
+    expect(await messages('subscription { authorByPk(id: 1) { author_tenant } }', 'anon')).toEqual([
+      'NOT_LIVE: function public.author_tenant(public.author) cannot be watched: it depends on a setting.',
+    ])
+    await watched.db.query(`create policy q on by_table using (hidden.is_auditor() and hidden.tenant())`)
+    expect(await messages(reaching('by_table'), 'anon')).toEqual([
+      'NOT_LIVE: The field reads something that cannot be watched.',
+    ])
+    expect(await messages(reaching('by_table'), 'authenticated')).toEqual([
+      `NOT_LIVE: ${[reasons.by_function, reasons.by_setting, reasons.by_table].join(' ')}`,
+    ])
+  })
+  it('are all named in the remarks', async () => {
+    const { diagnostics } = await createCompiler({
+      query: (text, values) => watched.db.query(text, values),
+      schemas: ['public'],
+      version: null,
+      triggers: toldAll,
+    }).compile()
+    const remarks = JSON.stringify(diagnostics)
+    for (const told of Object.values(reasons))
+      expect(remarks).toContain(told.replace(/a setting\.$/, 'the setting app.secret_tenant.'))
   })
 })
 

@@ -20,7 +20,7 @@ export type LiveReport =
 export function liveReport(facts: EntityFacts | FunctionFacts | undefined): { readonly live?: LiveReport } {
   const live = facts?.live
   if (live === undefined) return {}
-  if ('refused' in live) return { live: { watchable: false, reasons: live.refused } }
+  if ('refused' in live) return { live: { watchable: false, reasons: live.refused.map(({ sentence }) => sentence) } }
   return { live: { watchable: true, reads: live.reads.map(nameOf), pins: live.own?.pins ?? [] } }
 }
 

@@ -48,7 +48,7 @@ export function toPlan(view: RoleView, operation: Operation, variables: Variable
   return {
     writes: kind === 'mutation',
     roots,
-    ...(kind === 'subscription' && { reads: readsOf(view.visible.manifest, roots) }),
+    ...(kind === 'subscription' && { reads: readsOf(view.visible, roots) }),
   }
 }
 

@@ -1,5 +1,6 @@
-import type { LiveFacts, LiveRelation } from '../../contract/live.ts'
-import type { EntityFacts, FunctionFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { LiveFacts, LiveReason, LiveRelation } from '../../contract/live.ts'
+import type { EntityFacts, FunctionFacts, ObjectId } from '../../contract/manifest.ts'
+import type { RoleVisibility } from '../../engine/view.ts'
 import { Refusal, type ErrorEntry } from '../protocol/failures.ts'
 import { hopsOf, isConnected } from './joins.ts'
 import { bothOf, demandOf, joinedPins, keyDemand } from './pins.ts'
@@ -26,9 +27,11 @@ interface Place {
 
 type Path = readonly string[]
 
+type Watching = Pick<RoleVisibility, 'manifest' | 'can'>
+
 /** What was found so far. */
 interface Found {
-  readonly manifest: Manifest
+  readonly visible: Watching
   readonly reads: WatchedRead[]
   /** By relation or function. */
   readonly refused: Map<ObjectId, ErrorEntry>
@@ -40,8 +43,8 @@ interface Found {
  * What the roots of a subscription read, place by place.
  * @throws Refusal where something of it cannot be watched, or not yet (spec/graphql.md 16.1)
  */
-export function readsOf(manifest: Manifest, roots: readonly Root[]): readonly WatchedRead[] {
-  const found: Found = { manifest, reads: [], refused: new Map(), awaited: new Map() }
+export function readsOf(visible: Watching, roots: readonly Root[]): readonly WatchedRead[] {
+  const found: Found = { visible, reads: [], refused: new Map(), awaited: new Map() }
   for (const root of roots) readRoot(found, root)
   if (found.refused.size > 0) throw new Refusal('NOT_LIVE', [...found.refused.values()])
   if (found.awaited.size > 0) throw new Refusal('DATABASE_UNAVAILABLE', [...found.awaited.values()])
@@ -77,7 +80,7 @@ function readRoot(found: Found, root: Root): void {
     case 'call-composite':
     case 'call-row':
     case 'call-set': {
-      const fn = found.manifest.functions.find(({ id }) => id === root.call)
+      const fn = found.visible.manifest.functions.find(({ id }) => id === root.call)
       readCalled(found, path, root.call, fn)
       return readResult(found, path, root)
     }
@@ -135,11 +138,27 @@ function addJoined(
 /** What reading it reads; nothing where that is refused, which is noted once. */
 function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefined): readonly LiveRelation[] {
   const isWatched = live !== undefined && 'reads' in live
-  const message = (isWatched ? live.awaited : live?.refused)?.join(' ') ?? (isWatched ? null : 'Nothing is live.')
+  const reasons = live === undefined ? [] : 'reads' in live ? live.awaited : live.refused
   const code = isWatched ? 'DATABASE_UNAVAILABLE' : 'NOT_LIVE'
   const noted = isWatched ? found.awaited : found.refused
-  if (message !== null && !noted.has(id)) noted.set(id, { message, path, extensions: { code } })
+  if (reasons !== undefined && !noted.has(id))
+    noted.set(id, { message: messageOf(found.visible, reasons, unnamed[code]), path, extensions: { code } })
   return isWatched ? live.reads : []
+}
+
+/** Instead of the sentences about what the caller may not use (spec/graphql.md 16.1). */
+const unnamed = {
+  NOT_LIVE: 'The field reads something that cannot be watched.',
+  DATABASE_UNAVAILABLE: 'The field reads something that is not live yet. Try again.',
+} as const
+
+function messageOf({ can }: Watching, reasons: readonly LiveReason[], otherwise: string): string {
+  if (reasons.length === 0) return 'Nothing is live.'
+  const sentences = reasons.map(({ sentence, forCallers, usage, rights }) =>
+    can(usage) && can(rights) ? (forCallers ?? sentence) : null,
+  )
+  const named = sentences.filter((sentence) => sentence !== null)
+  return [...new Set(named), ...(named.length < sentences.length ? [otherwise] : [])].join(' ')
 }
 
 function readCollection(found: Found, path: Path, collection: Collection, joined: Joined<Join> | null): void {

@@ -143,10 +143,11 @@ async function readAgain(
 
 const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not told in time.')
 
-const failureOf = (error: unknown): GraphqlResponse =>
-  error instanceof DatabaseFailure
-    ? failureResponse('DATABASE_UNAVAILABLE', error.message)
-    : failureResponse('NOT_LIVE', error instanceof Error ? error.message : String(error))
+/** What a feed says names tables, and what Postgres refuses of ours is no matter of the caller's. */
+const failureOf = (error: unknown): GraphqlResponse => {
+  if (!(error instanceof DatabaseFailure)) return failureResponse('NOT_LIVE', 'Changes of what it reads are not told.')
+  return error.kind === 'refused' ? tooLate : failureResponse('DATABASE_UNAVAILABLE', error.message)
+}
 
 /** Makes an answer the last one. Whether it differs from the one before. */
 function take(watch: LiveWatch, body: Buffer, kept: ByteBudget): boolean {
