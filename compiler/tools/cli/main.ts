@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers'
-import type { Command } from './command.ts'
+import { exitCodes, type Command } from './command.ts'
+import { createOutput } from './output.ts'
 import { createStage, unseen } from './progress.ts'
 import { runArguments } from './run.ts'
 import { awaitStopSignal } from './signals.ts'
@@ -32,18 +33,28 @@ const load = ([name = '', about = '']: readonly string[]): Promise<readonly Comm
   return Promise.all(found.flatMap((one) => one?.() ?? []))
 }
 
-/** Runs what the arguments of the command line name, and ends the process with its exit code. */
+/**
+ * Runs what the arguments of the command line name, and ends the process with its exit code, once what was printed has been read.
+ * A reader that leaves is no fault: what changes something is done to its end, and what serves or watches is asked to end.
+ */
 export async function runCommandLine(args: readonly string[]): Promise<never> {
-  const note = (line: string): void => void process.stderr.write(`${line}\n`)
+  let leave = (_signal: string): void => undefined
+  const left = new Promise<string>((resolve) => (leave = resolve))
+  const onLeft = (): void => leave('SIGPIPE')
+  const out = createOutput(process.stdout, onLeft)
+  const err = createOutput(process.stderr, onLeft)
   const exitCode = await runArguments(await load(args), args, {
     environment: process.env,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    note,
-    stage: process.stderr.isTTY ? createStage(note) : unseen,
+    print: out.line,
+    note: err.line,
+    stage: process.stderr.isTTY ? createStage(err.line) : unseen,
     human: process.stderr.isTTY,
     readInput: async () => (await text(process.stdin)).replace(/\r?\n$/, ''),
-    stopRequested: awaitStopSignal,
+    stopRequested: (onReload) => Promise.race([awaitStopSignal(onReload), left]),
   })
+  const failure = await out.finish()
+  if (failure !== null) err.line(`catalograph: standard output cannot be written: ${failure}`)
+  await err.finish()
   // What outlived its grace period, such as a statement that still runs, does not keep the process.
-  process.exit(exitCode)
+  process.exit(failure === null ? exitCode : exitCodes.failed)
 }
