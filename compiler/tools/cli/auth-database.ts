@@ -1,4 +1,6 @@
 import { authOwner } from '../../../runtime/auth/schema/auth-schema.ts'
+import { foreignObjects, foreignSentence, givingSql, MigrationRefusal } from '../../../runtime/auth/schema/owners.ts'
+import { withSession } from '../../../runtime/db/connect/session.ts'
 import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
 import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
@@ -33,11 +35,19 @@ export async function withAuthDatabase<T>(url: string, work: (database: Statemen
     if (notPrepared.has(error.sqlstate ?? '')) {
       throw new CommandFailure('auth is not prepared in this database; run catalograph auth enable --site-url URL')
     }
-    if (error.sqlstate === '42501') {
-      throw new CommandFailure('this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL')
-    }
+    if (error instanceof MigrationRefusal) throw new CommandFailure(error.message)
+    if (error.sqlstate === '42501') throw new CommandFailure(await refusalOf(url))
     throw error
   } finally {
     await database.close()
   }
+}
+
+/** Names what the role of this URL may not use, and what would let it. */
+async function refusalOf(url: string): Promise<string> {
+  const [first, ...others] = await withSession({ url }, foreignObjects)
+  if (first === undefined) return 'this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL'
+  const ways = `run catalograph auth enable as a role that may, which DATABASE_OWNER_URL names, or as ${first.owner}: ${givingSql(first)}`
+  const more = others.length === 0 ? '' : ` (and ${others.length} others, which catalograph doctor names)`
+  return `${foreignSentence(first)}${more}: ${ways}`
 }

@@ -18,13 +18,17 @@ exception
   when duplicate_object or unique_violation or insufficient_privilege then null;
 end $$`
 
-/** Since PostgreSQL 16 the creator of a role may grant it, but is not a member of it (manual, CREATE ROLE, Notes). */
+/**
+ * Since PostgreSQL 16 the creator of a role may grant it, but is not a member of it (manual, CREATE ROLE, Notes); there a member
+ * inherits where the grant says so, before where its own role does.
+ */
 const joinOwner = `do $$ begin
   if exists (select from pg_catalog.pg_roles where rolname = '${authOwner}')
     and not (select rolsuper from pg_catalog.pg_roles where rolname = current_user)
     and current_user <> '${authOwner}'
   then
-    execute format('grant ${authOwner} to %I', current_user);
+    execute format('grant ${authOwner} to %I', current_user)
+      || case when current_setting('server_version_num')::int >= 160000 then ' with inherit true, set true' else '' end;
   end if;
 exception
   when insufficient_privilege then null;
@@ -81,10 +85,7 @@ const protect = ({ name }: TableDefinition): readonly string[] => [
     ifAllowed(role, `revoke all on auth.${name} from ${role}`),
   ),
   ifAllowed('postgres', `grant select on auth.${name} to postgres with grant option`),
-  ifAllowed(authOwner, `alter table auth.${name} owner to ${authOwner}`),
 ]
-
-const ownEnum = (name: string): string => ifAllowed(authOwner, `alter type auth.${name} owner to ${authOwner}`)
 
 const tableStatements = (table: TableDefinition): readonly string[] => [
   createTable(table),
@@ -101,9 +102,7 @@ export const authSchema: readonly string[] = [
   ...['anon', 'authenticated', 'service_role'].map((role) => ifAllowed(role, `grant usage on schema auth to ${role}`)),
   ifAllowed('postgres', 'grant usage on schema auth to postgres'),
   ifAllowed(authOwner, `grant usage, create on schema auth to ${authOwner}`),
-  ifAllowed(authOwner, `alter schema auth owner to ${authOwner}`),
   ...Object.entries(authEnums).map(createEnum),
   renameIdentityIds,
   ...authTables.flatMap(tableStatements),
-  ...Object.keys(authEnums).map(ownEnum),
 ].filter((text) => text !== '')

@@ -1,8 +1,10 @@
 import { withSession, type Query } from '../../db/connect/session.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { migrations, type Migration } from './migrations.ts'
+import { explainRefusal, giveToOwner, hasGivable } from './owners.ts'
 
 export interface MigrateOptions {
-  /** As whom to migrate: an owner who may create schemas and roles, at best a superuser. */
+  /** As whom to migrate: a role that may create schemas and roles. */
   readonly url: string
 }
 
@@ -23,24 +25,30 @@ const isApplied = async (query: Query, version: number): Promise<boolean> => {
   return rows.length > 0
 }
 
-/** One transaction; true when there was something to do. The lock ends with the transaction. */
-async function apply(query: Query, { version, name, statements }: Migration): Promise<boolean> {
+/** The lock ends with the transaction. */
+async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T> {
   await query('begin')
   try {
     await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
-    if (!(await hasLedger(query))) for (const text of ledger) await query(text)
-    const due = !(await isApplied(query, version))
-    if (due) {
-      for (const text of statements) await query(text)
-      await query('insert into catalograph_auth.migrations (version, name) values ($1, $2)', [version, name])
-    }
+    const value = await work()
     await query('commit')
-    return due
+    return value
   } catch (error) {
     await query('rollback').catch(() => undefined)
     throw error
   }
 }
+
+/** True when there was something to do. */
+const apply = (query: Query, { version, name, statements }: Migration): Promise<boolean> =>
+  inTransaction(query, async () => {
+    if (!(await hasLedger(query))) for (const text of ledger) await query(text)
+    if (await isApplied(query, version)) return false
+    for (const text of statements) await query(text)
+    await query('insert into catalograph_auth.migrations (version, name) values ($1, $2)', [version, name])
+    await query(giveToOwner)
+    return true
+  })
 
 const hasLedger = async (query: Query): Promise<boolean> => {
   const { rows } = await query<{ there: boolean }>(
@@ -49,13 +57,29 @@ const hasLedger = async (query: Query): Promise<boolean> => {
   return rows[0]?.there === true
 }
 
+/** What an older version, or somebody by hand, left with another owner. */
+const repairOwners = async (query: Query): Promise<readonly string[]> => {
+  if (!(await hasGivable(query))) return []
+  await inTransaction(query, () => query(giveToOwner))
+  return (await hasGivable(query)) ? [] : ['owner of the tables']
+}
+
+async function migrate(query: Query): Promise<readonly string[]> {
+  const applied: string[] = []
+  for (const migration of migrations) if (await apply(query, migration)) applied.push(migration.name)
+  return [...applied, ...(await repairOwners(query))]
+}
+
+const insufficientPrivilege = '42501'
+
 /**
  * Brings the database to the newest version of our tables; does nothing where it is there already. The names of what
  * was applied come back. Rejects with DatabaseFailure when the database cannot be reached or the role may not.
  */
 export const migrateAuth = (options: MigrateOptions): Promise<readonly string[]> =>
-  withSession({ url: options.url }, async (query) => {
-    const applied: string[] = []
-    for (const migration of migrations) if (await apply(query, migration)) applied.push(migration.name)
-    return applied
-  })
+  withSession({ url: options.url }, (query) =>
+    migrate(query).catch(async (error: unknown) => {
+      const isRefused = error instanceof DatabaseFailure && error.sqlstate === insufficientPrivilege
+      throw isRefused ? await explainRefusal(query, error) : error
+    }),
+  )

@@ -1,8 +1,7 @@
 import { authSchema } from './auth-schema.ts'
-import { own } from './own.ts'
 import { stateSchema } from './state-schema.ts'
 
-/** One step from one version of our tables to the next: kept whole, or not at all. */
+/** One step from one version of our tables to the next: kept whole, or not at all. What it makes is then given to the owner of auth. */
 export interface Migration {
   readonly version: number
   readonly name: string
@@ -18,7 +17,6 @@ const mailRequests: readonly string[] = [
     created_at timestamptz not null default now(),
     taken_at timestamptz not null default now()
   )`,
-  own('table catalograph_auth.mail_requests'),
 ]
 
 /** When the guests of the last hour came from a source address, oldest first (spec/auth.md 10). */
@@ -28,7 +26,6 @@ const guestWindows: readonly string[] = [
     taken timestamptz[] not null,
     updated_at timestamptz not null default now()
   )`,
-  own('table catalograph_auth.guest_windows'),
   // Guests had a token bucket before, which let twice as many come within their first hour.
   `delete from catalograph_auth.throttles where limit_group = 'guests'`,
 ]
@@ -41,7 +38,6 @@ const recoverySessions: readonly string[] = [
   `create table catalograph_auth.recovery_sessions (
     session_id uuid primary key references auth.sessions (id) on delete cascade
   )`,
-  own('table catalograph_auth.recovery_sessions'),
 ]
 
 /** The orders in which administrators read users and the log (spec/auth.md 11). */

@@ -1,5 +1,3 @@
-import { own } from './own.ts'
-
 /**
  * Schema `catalograph_auth`: state beyond the tables that existing projects know (spec/auth.md 13). Only its owner has
  * rights to it.
@@ -122,7 +120,4 @@ export const stateSchema: readonly string[] = [
   `insert into ${schema}.settings_version (version) values (1) on conflict do nothing`,
   bumpFunction,
   ...['settings', 'templates'].map(bumpTrigger),
-  ...Object.keys(tables).map((name) => own(`table ${schema}.${name}`)),
-  own(`function ${schema}.count_settings()`),
-  own(`schema ${schema}`),
 ]

@@ -159,4 +159,35 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
       where relnamespace = 'auth'::regnamespace and relkind = 'r'`)
     expect(rows).toHaveLength(1)
   })
+
+  test.each([
+    ['the database', '', /^keeper may not create anything in database t_\w+, which belongs to postgres;/],
+    [
+      'a table that a superuser restored',
+      'create schema auth; grant usage, create on schema auth to keeper; create table auth.users (id uuid primary key)',
+      /^keeper may not change table auth.users, which belongs to postgres; .* owner to "keeper";$/,
+    ],
+    [
+      'a schema of another role',
+      'create role other; create schema auth authorization other',
+      /^keeper may not create anything in schema auth, which belongs to other; .* grant "other" to "keeper";$/,
+    ],
+    [
+      'a schema of a role of which it inherits nothing',
+      'create role other; create schema auth authorization other; alter role keeper noinherit; grant other to keeper',
+      /^keeper may not create anything in schema auth, which belongs to other; .* inherit( true)?;$/,
+    ],
+  ])('a role that may not is told of %s, and the statement that lets it', async (_of, before, told) => {
+    const db = await create({ isolated: true, sql: `create role keeper login createrole; ${before}` })
+    const url = db.adminUrl.replace('postgres@', 'keeper@')
+    const said: string[] = []
+    const attempt = (): Promise<unknown> =>
+      migrateAuth({ url }).catch(async ({ message }: Error) => {
+        said.push(message)
+        await db.query(message.slice(message.lastIndexOf(': ') + 2))
+      })
+    for (let tries = 0; tries < 4; tries += 1) await attempt()
+    expect(said.find((message) => told.test(message))).toBeDefined()
+    expect(await migrateAuth({ url })).toEqual([])
+  })
 })
