@@ -3,7 +3,7 @@ import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { annotateDatabase, type Annotation } from '../annotate/annotate.ts'
 import { printComment } from '../annotate/comments.ts'
 import { printDiagnostics } from '../../report/print.ts'
-import { exitCodes, type Command, type Terminal } from './command.ts'
+import { exitCodes, type Command, type GivenOptions, type Terminal } from './command.ts'
 import { writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
@@ -35,7 +35,7 @@ export const annotateCommand: Command = {
   },
 }
 
-async function write({ comments }: Annotation, out: string | true | undefined, terminal: Terminal): Promise<void> {
+async function write({ comments }: Annotation, out: GivenOptions[string], terminal: Terminal): Promise<void> {
   if (comments.length === 0) return
   const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
   if (typeof out !== 'string') return terminal.print(text)

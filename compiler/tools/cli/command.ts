@@ -22,10 +22,12 @@ export interface CommandOption {
   /** What stands for the value in the help; null: the option is a switch. */
   readonly value: string | null
   readonly help: string
+  /** Whether it may be given several times, and holds all of its values; other options hold the last one. */
+  readonly repeated?: true
 }
 
 /** What was given on the command line; a switch that was not given and an absent value are undefined. */
-export type GivenOptions = Readonly<Record<string, string | true | undefined>>
+export type GivenOptions = Readonly<Record<string, string | true | readonly string[] | undefined>>
 
 export interface Command {
   readonly name: string

@@ -13,7 +13,7 @@ import { diffArtifacts, printDifferences } from '../../emit/diff.ts'
 import { writeArtifacts } from '../../emit/write.ts'
 import { dump } from '../../report/dump.ts'
 import { printDiagnostics } from '../../report/print.ts'
-import type { Command, Terminal } from './command.ts'
+import type { Command, GivenOptions, Terminal } from './command.ts'
 import {
   documentsRequest,
   filesOf,
@@ -86,7 +86,7 @@ export const compileCommand: Command = {
   },
 }
 
-function stageOf(given: string | true | undefined): Stage | null {
+function stageOf(given: GivenOptions[string]): Stage | null {
   if (given === undefined) return null
   const stage = Object.keys(stages).find((name) => name === given)
   if (stage === undefined) throw misuse(`--dump takes one of ${Object.keys(stages).join(', ')}`)

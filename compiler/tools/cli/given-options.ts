@@ -5,6 +5,12 @@ export function textOption(given: GivenOptions, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
+/** All values of an option that may be given several times. */
+export function repeatedOption(given: GivenOptions, name: string): readonly string[] {
+  const value = given[name]
+  return typeof value === 'object' ? value : []
+}
+
 /** @throws CommandFailure where the option is given and is no number of this form */
 export function numberOption(given: GivenOptions, name: string, form: RegExp): number | null {
   const text = textOption(given, name)

@@ -19,9 +19,20 @@ export function parseCommandLine(command: Command, args: readonly string[]): Giv
   )
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
   return {
-    options: Object.fromEntries(tokens.flatMap((token) => readToken(command, token))),
+    options: collected(
+      command,
+      tokens.flatMap((token) => readToken(command, token)),
+    ),
     args: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])),
   }
+}
+
+function collected(command: Command, entries: readonly Entry[]): GivenOptions {
+  const valuesOf = (name: string): readonly string[] =>
+    entries.flatMap(([other, value]) => (other === name && value !== true ? [value] : []))
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, command.options[name]?.repeated === true ? valuesOf(name) : value]),
+  )
 }
 
 type Token =

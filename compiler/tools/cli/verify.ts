@@ -3,6 +3,7 @@ import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { isJsonObject } from '../../../runtime/lib/json-object.ts'
 import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
+import type { Annotated, AnnotatedRelation } from '../../comments/types.ts'
 import { createCompiler } from '../../compile.ts'
 import { printVerdict } from '../verify/print.ts'
 import type { Verdict, VerifyOptions } from '../verify/verify.ts'
@@ -10,9 +11,11 @@ import type { Command, GivenOptions, Terminal } from './command.ts'
 import { demandReadable } from './demand-readable.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
-import { namesOption, numberOption, textOption } from './given-options.ts'
+import { namesOption, numberOption, repeatedOption, textOption } from './given-options.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
+
+const usualMost = 5
 
 /** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
 export const verifyCommand: Command = {
@@ -21,7 +24,7 @@ export const verifyCommand: Command = {
   description:
     'Draws documents about the tables and rows that a role sees in the database of DATABASE_URL (without it the\n' +
     'embedded one), answers each with the service and with an interpreter of the specification, and compares the answers.\n' +
-    'It only reads, in read-only transactions. The output lists what was not judged: large tables, functions, types that\n' +
+    'It only reads, in read-only transactions, and goes on after a difference. The output lists what was not judged: large tables, functions, types that\n' +
     'the interpreter does not know. Policies decide which rows are read; the command does not judge policies.\n\n' +
     'Exit codes: 0 no difference, 1 a difference, 2 wrong use, 3 no result (nothing to compare, or no database).',
   options: {
@@ -33,11 +36,17 @@ export const verifyCommand: Command = {
       value: 'N',
       help: 'Largest table that is read as a whole; of larger ones a sample is read (default: 500).',
     },
+    most: {
+      value: 'N',
+      help: `Differences to look for in each schema and role (default: ${usualMost}); those of one kind count once.`,
+    },
+    skip: { value: 'TABLE', repeated: true, help: 'Leave out a table or view; may be given several times.' },
     json: { value: null, help: 'Print the results as JSON.' },
   },
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     const verdicts = await verify(request, terminal).catch((error: unknown) => {
+      if (error instanceof CommandFailure) throw error
       throw new CommandFailure(reasonOf(error), noVerdict)
     })
     const judged = verdicts.filter(({ documents }) => documents > 0)
@@ -46,7 +55,7 @@ export const verifyCommand: Command = {
         ? JSON.stringify({ seed: request.seed, verdicts }, null, 2)
         : [`seed ${request.seed}`, ...verdicts.map(printVerdict)].join('\n'),
     )
-    if (judged.some(({ difference }) => difference !== null)) return exitCodes.failed
+    if (judged.some(({ differences }) => differences.length > 0)) return exitCodes.failed
     return judged.length === 0 ? noVerdict : exitCodes.done
   },
 }
@@ -61,6 +70,8 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
     minutes: numberOption(given, 'minutes', /^\d+(?:\.\d+)?$/) ?? 1,
     seed: numberOption(given, 'seed', /^\d{1,9}$/) ?? Date.now() % 1_000_000,
     rows: numberOption(given, 'rows', /^\d{1,5}$/) ?? 500,
+    most: Math.max(1, numberOption(given, 'most', /^\d{1,4}$/) ?? usualMost),
+    skip: repeatedOption(given, 'skip'),
     claims: claimsOf(textOption(given, 'claims') ?? '{}'),
     json: given['json'] === true,
     database: await loginDatabase(neededSettingsOf(terminal)),
@@ -73,6 +84,15 @@ function claimsOf(text: string): VerifyOptions['claims'] {
   throw misuse('--claims takes a JSON object')
 }
 
+/** The tables and views that are named, with their schema or without it. @throws CommandFailure where there is none */
+function skippedOf(names: readonly string[], { relations }: Annotated): readonly AnnotatedRelation[] {
+  return names.flatMap((given) => {
+    const found = relations.filter(({ schema, name }) => given === name || given === `${schema}.${name}`)
+    if (found.length === 0) throw misuse(`--skip names no table or view of a served schema: "${given}"`)
+    return found
+  })
+}
+
 /** Of what the time did not suffice for. */
 const notReached = (role: string, schema: string): Verdict => ({
   role,
@@ -82,13 +102,13 @@ const notReached = (role: string, schema: string): Verdict => ({
   documents: 0,
   refused: 0,
   skipped: 0,
-  difference: null,
+  differences: [],
   notJudged: [{ object: `schema ${schema}`, reason: 'the time was over; give it more with --minutes' }],
 })
 
 /** One role and schema after the other, each with its share of the time. */
 async function verify(request: VerifyRequest, { stage }: Terminal): Promise<readonly Verdict[]> {
-  const { database, roles, minutes, claims, seed, rows } = request
+  const { database, roles, minutes, claims, seed, rows, most } = request
   const { url, schemas } = database
   // fast-check stands behind this import, which other commands do not owe.
   const { verifySchema } = await import('../verify/verify.ts')
@@ -98,6 +118,7 @@ async function verify(request: VerifyRequest, { stage }: Terminal): Promise<read
     return createCompiler({ query, schemas, version: null }).compile()
   })
   demandReadable(revision.manifest, roles, noVerdict)
+  const skip = skippedOf(request.skip, annotated)
   const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
   const verdicts: Verdict[] = []
   const start = Date.now()
@@ -112,7 +133,8 @@ async function verify(request: VerifyRequest, { stage }: Terminal): Promise<read
         continue
       }
       stage(`Asking as ${role} on schema ${schema.name} (${index + 1} of ${pairs.length})`)
-      verdicts.push(await verifySchema({ annotated, revision, run, role, claims, seed, rows, deadline }, schema))
+      const options = { annotated, revision, run, role, claims, seed, rows, most, skip, deadline }
+      verdicts.push(await verifySchema(options, schema))
     }
   })
   return verdicts

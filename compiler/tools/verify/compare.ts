@@ -1,4 +1,5 @@
 import type { Json } from './interpreter/world.ts'
+import { apartTexts, shortened } from './texts-apart.ts'
 
 /** Where two answers differ first, or null where they are the same. Members must come in the same order, too. */
 export function difference(
@@ -27,12 +28,9 @@ const isClose = (a: number, b: number): boolean =>
   a === b ||
   (!(Number.isInteger(a) && Number.isInteger(b)) && Math.abs(a - b) <= 1e-13 * Math.max(Math.abs(a), Math.abs(b)))
 
-const mismatch = (path: string, expected: Json, actual: Json): string =>
-  `${path}: expected ${shortened(expected)}, but the answer was ${shortened(actual)}`
-
-const shortened = (value: Json): string => {
-  const text = JSON.stringify(value)
-  return text.length > 400 ? `${text.slice(0, 400)}...` : text
+const mismatch = (path: string, expected: Json, actual: Json): string => {
+  const [wanted, given] = apartTexts(JSON.stringify(expected), JSON.stringify(actual))
+  return `${path}: expected ${wanted}, but the answer was ${given}`
 }
 
 function compareLists(
@@ -41,13 +39,29 @@ function compareLists(
   unordered: ReadonlySet<Json>,
   path: string,
 ): string | null {
-  if (expected.length !== actual.length) return mismatch(path, expected, actual)
-  for (const [index, item] of expected.entries()) {
-    const found = difference(item, actual[index] as Json, unordered, `${path}[${index}]`)
+  for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
+    const found = compareItems(expected[index], actual[index], unordered, `${path}[${index}]`)
+    // Where lists of different lengths part is seldom the whole difference.
+    if (found !== null && expected.length !== actual.length) return `${lengths(path, expected, actual)}; ${found}`
     if (found !== null) return found
   }
   return null
 }
+
+const compareItems = (
+  expected: Json | undefined,
+  actual: Json | undefined,
+  unordered: ReadonlySet<Json>,
+  path: string,
+): string | null =>
+  expected === undefined || actual === undefined
+    ? `${path}: expected ${itemText(expected)}, but the answer was ${itemText(actual)}`
+    : difference(expected, actual, unordered, path)
+
+const itemText = (item: Json | undefined): string => (item === undefined ? 'no item' : shortened(JSON.stringify(item)))
+
+const lengths = (path: string, expected: readonly Json[], actual: readonly Json[]): string =>
+  `${path}: expected ${expected.length} items, but the answer has ${actual.length}`
 
 /** The same items in any order. */
 export function compareBags(
@@ -57,12 +71,15 @@ export function compareBags(
   path: string,
 ): string | null {
   const left = [...actual]
+  const missing: Json[] = []
   for (const item of expected) {
     const index = left.findIndex((candidate) => difference(item, candidate, unordered) === null)
-    if (index < 0) return mismatch(path, expected, actual)
-    left.splice(index, 1)
+    if (index < 0) missing.push(item)
+    else left.splice(index, 1)
   }
-  return left.length === 0 ? null : mismatch(path, expected, actual)
+  if (missing.length + left.length === 0) return null
+  const sides = `only expected: ${itemText(missing[0])}, only in the answer: ${itemText(left[0])}`
+  return `${lengths(`${path}, in any order`, expected, actual)}; ${sides}`
 }
 
 function compareObjects(expected: Members, actual: Members, unordered: ReadonlySet<Json>, path: string): string | null {

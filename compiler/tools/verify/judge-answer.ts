@@ -1,6 +1,7 @@
 import { difference } from './compare.ts'
 import type { Outcome } from './interpreter/interpret.ts'
 import type { Json } from './interpreter/world.ts'
+import { shortened } from './texts-apart.ts'
 
 /** One way in which the service and the interpreter disagree. */
 export interface Disagreement {
@@ -33,7 +34,7 @@ export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: An
       return {
         kind: 'refusal',
         code: null,
-        message: `expected a refusal (${wanted}), but the answer was ${JSON.stringify(actual.data)}`,
+        message: `expected a refusal (${wanted}), but the answer was ${shortened(JSON.stringify(actual.data))}`,
       }
     const isExpected = errors.some(({ message, extensions: { code: reason, sqlstate } }) =>
       [message, reason, sqlstate ?? ''].some((said) => expected.reasons.includes(said)),
@@ -41,12 +42,16 @@ export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: An
     const isBare = actual.data === null
     return isExpected && isBare
       ? null
-      : { kind: 'refusal', code, message: `expected the refusal ${wanted}, but it was ${JSON.stringify(actual)}` }
+      : {
+          kind: 'refusal',
+          code,
+          message: `expected the refusal ${wanted}, but it was ${shortened(JSON.stringify(actual))}`,
+        }
   }
   if (errors.length > 0)
     return { kind: 'refusal', code, message: `expected an answer, but it was refused: ${JSON.stringify(errors)}` }
   if (actual.data === undefined)
-    return { kind: 'shape', code: null, message: `expected an answer, but it was ${JSON.stringify(actual)}` }
+    return { kind: 'shape', code: null, message: `expected an answer, but it was ${shortened(JSON.stringify(actual))}` }
   const found = difference(expected.data, actual.data as Json, unordered)
   return found === null ? null : { kind: 'answer', code: null, message: found }
 }

@@ -1,20 +1,24 @@
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import type { Difference, Verdict } from './verify.ts'
 
-/** A verdict for people: the difference first, then what was asked, then what was not. */
+/** A verdict for people: the differences first, then what was asked, then what was not. */
 export function printVerdict(verdict: Verdict): string {
-  const { role, schema, difference, notJudged } = verdict
+  const { role, schema, differences, notJudged } = verdict
   const documents = `${verdict.documents} documents, ${verdict.refused} of them refused`
   const asked = `${role} on schema ${schema}: ${documents}, on ${counted(verdict)}`
   return [
-    `${asked}: ${difference === null ? 'no difference' : 'ANSWERED OTHERWISE'}`,
-    ...(difference === null ? [] : ['', ...differenceLines(difference), '']),
+    `${asked}: ${headline(differences.length)}`,
+    ...differences.flatMap((difference) => ['', ...differenceLines(difference)]),
+    ...(differences.length === 0 ? [] : ['']),
     ...(verdict.skipped === 0 ? [] : [`  not judged: ${verdict.skipped} documents: ${skippedFor}`]),
     ...[...groupBy(notJudged, ({ reason }) => reason)].map(
       ([reason, group]) => `  not judged: ${someOf(group.map(({ object }) => object))}: ${reason}`,
     ),
   ].join('\n')
 }
+
+const headline = (differences: number): string =>
+  differences === 0 ? 'no difference' : `ANSWERED OTHERWISE (${differences})`
 
 /** As many as are read; JSON has all. */
 const mostNamed = 3

@@ -37,7 +37,13 @@ export interface Sketch {
 }
 
 /** A schema as the interpreter knows it, for one role, and what of it the interpreter does not know. */
-export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: string, found: LookedUp): Sketch {
+export function sketchOf(
+  annotated: Annotated,
+  schema: AnnotatedSchema,
+  role: string,
+  found: LookedUp,
+  skip: readonly AnnotatedRelation[],
+): Sketch {
   const notJudged: NotJudged[] = []
   const put = (object: string, reason: string): void => void notJudged.push({ object, reason })
   const types: Types = {
@@ -54,6 +60,10 @@ export function sketchOf(annotated: Annotated, schema: AnnotatedSchema, role: st
     )
     if (!found.usable || ![...columns.values()].some(({ readable }) => readable)) {
       put(nameRelation(relation), `${role} may read no column of it`)
+      return []
+    }
+    if (skip.includes(relation)) {
+      put(nameRelation(relation), 'it is left out')
       return []
     }
     tellRelations(relation, put)

@@ -3,13 +3,14 @@ import type { Caller, RunExchange } from '../../../runtime/contract/execution.ts
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { buildView, type RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
-import type { Annotated, AnnotatedSchema } from '../../comments/types.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/types.ts'
 import { interpret } from './interpreter/interpret.ts'
 import { Unknown } from './interpreter/sample.ts'
 import { storeOf } from './interpreter/store.ts'
 import type { Json, Question, World } from './interpreter/world.ts'
 import { judgeAnswer, type Answer, type Disagreement } from './judge-answer.ts'
 import { lookUp } from './look-up.ts'
+import { formOf } from './form.ts'
 import { questions, usefulRoles } from './questions/document.ts'
 import { askAs, type Ask } from './rows.ts'
 import { fitted } from './shape.ts'
@@ -26,6 +27,10 @@ export interface VerifyOptions {
   readonly seed: number
   /** The largest table whose rows are read. */
   readonly rows: number
+  /** How many differences are looked for. */
+  readonly most: number
+  /** Tables and views that nothing is asked of. */
+  readonly skip: readonly AnnotatedRelation[]
   /** In milliseconds of Date.now(): no document is begun later. */
   readonly deadline: number
 }
@@ -41,8 +46,8 @@ export interface Verdict {
   readonly refused: number
   /** Drawn besides, and not judged: they reach rows that were not read, or rows that changed meanwhile. */
   readonly skipped: number
-  /** Null: none was found. */
-  readonly difference: Difference | null
+  /** In the order in which they were found, one of each form. */
+  readonly differences: readonly Difference[]
   readonly notJudged: readonly NotJudged[]
 }
 
@@ -69,15 +74,17 @@ interface Trial {
 
 /**
  * Draws documents over the rows that a role sees of a schema, answers each by the service and by the reference
- * interpreter, and compares, until the deadline or the first difference. Everything is read in transactions that are
- * read-only. Rejects with DatabaseFailure.
+ * interpreter, and compares, until the deadline or until there are as many differences as are looked for. Everything is
+ * read in transactions that are read-only. Rejects with DatabaseFailure.
  */
 export async function verifySchema(options: VerifyOptions, schema: AnnotatedSchema): Promise<Verdict> {
   const trial = await beginTrial(options, schema)
   const tally = { documents: 0, refused: 0, skipped: 0 }
-  let difference: Difference | null = null
-  for (let round = 0; difference === null && isGoing(options, trial, round); round += 1) {
-    difference = await playRound(options, trial, round, tally)
+  const differences = new Map<string, Difference>()
+  for (let round = 0; differences.size < options.most && isGoing(options, trial, round); round += 1) {
+    const found = await playRound(options, trial, round, tally)
+    const form = found === null ? null : formOf(found)
+    if (found !== null && form !== null && !differences.has(form)) differences.set(form, found)
   }
   const { tables } = trial.world
   return {
@@ -86,7 +93,7 @@ export async function verifySchema(options: VerifyOptions, schema: AnnotatedSche
     tables: tables.length,
     rows: tables.reduce((sum, table) => sum + table.rows.length, 0),
     ...tally,
-    difference,
+    differences: [...differences.values()],
     notJudged: unique(trial.notJudged),
   }
 }
@@ -96,10 +103,10 @@ const isGoing = ({ deadline }: VerifyOptions, { world }: Trial, round: number): 
   usefulRoles(world).length > 0 && (round === 0 || Date.now() < deadline)
 
 async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Promise<Trial> {
-  const { annotated, revision, run, role, claims, rows } = options
+  const { annotated, revision, run, role, claims, rows, skip } = options
   const caller = { role, claims: JSON.stringify({ role, ...claims }) }
   const ask = askAs(run, caller)
-  const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name))
+  const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name), skip)
   // What is listed is for callers, and what something costs the interpreter cannot know; here every document is asked.
   const { allowlists: _, limits, ...rest } = revision.manifest
   const manifest = { ...rest, ...(limits && { limits: { fields: limits.fields, rows: limits.rows } }) }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../../compiler/compile.ts'
+import { difference } from '../../../../compiler/tools/verify/compare.ts'
+import type { Json } from '../../../../compiler/tools/verify/interpreter/world.ts'
 import { printVerdict } from '../../../../compiler/tools/verify/print.ts'
 import { verifySchema, type Verdict } from '../../../../compiler/tools/verify/verify.ts'
 import { verifyCommand } from '../../../../compiler/tools/cli/verify.ts'
@@ -73,11 +75,30 @@ it('is told of what was not judged for one reason in one line', () => {
   const objects = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ object: `table public.${name}`, reason: 'it has no key' }))
   const counts = { tables: 1, rows: 2, documents: 3, refused: 0, skipped: 0 }
   const notJudged = [...objects, { object: 'function public.f()', reason: 'what functions do is not known' }]
-  const text = printVerdict({ role: 'anon', schema: 'public', difference: null, notJudged, ...counts })
+  const text = printVerdict({ role: 'anon', schema: 'public', differences: [], notJudged, ...counts })
   expect(text.split('\n').slice(1)).toEqual([
     '  not judged: table public.a, table public.b, table public.c and 2 more: it has no key',
     '  not judged: function public.f(): what functions do is not known',
   ])
+})
+
+it('shows where two long answers part, not what they have in common', () => {
+  const rows = Array.from({ length: 300 }, (_, index) => ({ node: { id: index } }))
+  const lacking = rows.filter((_, index) => index !== 250)
+  expect(difference({ edges: rows }, { edges: lacking })).toBe(
+    'data.edges: expected 300 items, but the answer has 299; data.edges[250].node.id: expected 250, but the answer was 251',
+  )
+  expect(difference({ edges: rows }, { edges: rows.slice(0, 299) })).toBe(
+    'data.edges: expected 300 items, but the answer has 299; data.edges[299]: expected {"node":{"id":299}}, but the answer was no item',
+  )
+  const bag = rows.map(({ node }) => node)
+  expect(difference({ bag }, { bag: bag.filter(({ id }) => id !== 7) }, new Set<Json>([bag]))).toBe(
+    'data.bag, in any order: expected 300 items, but the answer has 299; only expected: {"id":7}, only in the answer: no item',
+  )
+  const text = 'x'.repeat(5_000)
+  expect(difference(`${text}left${text}`, `${text}right${text}`)).toMatch(
+    /^data: expected \.\.\.x{59,60}left.*\.\.\., but the answer was \.\.\.x{59,60}right.*\.\.\.$/,
+  )
 })
 
 interface Told {
@@ -101,7 +122,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
     const ran = await run('--role', 'authenticated', '--minutes', '0.05', '--rows', '200', '--json')
     expect(ran, ran.stdout).toMatchObject({ exitCode: 0, stderr: '' })
     const [verdict] = ran.told().verdicts
-    expect(verdict).toMatchObject({ role: 'authenticated', schema: 'public', difference: null, tables: 8 })
+    expect(verdict).toMatchObject({ role: 'authenticated', schema: 'public', differences: [], tables: 8 })
     expect(verdict?.documents).toBeGreaterThan(0)
     expect(verdict?.notJudged.map(({ object, reason }) => `${object}: ${reason}`).sort()).toEqual([
       'Clash.kind: the API has no such field, or another one of that name',
@@ -127,7 +148,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
       comment on view restless is '@graphql({"primary_key_columns": ["id"]})'`)
     try {
       const ran = await run('--role', 'anon', '--minutes', '0.05', '--json')
-      expect(ran.told().verdicts).toMatchObject([{ difference: null }])
+      expect(ran.told().verdicts).toMatchObject([{ differences: [] }])
       expect(ran.told().verdicts[0]?.skipped).toBeGreaterThan(0)
     } finally {
       await db.query('drop view restless')
@@ -151,23 +172,55 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
     expect(away.stderr).not.toContain('hunter2')
   })
 
-  it('reports a difference as a small document that fails the run', async () => {
-    // Rows that hide from statements other than those that read them all.
-    await db.query(`create table shy (id int primary key, body text); insert into shy select i, 'x' from generate_series(1, 5) i;
-      alter table shy enable row level security; grant select on shy to anon;
-      create policy shy on shy using (id < 4 or current_query() like '%to_jsonb(array[%')`)
-    try {
-      const ran = await run('--role', 'anon', '--seed', '1', '--minutes', '1', '--json')
+  describe('of rows that hide from some statements', () => {
+    // Policies that hide rows from statements other than those that read them all.
+    const shy = (name: string): string => `create table ${name} (id int primary key, body text);
+      insert into ${name} select i, 'x' from generate_series(1, 5) i;
+      alter table ${name} enable row level security; grant select on ${name} to anon;
+      create policy shy on ${name} using (id < 4 or current_query() like '%to_jsonb(array[%');`
+    beforeAll(async () => {
+      await db.query(['shy', 'timid', '"coy one"'].map(shy).join('\n'))
+    })
+    afterAll(async () => {
+      await db.query('drop table shy, timid, "coy one"')
+    })
+    const asked = (...args: readonly string[]) => run('--role', 'anon', '--seed', '1', '--minutes', '1', ...args)
+
+    it('reports a difference as a small document that fails the run', async () => {
+      const ran = await asked('--most', '1', '--skip', 'timid', '--skip', 'public.coy one', '--json')
       expect(ran.exitCode).toBe(1)
-      const { difference } = ran.told().verdicts[0] ?? {}
+      const [difference, ...more] = ran.told().verdicts[0]?.differences ?? []
+      expect(more).toEqual([])
       expect(difference?.message).toMatch(/^(?:data|members of data)/)
       expect(difference?.document.replace(/\s+/g, ' ').length).toBeLessThan(160)
-      const shown = await run('--role', 'anon', '--seed', '1', '--minutes', '1')
-      expect(shown.stdout).toContain('ANSWERED OTHERWISE')
+      expect(ran.told().verdicts[0]?.notJudged).toContainEqual({
+        object: 'table public.timid',
+        reason: 'it is left out',
+      })
+      const shown = await asked('--most', '1', '--skip', 'timid', '--skip', 'coy one')
+      expect(shown.stdout).toContain('ANSWERED OTHERWISE (1)')
       expect(shown.stdout).toContain('shyCollection')
-    } finally {
-      await db.query('drop table shy')
-    }
+      expect(shown.stdout).not.toContain('timidCollection')
+    })
+
+    it('goes on after a difference, and reports each form of document once', async () => {
+      const ran = await asked('--most', '4', '--skip', 'coy one', '--json')
+      expect(ran.exitCode).toBe(1)
+      const { differences = [] } = ran.told().verdicts[0] ?? {}
+      expect(differences).toHaveLength(4)
+      expect(new Set(differences.map(({ document }) => document)).size).toBe(4)
+      expect(differences.map(({ document }) => document).join()).toContain('shyCollection')
+      expect(differences.map(({ document }) => document).join()).toContain('timidCollection')
+    })
+
+    it('has nothing to judge where every table is left out, and refuses to leave out what is not there', async () => {
+      const none = await asked('--skip', 'shy', '--skip', 'timid', '--skip', 'coy one')
+      expect(none).toMatchObject({ exitCode: 3, stdout: expect.stringContaining('it is left out') })
+      expect(await asked('--skip', 'shy', '--skip', 'nothing')).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining('--skip names no table or view of a served schema: "nothing"'),
+      })
+    })
   })
 })
 
@@ -194,7 +247,18 @@ describe('what verify notices', { timeout: 120_000 }, () => {
       if (served === undefined) throw new Error('there is no schema')
       const deadline = Date.now() + 100_000
       return await verifySchema(
-        { annotated, revision, run, role: 'authenticated', claims: {}, seed: 1, rows: 200, deadline },
+        {
+          annotated,
+          revision,
+          run,
+          role: 'authenticated',
+          claims: {},
+          seed: 1,
+          rows: 200,
+          most: 1,
+          skip: [],
+          deadline,
+        },
         served,
       )
     } finally {
@@ -209,7 +273,7 @@ describe('what verify notices', { timeout: 120_000 }, () => {
     ['a condition that is turned round', / is null/g, ' is not null'],
     ['a total that counts too much', /count\(\*\)/g, '(count(*) + 1)'],
   ])('%s', async (_what, found, instead) => {
-    const { difference } = await verifyWith((text) => text.replace(found, instead))
-    expect(difference).not.toBeNull()
+    const { differences } = await verifyWith((text) => text.replace(found, instead))
+    expect(differences).toHaveLength(1)
   })
 })
