@@ -120,7 +120,9 @@ export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Wal
     cursor = page.cursor
   }
   const whole = walk.backward ? pages.reverse().flat() : pages.flat()
-  expect(whole, JSON.stringify({ ...walk, table: walk.field })).toEqual(rows.map((row) => nodeIdOf(walk.table, row)))
+  expect(whole, JSON.stringify({ ...walk, table: walk.field })).toEqual(
+    rows.map((row) => nodeIdOf(world, walk.table, row)),
+  )
   return { order, rows }
 }
 

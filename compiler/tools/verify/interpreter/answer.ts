@@ -8,7 +8,7 @@ import { amongMeant } from './deleted.ts'
 import { surroundingsOf, type Context, type Nodes } from './context.ts'
 import { readChosen } from './default-filter.ts'
 import { attributeOf, part, type Condition } from './conditions.ts'
-import { keyCondition, readNode, valuesCondition } from './filter.ts'
+import { readNode, valuesCondition } from './filter.ts'
 import { groupsField } from './groups.ts'
 import { object } from './objects.ts'
 import { cursorOf, readDistinct, readOrder, readPage, takePage, type Page, type Term } from './page.ts'
@@ -19,7 +19,8 @@ import { argument } from './selection.ts'
 import { rowsOf, visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { headlineOf } from './text-search.ts'
-import { readValue, toAnswer, toTokenText } from './types.ts'
+import { elementText } from './elements.ts'
+import { readValue, toAnswer } from './types.ts'
 import { typeNameOf } from './names.ts'
 import {
   columnNamed,
@@ -30,6 +31,7 @@ import {
   type FunctionSketch,
   type Json,
   type Value,
+  type World,
 } from './world.ts'
 
 export function queryField(context: Context, store: Store, nodes: Nodes): Json {
@@ -42,17 +44,14 @@ export function queryField(context: Context, store: Store, nodes: Nodes): Json {
       return collection(context, store, field.table, visibleRows(store, field.table.sketch, context.claims), nodes)
     case 'collections':
       return collectedRows(context, store, field.collected, nodes)
-    case 'byKey': {
-      const names = [...(field.table.keyArguments ?? new Map()).keys()]
-      const condition = keyCondition(context.world, field.table, names.map(arg))
-      return single(context, store, field.table, condition, nodes, names)
-    }
+    case 'byKey':
     case 'lookup': {
+      const columns = field.kind === 'lookup' ? field.columns : (field.table.keyArguments ?? new Map())
       const condition = valuesCondition(
         context.world,
-        [...field.columns].map(([name, column]) => [column, arg(name)]),
+        [...columns].map(([name, column]) => [column, arg(name)]),
       )
-      return single(context, store, field.table, condition, nodes, [...field.columns.keys()])
+      return single(context, store, field.table, condition, nodes, [...columns.keys()])
     }
     case 'call':
       return callField(context, store, nodes, context.api.query)
@@ -104,7 +103,7 @@ function fieldOf(table: ApiTable, name: string): RowField {
 function rowField(context: Context, store: Store, table: ApiTable, row: Row, field: RowField, nodes: Nodes): Json {
   switch (field.kind) {
     case 'nodeId':
-      return nodeIdOf(table, row)
+      return nodeIdOf(context.world, table, row)
     case 'column':
       return valueAnswer(
         context,
@@ -252,11 +251,11 @@ function computedField(context: Context, store: Store, of: ApiTable, row: Row, f
   return rows[0] === undefined ? null : rowObject(context, store, target, rows[0], nodes)
 }
 
-export const nodeIdOf = (table: ApiTable, row: Row): string =>
+export const nodeIdOf = (world: World, table: ApiTable, row: Row): string =>
   encodeToken([
     JSON.stringify(table.schema),
     JSON.stringify(table.sketch.name),
-    ...table.key.map((column) => toTokenText(column.type, row.get(column.name) ?? null)),
+    ...table.key.map((column) => elementText(world, column.type, row.get(column.name) ?? null)),
   ])
 
 interface Collection {
@@ -334,7 +333,7 @@ function connectionField(context: Context, store: Store, found: Collection, name
         ),
       )
     case 'pageInfo':
-      return object(context, 'PageInfo', nodes, (member) => pageInfo(found, member))
+      return object(context, 'PageInfo', nodes, (member) => pageInfo(context, found, member))
     case 'totalCount':
       return matching.length
     case 'groups':
@@ -352,7 +351,7 @@ function edgeField(
   member: string,
   nodes: Nodes,
 ): Json {
-  if (member === 'cursor') return cursorOf(order, row)
+  if (member === 'cursor') return cursorOf(context.world, order, row)
   if (member === 'node') return rowObject(context, store, table, row, nodes)
   const through = table.between.get(member)
   const between = reached?.through === through ? reached?.between.get(row) : undefined
@@ -361,8 +360,8 @@ function edgeField(
     : rowObject(context, store, apiTableOf(context.api, through), between, nodes)
 }
 
-const pageInfo = ({ order, page }: Collection, member: string): Json =>
-  pageMember(page, (row) => cursorOf(order, row), member)
+const pageInfo = ({ world }: Context, { order, page }: Collection, member: string): Json =>
+  pageMember(page, (row) => cursorOf(world, order, row), member)
 
 function pageMember(page: Page, cursorAt: (row: Row) => string, member: string): Json {
   const [first, last] = [page.rows[0], page.rows[page.rows.length - 1]]

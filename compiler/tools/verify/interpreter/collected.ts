@@ -7,8 +7,10 @@ import type { Surroundings } from './related.ts'
 import { Unknown } from './sample.ts'
 import type { Row } from './store.ts'
 import { encodeToken } from './tokens.ts'
-import { compareText, readValue, toTokenText } from './types.ts'
-import type { ColumnType, Json } from './world.ts'
+import { elementText, readElement } from './elements.ts'
+import type { JsonNode } from './json.ts'
+import { compareText } from './types.ts'
+import type { ColumnType, Json, World } from './world.ts'
 
 /** Collections of the rows of all tables that name an interface for them (spec/graphql.md 17.9). */
 
@@ -79,16 +81,18 @@ export function takeCollected(
         : []),
     ])
   /** Where a row stands to a cursor, whose values are those of its type where it names that. */
-  const toCursor = (row: Row, cursor: readonly (string | null)[]): number => {
+  const toCursor = (row: Row, cursor: readonly JsonNode[]): number => {
     const [own, { type }] = [given(row), tableOf(row)]
     const named = cursor[own.length]
     return first([
       ...own
         .slice(0, cursor.length)
         .map((term, place) =>
-          compareCells(world, term, term.valueOf(row), readValue(world, term.type, cursor[place] ?? null)),
+          compareCells(world, term, term.valueOf(row), readElement(world, term.type, cursor[place] ?? null)),
         ),
-      ...(cursor.length <= own.length ? [] : [named === null || named === undefined ? -1 : compareText(type, named)]),
+      ...(cursor.length <= own.length
+        ? []
+        : [named === null || named === undefined ? -1 : compareText(type, String(named))]),
       ...(named === type
         ? keyOf(row)
             .slice(0, Math.max(cursor.length - own.length - 1, 0))
@@ -97,7 +101,7 @@ export function takeCollected(
                 world,
                 ascending(cell.type),
                 cell.value,
-                readValue(world, cell.type, cursor[own.length + 1 + place] ?? null),
+                readElement(world, cell.type, cursor[own.length + 1 + place] ?? null),
               ),
             )
         : []),
@@ -108,7 +112,7 @@ export function takeCollected(
     page: takeOf(collected.maxRows, readCollectedPage(around, collected, arg), rows, toCursor),
     count: rows.length,
     tableOf,
-    cursorOf: (row) => encodeToken(collectedCursor(tableOf(row), given(row), row)),
+    cursorOf: (row) => encodeToken(collectedCursor(world, tableOf(row), given(row), row)),
   }
 }
 
@@ -118,10 +122,10 @@ interface Cell {
 }
 
 /** The elements of the cursor of a row. */
-export const collectedCursor = (table: ApiTable, terms: readonly Term[], row: Row): readonly string[] => [
-  ...terms.map(({ type, valueOf }) => toTokenText(type, valueOf(row))),
+export const collectedCursor = (world: World, table: ApiTable, terms: readonly Term[], row: Row): readonly string[] => [
+  ...terms.map(({ type, valueOf }) => elementText(world, type, valueOf(row))),
   JSON.stringify(table.type),
-  ...table.key.map(({ type, name }) => toTokenText(type, row.get(name) ?? null)),
+  ...table.key.map(({ type, name }) => elementText(world, type, row.get(name) ?? null)),
 ]
 
 const first = (differences: readonly number[]): number => differences.find((difference) => difference !== 0) ?? 0

@@ -13,6 +13,8 @@ import {
   type Input,
 } from './conditions.ts'
 import { readColumns } from './compared.ts'
+import { readElement } from './elements.ts'
+import type { JsonNode } from './json.ts'
 import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
@@ -81,7 +83,7 @@ function readNodeId(world: World, table: ApiTable, input: Json): Condition | nul
 interface NodeToken {
   readonly schema: string
   readonly name: string
-  readonly keys: readonly (string | null)[]
+  readonly keys: readonly JsonNode[]
 }
 
 /** The errors of spec/graphql.md 7.1; the generator draws only those that one message stands for. */
@@ -96,17 +98,17 @@ function readNodeToken(token: string): NodeToken {
     )
   const [schema, name, ...keys] = parts
   if (keys.length === 0) throw new Refused('Invalid value passed to nodeId argument. Error 5')
-  return { schema: schema ?? '', name: name ?? '', keys }
+  return { schema: String(schema), name: String(name), keys }
 }
 
 /** The condition that a row has these values in its key. */
-export function keyCondition(world: World, table: ApiTable, values: readonly (Json | undefined)[]): Condition {
-  if (values.length !== table.key.length) {
-    throw new Refused(`Primary key column count mismatch. Expected ${table.key.length}, provided ${values.length}`)
+function keyCondition(world: World, { key }: ApiTable, elements: readonly JsonNode[]): Condition {
+  if (elements.length !== key.length) {
+    throw new Refused(`Primary key column count mismatch. Expected ${key.length}, provided ${elements.length}`)
   }
-  return valuesCondition(
+  return equalCondition(
     world,
-    table.key.map((column, index) => [column, values[index]]),
+    key.map((column, index) => [column, readElement(world, column.type, elements[index] ?? null)]),
   )
 }
 
@@ -114,17 +116,22 @@ const isEqualTo = (world: World, { type }: ColumnSketch, value: Value, key: Valu
   value === null || key === null ? null : compareValues(world, type, value, key) === 0
 
 /** The condition that a row has these values in these columns. */
-export function valuesCondition(
+export const valuesCondition = (
   world: World,
-  values: readonly (readonly [column: ColumnSketch, value: Json | undefined])[],
-): Condition {
-  const keys = values.map(([column, value]) => [column, readValue(world, column.type, value ?? null)] as const)
-  return (row) => {
+  values: readonly (readonly [column: ColumnSketch, input: Json | undefined])[],
+): Condition =>
+  equalCondition(
+    world,
+    values.map(([column, input]) => [column, readValue(world, column.type, input ?? null)]),
+  )
+
+const equalCondition =
+  (world: World, keys: readonly (readonly [column: ColumnSketch, value: Value])[]): Condition =>
+  (row) => {
     const equal = keys.map(([column, key]) => isEqualTo(world, column, row.get(column.name) ?? null, key))
     if (equal.includes(false)) return false
     return equal.includes(null) ? null : true
   }
-}
 
 /** The table that a node id names, and the condition that a row of it has the node id's key. */
 export function readNode(

@@ -120,7 +120,7 @@ export function groupsField(
       if (recurringMembers.includes(name))
         return keyObject(context, table, keys, recurringPart(name), `${name}.`, group, inner)
       if (name === 'count') return rowsOf(group).length
-      if (name === 'cursor') return cursorOf(order, group)
+      if (name === 'cursor') return cursorOf(world, order, group)
       if (name === 'percentile') {
         const at = readAt(argument(context.scope, inner[0], 'at'))
         return object(context, `${table.type}PercentileResult`, inner, (field) =>

@@ -33,7 +33,7 @@ function nodeOf(value: unknown): JsonNode {
   return value as boolean | null
 }
 
-const compareKeys = ([a]: readonly [string, JsonNode], [b]: readonly [string, JsonNode]): number =>
+const compareKeys = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   Buffer.byteLength(a) - Buffer.byteLength(b) || Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 /** As jsonb prints it: short keys first. */
@@ -41,8 +41,13 @@ export function printJson(node: JsonNode): string {
   if (isNumber(node)) return printDecimal(node.number)
   if (isList(node)) return `[${node.map(printJson).join(', ')}]`
   if (!isMap(node)) return JSON.stringify(node)
-  const members = [...node].sort(compareKeys).map(([key, value]) => `${JSON.stringify(key)}: ${printJson(value)}`)
-  return `{${members.join(', ')}}`
+  return printMembers([...node].map(([key, value]) => [key, printJson(value)]))
+}
+
+/** An object of members whose values are printed already. */
+export function printMembers(members: readonly (readonly [key: string, text: string])[]): string {
+  const sorted = [...members].sort(compareKeys).map(([key, text]) => `${JSON.stringify(key)}: ${text}`)
+  return `{${sorted.join(', ')}}`
 }
 
 /** Its text where it stands for one: a text without its quotes, JSON null is null. */

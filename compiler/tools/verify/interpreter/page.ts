@@ -1,11 +1,13 @@
 import type { ApiTable } from './api-types.ts'
 import { apiTableOf } from './api.ts'
+import { elementText, readElement } from './elements.ts'
+import type { JsonNode } from './json.ts'
 import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
 import { decodeToken, encodeToken } from './tokens.ts'
 import { rankOf } from './text-search.ts'
-import { compareValues, readValue, toTokenText } from './types.ts'
+import { compareValues } from './types.ts'
 import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 
 /** One element of an order; `nullsFirst` as it is read from left to right. */
@@ -24,8 +26,8 @@ export interface PageArguments {
   readonly first: number | null
   readonly last: number | null
   readonly offset: number | null
-  readonly before: readonly (string | null)[] | null
-  readonly after: readonly (string | null)[] | null
+  readonly before: readonly JsonNode[] | null
+  readonly after: readonly JsonNode[] | null
 }
 
 type Argument = (name: string) => Json | undefined
@@ -152,7 +154,7 @@ export function readPage(arg: Argument, mostElements: number): PageArguments {
   return { first, last, offset, before, after }
 }
 
-function readCursor(input: Json | undefined): readonly (string | null)[] | null {
+function readCursor(input: Json | undefined): readonly JsonNode[] | null {
   if (input === undefined || input === null) return null
   const token = String(input)
   const elements = decodeToken(token)
@@ -182,18 +184,18 @@ export function compareRows(world: World, order: readonly Term[], a: Row, b: Row
 }
 
 /** Where a row stands to a cursor; a cursor of fewer elements stands for the whole tie group (spec/graphql.md 5.5). */
-function compareToCursor(world: World, order: readonly Term[], row: Row, cursor: readonly (string | null)[]): number {
-  for (const [index, text] of cursor.entries()) {
+function compareToCursor(world: World, order: readonly Term[], row: Row, cursor: readonly JsonNode[]): number {
+  for (const [index, element] of cursor.entries()) {
     const term = order[index]
     if (term === undefined) break
-    const difference = compareCells(world, term, term.valueOf(row), readValue(world, term.type, text))
+    const difference = compareCells(world, term, term.valueOf(row), readElement(world, term.type, element))
     if (difference !== 0) return difference
   }
   return 0
 }
 
-export const cursorOf = (order: readonly Term[], row: Row): string =>
-  encodeToken(order.map(({ type, valueOf }) => toTokenText(type, valueOf(row))))
+export const cursorOf = (world: World, order: readonly Term[], row: Row): string =>
+  encodeToken(order.map(({ type, valueOf }) => elementText(world, type, valueOf(row))))
 
 export interface Page {
   readonly rows: readonly Row[]
@@ -221,7 +223,7 @@ export function takeOf(
   maxRows: number,
   page: PageArguments,
   all: readonly Row[],
-  toCursor: (row: Row, cursor: readonly (string | null)[]) => number,
+  toCursor: (row: Row, cursor: readonly JsonNode[]) => number,
 ): Page {
   const limit = Math.min(page.first ?? page.last ?? maxRows, maxRows)
   const isBackward = page.last !== null || page.before !== null

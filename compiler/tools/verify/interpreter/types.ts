@@ -276,14 +276,6 @@ export function toAnswer(world: World, type: ColumnType, value: Value, enumArray
   return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
 }
 
-const rawInTokens: ReadonlySet<BaseType> = new Set(['int8', 'numeric', 'numeric(8,2)'])
-
-/**
- * The value in the jsonb text of a cursor or node id (spec/graphql.md 5.5): numbers of any length stand without quotes.
- */
-export const toTokenText = (type: ColumnType, value: Value): string =>
-  rawInTokens.has(type.base) && typeof value === 'string' ? value : JSON.stringify(value)
-
 /** Whether a comparison is true of two values that are in this order. */
 export function operatorHolds(operator: string, order: number): boolean {
   switch (operator) {

@@ -78,7 +78,7 @@ function drawCursor(scene: Scene, collected: Collected, order: readonly Json[]):
   if (rows.length === 0) return encodeToken([])
   const around = { world, api, reach: ({ sketch }: ApiTable) => rowsOf(store, sketch.name) }
   const terms = termsOf(around, collected, [...order]).get(table.type) ?? []
-  const cells = collectedCursor(table, terms, draw.pick(rows))
+  const cells = collectedCursor(world, table, terms, draw.pick(rows))
   scene.tell('cursor: of several tables')
   return draw.chance(80) ? encodeToken(cells) : encodeToken(cells.slice(0, draw.int(cells.length + 1)))
 }

@@ -22,10 +22,10 @@ import { drawFilter, drawToken } from './filter.ts'
 import { absent, place, type Branch, type Tree } from './input.ts'
 import { drawNested, rootSpot, type Drawing } from './nested.ts'
 import { drawRelated, type RelatedDrawing, type SketchRow } from './related-changes.ts'
-import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
+import { columnValue, inputType, isWritable, toTree, writableOf, type Scene } from './scene.ts'
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { asSubscription } from './subscription.ts'
-import { drawValue, poolOf } from './values.ts'
+import { drawValue } from './values.ts'
 import { drawVariant } from './variant.ts'
 
 /** A document that a role may ask, and what of the specification it touches. */
@@ -113,11 +113,24 @@ function drawQuery(scene: Scene): readonly string[] {
   })
 }
 
-/** Not all rows of a sampled table are known, and no table has none. */
-const isAsked = ({ api }: Scene, field: RootField): boolean =>
-  field.kind === 'collections'
-    ? field.collected.of.every(({ sketch }) => sketch.sampled !== true)
-    : field.kind !== 'node' || api.tables.length > 0
+/** Not all rows of a sampled table are known, no table has none, and keys of unknown types cannot be written. */
+function isAsked(scene: Scene, field: RootField): boolean {
+  switch (field.kind) {
+    case 'collections':
+      return field.collected.of.every(({ sketch }) => sketch.sampled !== true)
+    case 'node':
+      return scene.api.tables.length > 0
+    case 'byKey':
+      return isWritableKey(scene, field.table.keyArguments ?? new Map())
+    case 'lookup':
+      return isWritableKey(scene, field.columns)
+    default:
+      return true
+  }
+}
+
+const isWritableKey = (scene: Scene, key: ReadonlyMap<string, ColumnSketch>): boolean =>
+  [...key.values()].every(({ type }) => writableOf(scene, type) !== undefined)
 
 function drawRoot(scene: Scene, field: RootField): string {
   const { draw } = scene
@@ -179,15 +192,14 @@ function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
   const type = `${inputType(scene, column.type)}!`
   if (value !== null && isWritable(scene, column.type, value))
     return place(scene, type, toTree(scene, column.type, value))
-  const writable = poolOf(scene.world, column.type).find((item) => isWritable(scene, column.type, item)) ?? ''
-  return toTree(scene, column.type, writable)
+  return toTree(scene, column.type, writableOf(scene, column.type) ?? '')
 }
 
 /** Labels that are no names cannot be written. */
 function writableValue(scene: Scene, type: ColumnType): Exclude<Value, null> {
   const drawn = drawValue(scene.draw, scene.world, type)
   if (isWritable(scene, type, drawn)) return drawn
-  return type.list ? [] : (poolOf(scene.world, type).find((value) => isWritable(scene, type, value)) ?? drawn)
+  return type.list ? [] : (writableOf(scene, type) ?? drawn)
 }
 
 /** A function with its arguments; those with a default are left out now and then. */

@@ -215,9 +215,9 @@ function drawDistance(scene: Scene, table: ApiTable, column: ColumnSketch): Tree
 export function drawToken(scene: Scene, table: ApiTable): string {
   const rows = rowsOf(storeOf(scene.world), table.sketch.name)
   if (rows.length > 0 && (table.sketch.sampled === true || !scene.draw.chance(15)))
-    return nodeIdOf(table, scene.draw.pick(rows))
+    return nodeIdOf(scene.world, table, scene.draw.pick(rows))
   const other = new Map(table.key.map((column) => [column.name, columnValue(scene, table, column) ?? null]))
-  return nodeIdOf(table, other)
+  return nodeIdOf(scene.world, table, other)
 }
 
 function drawNodeId(scene: Scene, table: ApiTable): Tree {

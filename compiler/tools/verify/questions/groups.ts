@@ -5,7 +5,7 @@ import { readGroupOrder } from '../interpreter/groups.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { zones } from '../interpreter/times.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import { toTokenText } from '../interpreter/types.ts'
+import { elementText } from '../interpreter/elements.ts'
 import type { Json } from '../interpreter/world.ts'
 import { byTree, drawKeys, hasOneText, shownKeys, waysOf, type Chosen } from './group-keys.ts'
 import { drawHaving, drawOrder, figuresOf, termJson, termTree, type GroupTerm } from './group-terms.ts'
@@ -44,9 +44,9 @@ function drawCursor(
   const terms = readGroupOrder(around, table, keys, order.map(termJson), () => [])
   const known = new Map(
     terms.map((term) => {
-      if (term.id.startsWith('key.')) return [term.id, toTokenText(term.type, term.valueOf(group))]
+      if (term.id.startsWith('key.')) return [term.id, elementText(world, term.type, term.valueOf(group))]
       if (term.place === null) return [term.id, draw.chance(15) ? 'null' : String(draw.int(5))]
-      return [term.id, toTokenText(term.type, columnValue(scene, term.place.table, term.place.column) ?? null)]
+      return [term.id, elementText(world, term.type, columnValue(scene, term.place.table, term.place.column) ?? null)]
     }),
   )
   scene.tell('group cursor')

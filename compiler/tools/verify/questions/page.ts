@@ -3,7 +3,7 @@ import { apiTableOf } from '../interpreter/api.ts'
 import { defaultOrder, readOrder, type Term } from '../interpreter/page.ts'
 import { rowsOf, storeOf } from '../interpreter/store.ts'
 import { encodeToken } from '../interpreter/tokens.ts'
-import { toTokenText } from '../interpreter/types.ts'
+import { elementText } from '../interpreter/elements.ts'
 import { hasAddition, type Json } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 import { place, type Tree } from './input.ts'
@@ -112,11 +112,11 @@ function drawCursor(scene: Scene, table: ApiTable, order: Json | undefined): str
   const rows = rowsOf(store, table.sketch.name)
   const row = rows.length > 0 && !draw.chance(15) ? draw.pick(rows) : undefined
   const cell = (term: Term): string => {
-    if (row !== undefined) return toTokenText(term.type, term.valueOf(row))
+    if (row !== undefined) return elementText(world, term.type, term.valueOf(row))
     if (draw.chance(25)) return 'null'
     if (term.place === null) return term.type.base === 'float8' ? '0.06' : String(draw.int(4))
     const value = columnValue(scene, term.place.table, term.place.column)
-    return toTokenText(term.type, value ?? null)
+    return elementText(world, term.type, value ?? null)
   }
   // What is listed twice has one value.
   const known = new Map(terms.map((term) => [term.id, cell(term)]))

@@ -4,7 +4,7 @@ import { crsOf } from '../interpreter/geometry.ts'
 import { rulesOf } from '../interpreter/types.ts'
 import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
 import type { Placing, Tree } from './input.ts'
-import { drawValue } from './values.ts'
+import { drawValue, poolOf } from './values.ts'
 
 /** What the parts of a document are drawn with. */
 export interface Scene extends Placing {
@@ -35,14 +35,21 @@ export const enumName = (world: World, kind: EnumSketch): string =>
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)
 
+/** Words that are values of their own in GraphQL, and no enum's. */
+const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
+
 /** Whether a value can be written in GraphQL: labels that are no names and have none cannot (spec/graphql.md 3.2). */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
   const kind = enumOf(scene, type)
   if (kind === undefined || value === null) return true
   if (Array.isArray(value)) return value.every((item) => isWritable(scene, { ...type, list: false }, item as Value))
   const name = kind.mappings[String(value)] ?? String(value)
-  return isName(name) && name !== 'null'
+  return isName(name) && !reserved.has(name)
 }
+
+/** Some value of the type that can be written; undefined where the interpreter knows none. */
+export const writableOf = (scene: Scene, type: ColumnType): string | number | boolean | undefined =>
+  poolOf(scene.world, type).find((value) => isWritable(scene, type, value))
 
 /** JSON as a literal, its objects with bare names. */
 const treeOf = (json: Json): Tree => {
@@ -87,7 +94,12 @@ export function columnValue(
   const present = table.sketch.rows.map((row) => row[position] ?? null).filter((value) => value !== null)
   const usable = (value: Exclude<Value, null>): boolean =>
     isWritable(scene, column.type, value) && (nulls || !Array.isArray(value) || !value.includes(null))
+  const { base, list } = column.type
+  const isDrawn = list || base === 'composite' || poolOf(scene.world, column.type).length > 0
+  if (present.length === 0 && !isDrawn) return undefined
   const found =
-    present.length > 0 && !draw.chance(30) ? draw.pick(present) : drawValue(draw, scene.world, column.type, nulls)
+    present.length > 0 && (!isDrawn || !draw.chance(30))
+      ? draw.pick(present)
+      : drawValue(draw, scene.world, column.type, nulls)
   return usable(found) ? found : undefined
 }

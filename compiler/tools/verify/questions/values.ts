@@ -127,6 +127,7 @@ export function drawValue(
   }
   const pool = poolOf(world, type)
   if (!type.list) return draw.pick(pool)
+  if (pool.length === 0) return []
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))
 }
 
