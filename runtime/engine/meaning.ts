@@ -31,7 +31,7 @@ export type FieldMeaning =
   | { readonly kind: 'between'; readonly entity: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
   | { readonly kind: 'headline'; readonly column: string }
-  /** `pages`: of what it answers a page. */
+  /** `pages`: of what it answers a page, `values` one for each column. */
   | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts }
 
 /** Members of the types that wrap rows. */

@@ -56,7 +56,7 @@ function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {
   const type = types.part(entity, 'listed') as GraphQLObjectType | undefined
   if (type === undefined) return {}
   const atMost = { type: nonNull(scalars.Int), description: `How many of them; never more than ${entity.maxRows}.` }
-  const meaning = { kind: 'member', member: 'values' } as const
+  const meaning = { kind: 'member', member: 'values', pages: entity } as const
   return { values: field(nonNull(type), meaning, 'Different values, the least first, nulls left out.', { atMost }) }
 }
 

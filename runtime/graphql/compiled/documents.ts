@@ -150,10 +150,10 @@ function operationOf(
     streams: kind === 'subscription',
     ready: (given) => {
       const values = read(given)
+      if (rows !== undefined) checkTerms(rows, values)
       const shape = `${filledKeyOf(values)}${operation ?? ''}`
       const before = filled.get(shape)
       if (before !== undefined) return { statements: before, variables: values, shape }
-      if (rows !== undefined) checkTerms(rows, values)
       const key = keyOf(values)
       const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
       if (found === undefined) throw notForeseen(declared, values)

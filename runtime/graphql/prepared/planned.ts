@@ -55,9 +55,11 @@ export function plannedVariables(
   const readsOf = (argument: string): Planned | undefined => {
     if (info.getDirective() != null || isMeta(info.getParentType()?.name) || isMeta(info.getFieldDef()?.name))
       return 'value'
-    const reads = isInt(info.getArgument()?.type) ? plannedArguments.get(argument) : undefined
+    if (limited && argument === 'objects') return 'count'
+    if (!isInt(info.getArgument()?.type)) return undefined
+    const reads = plannedArguments.get(argument)
     // How many rows may be read together is counted with their values.
-    return limited && reads === 'size' ? 'value' : reads
+    return limited && (reads === 'size' || argument === 'atMost') ? 'value' : reads
   }
   const note = (name: string, reads: Planned): void => {
     if (byDetail.indexOf(reads) > byDetail.indexOf(planned.get(name))) planned.set(name, reads)

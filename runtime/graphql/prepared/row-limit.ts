@@ -11,7 +11,7 @@ import {
   type SelectionSetNode,
 } from 'graphql'
 import type { EntityFacts, Manifest } from '../../contract/manifest.ts'
-import { meaningOf } from '../../engine/meaning.ts'
+import { meaningOf, type FieldMeaning } from '../../engine/meaning.ts'
 import { leastPage } from '../../engine/schema/interface-collections.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
@@ -85,12 +85,26 @@ function createCounter<T>(
     // __typename and introspection read no rows.
     if (field === undefined) return noRows
     const { each, whole } = ofSet(getNamedType(field.type), node.selectionSet)
+    const meaning = meaningOf(field)
+    const member = meaning.kind === 'member' ? meaning.member : null
+    // What was written is counted by what the mutation names.
+    if (member === 'records') return { each: plus(one, plus(each, whole)), whole: none }
+    const written = recordsOf(meaning, node)
+    if (written !== null) return { each: plus(paged(written, plus(each, whole)), named(field, node)), whole: none }
     const pages = pagesOf(field, visible.entity)
     if (pages === null) return { each: plus(plus(each, whole), named(field, node)), whole: none }
-    const rows = plus(paged(pageSize(pages, node), plus(one, each)), whole)
+    if (member === 'values') return { each: paged(pageSize(pages, node, ['atMost']), columns(node)), whole: none }
+    const rows = plus(paged(pageSize(pages, node, ['first', 'last']), plus(one, each)), whole)
     // Groups are of all pages of their collection together.
-    return meaningOf(field).kind === 'member' ? { each: none, whole: rows } : { each: rows, whole: none }
+    return member === null ? { each: rows, whole: none } : { each: none, whole: rows }
   }
+  /** The lists of a group's values: one for each column. */
+  const columns = (node: { readonly selectionSet?: SelectionSetNode | undefined }): T =>
+    (node.selectionSet?.selections ?? []).reduce((sum, selection) => {
+      if (selection.kind === Kind.FIELD) return selection.name.value === '__typename' ? sum : plus(sum, one)
+      const inner = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
+      return inner === undefined ? sum : plus(sum, columns(inner))
+    }, none)
   const ofSelection = (type: GraphQLNamedType | undefined, selection: SelectionNode): Rows<T> => {
     if (selection.kind === Kind.FIELD) return ofField(type, selection)
     if (selection.kind === Kind.FRAGMENT_SPREAD) return ofFragment(selection.name.value)
@@ -170,14 +184,26 @@ function nestedRows(
   return namesRelated(visible, meaning.entity, objects) ? insertedRows(visible, meaning.entity, objects) : 0
 }
 
-function pageSize({ maxRows }: Pages, node: FieldNode): SizedPage {
-  return { asked: ['first', 'last'].flatMap((name) => askedBy(node, name)), most: maxRows }
+const pageSize = ({ maxRows }: Pages, node: FieldNode, names: readonly string[]): SizedPage => ({
+  asked: names.flatMap((name) => askedBy(node, name)),
+  most: maxRows,
+})
+
+/** As many as GraphQL can name: nothing else bounds what a mutation writes. */
+const mostWritten = 2_147_483_647
+
+/** The rows that a mutation may answer as its `records`, or null. */
+function recordsOf({ kind }: FieldMeaning, node: FieldNode): SizedPage | null {
+  const isWrite = kind === 'insert' || kind === 'update' || kind === 'update-rows' || kind === 'delete'
+  if (!isWrite) return null
+  return { asked: [...askedBy(node, kind === 'insert' ? 'objects' : 'atMost'), 1], most: mostWritten }
 }
 
-/** What the document gives as a count: a variable, or a number from 0. */
+/** What the document gives as a count: a variable, a number from 0, or a list by its length. */
 function askedBy(node: FieldNode, name: string): SizedPage['asked'] {
   const given = node.arguments?.find((argument) => argument.name.value === name)?.value
   if (given?.kind === Kind.VARIABLE) return [given.name.value]
+  if (given?.kind === Kind.LIST) return [given.values.length]
   // A negative one is refused when it is planned.
   return given?.kind === Kind.INT && Number(given.value) >= 0 ? [Number(given.value)] : []
 }

@@ -28,8 +28,9 @@ export function sizeOf({ asked, most }: SizedPage, values: Given): number {
   return Math.min(counts.find((count) => count !== null) ?? most, most)
 }
 
-/** Null: it is no count, which is refused when it is planned. */
+/** Null: it is no count, which is refused when it is planned. A list counts by its length. */
 function countOf(value: unknown): number | null {
+  if (Array.isArray(value)) return value.length
   const count = value === null || value === undefined ? Number.NaN : Number(value)
   return count >= 0 ? count : null
 }

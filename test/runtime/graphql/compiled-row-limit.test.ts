@@ -104,6 +104,23 @@ describe('compiled documents under limits.rows', () => {
     expect(codeIn(await ask({ n: -1, m: 1 }))).toBe('BAD_ARGUMENT')
   })
 
+  it('count the values of groups and the records of mutations by what variables say', async () => {
+    const values =
+      'query Q($n: Int!) { personCollection(first: 0) { groups(by: [{boss: VALUE}], first: 5) { values(atMost: $n) { id name } } } }'
+    const removed =
+      'mutation Q($n: Int!) { deleteFromnoteCollection(filter: {id: {lt: 0}}, atMost: $n) { records { id } } }'
+    for (const [text, most] of [
+      [values, 5],
+      [removed, 60],
+    ] as const) {
+      const ask = alone(text)
+      expect(codeIn(await ask({ n: most })), text).toBe('answered')
+      const refused = await ask({ n: most + 1 })
+      expect(codeIn(refused), text).toBe('ROW_LIMIT_EXCEEDED')
+      expect(refused).toBe((await service.serve(text, { variables: { n: most + 1 } })).body)
+    }
+  })
+
   it('have no sum where no page sizes come to more', () => {
     const few = operationOf('query Q($n: Int) { noteCollection(first: $n) { edges { node { id } } } }')
     expect([few.rows, few.planned]).toEqual([undefined, { n: 'size' }])
@@ -170,7 +187,7 @@ describe('the law of both ways', () => {
   })
   const grouped = fc.tuple(size, size, notes).map(([page, groups, inner]) => {
     const first = groups.includes('last') ? '' : groups.replace('(', ', ').replace(')', '')
-    return `personCollection${page} { groups(by: [{ boss: VALUE }]${first}) { count } edges { node { id ${inner} } } }`
+    return `personCollection${page} { groups(by: [{ boss: VALUE }]${first}) { count values(atMost: ${groups.length}) { name boss } } edges { node { id ${inner} } } }`
   })
   const root = fc.oneof(people, notes, grouped, fc.constant('...Both'))
   const document = fc

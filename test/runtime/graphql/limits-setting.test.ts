@@ -72,7 +72,29 @@ describe('17 limits.rows', () => {
     expect(await told(`{ node(nodeId: "x") { ${deep} } }`)).toBe(rows(9_930))
     expect(await told(`{ notes { edges { node { person_: id } } } }`)).toBe('answered')
     const written = `records { personCollection { edges { node { ${people} } } } }`
-    expect(await told(`mutation { deleteFrompersonCollection { ${written} } }`)).toBe(rows(9_930))
+    expect(await told(`mutation { deleteFrompersonCollection { ${written} } }`)).toBe(rows(9_931))
+  })
+  it('counts the rows that mutations may answer, and what hangs on each', async () => {
+    const records = `records { id ${notes('').slice('edges { node { '.length, -' } }'.length)} }`
+    // A row of records, and ten notes of each.
+    expect(
+      await told(`mutation { deleteFrompersonCollection(atMost: 90, filter: {id: {lt: 0}}) { ${records} } }`),
+    ).toBe('answered')
+    expect(await told(`mutation { deleteFrompersonCollection(atMost: 91) { ${records} } }`)).toBe(rows(1_001))
+    expect(
+      await told(`mutation { deleteFrompersonCollection(atMost: 1001, filter: {id: {lt: 0}}) { affectedCount } }`),
+    ).toBe('answered')
+    const update = `mutation Q($n: Int! = 91) { updatepersonCollection(set: {name: "x"}, filter: {id: {lt: 0}}, atMost: $n) { ${records} } }`
+    expect(await told(update)).toBe(rows(1_001))
+    expect(await told(update, { n: 90 })).toBe('answered')
+    expect(await told(update, { n: 91 })).toBe(rows(1_001))
+    const objects = (count: number) => Array.from({ length: count }, (_, index) => ({ id: 1_000 + index }))
+    const insert = `mutation Q($o: [personInsertInput!]!) { insertIntopersonCollection(objects: $o) { ${records} } }`
+    expect(await told(insert, { o: objects(2) })).toBe('answered')
+    expect(await told(insert, { o: objects(91) })).toBe(rows(1_001))
+    expect(
+      await told(`mutation { insertIntopersonCollection(objects: [{id: 5000}, {id: 5001}]) { affectedCount } }`),
+    ).toBe('answered')
   })
   it('counts what directives skip, and each mention', async () => {
     const skipped = ['a', 'b', 'c', 'd'].map((key) => `${key}: personCollection @skip(if: true) { ${notes('')} }`)

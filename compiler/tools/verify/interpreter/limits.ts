@@ -48,15 +48,45 @@ const countRows = (context: Context, type: string, set: SelectionSetNode | undef
   set === undefined ? 0 : sum(expanded(context, type, set).map(([owner, field]) => fieldRows(context, owner, field)))
 
 function fieldRows(context: Context, owner: string, field: FieldNode): number {
+  const grouped = context.api.tables.find(({ type }) => owner === `${type}Grouped`)
+  if (grouped !== undefined && field.name.value === 'values') return listedRows(context, grouped, field)
   const { type, pagesOf } = leadsTo(context.api, owner, field.name.value)
   const inside = countRows(context, type, field.selectionSet)
-  if (pagesOf === null) return inside + insertedBy(context, owner, field)
+  if (pagesOf === null) {
+    if (owner === 'Mutation') return answeredBy(context, field) * inside + insertedBy(context, owner, field)
+    return inside + (isRecords(context, owner, field) ? 1 : 0)
+  }
   // Groups are of the collection, not of each of its rows: they count beside its page.
   const beside = groupRows(context, type, field.selectionSet)
   const asked = argument(context.scope, field, 'first') ?? argument(context.scope, field, 'last') ?? pagesOf.maxRows
   // A negative count is refused for what it is.
   const page = Math.min(Number(asked) < 0 ? pagesOf.maxRows : Number(asked), pagesOf.maxRows)
   return page + page * (inside - beside) + beside
+}
+
+/** Each column that is mentioned answers a list of its own. */
+function listedRows(context: Context, table: ApiTable, field: FieldNode): number {
+  const columns = field.selectionSet === undefined ? [] : expanded(context, '', field.selectionSet)
+  const asked = Number(argument(context.scope, field, 'atMost'))
+  const atMost = asked < 0 ? table.maxRows : Math.min(asked, table.maxRows)
+  return atMost * columns.filter(([, { name }]) => name.value !== '__typename').length
+}
+
+/** A row of the answer of a mutation of many. */
+const isRecords = ({ api }: Context, owner: string, field: FieldNode): boolean =>
+  field.name.value === 'records' &&
+  api.tables.some(({ type }) => Object.values(responses).some((part) => owner === `${type}${part}`))
+
+/** How many rows a mutation may answer; 1 where it is about one, or calls a function. */
+function answeredBy(context: Context, field: FieldNode): number {
+  const root = context.api.mutation.get(field.name.value)
+  if (root?.kind === 'insert') {
+    const objects = argument(context.scope, field, 'objects')
+    return Array.isArray(objects) ? objects.length : 1
+  }
+  const isMany = root?.kind === 'update' || root?.kind === 'updateRows' || root?.kind === 'delete'
+  const atMost = isMany ? Number(argument(context.scope, field, 'atMost') ?? 1) : 1
+  return atMost < 0 ? 1 : atMost
 }
 
 /** The rows that are named with related ones. */

@@ -5,7 +5,7 @@ import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService, type TestService } from '../../../support/service.ts'
 
 const sql = `
-  comment on schema public is '@graphql({"introspection": true, "groups": {"enabled": true}, "limits": {"rows": 500}})';
+  comment on schema public is '@graphql({"introspection": true, "groups": {"enabled": true}, "limits": {"rows": 1000}})';
   create table place (id int primary key, name text not null, country text, mayor text);
   create table sale (
     id int primary key, place_id int references place, kind text not null, price numeric(8,2), weight float8, cash money,
@@ -257,6 +257,27 @@ describe('groups', () => {
       `comment on schema public is '@graphql({"groups": {"enabled": true}, "limits": {"rows": 20}})'`,
     )
     expect((await service.graphql(query(0))).errors?.map((error) => error.message)).toEqual([message(0, 20)])
+    await service.db.query(`comment on schema public is '@graphql({"groups": {"enabled": true}})'`)
+  })
+
+  it('count each list of values as rows, column by column', async () => {
+    const allowed = (limit: number) =>
+      `comment on schema public is '@graphql({"groups": {"enabled": true}, "limits": {"rows": ${limit}}})'`
+    const message = (rows: number, limit: number) => [
+      `The document may select ${rows} rows; at most ${limit} are allowed.`,
+    ]
+    const query = `query Q($n: Int!) { saleCollection(first: 0) {
+      groups(by: [{ kind: VALUE }], first: 5) { values(atMost: $n) { day a: price ...F } } } }
+      fragment F on saleValuesResult { __typename at }`
+    const messagesAt = async (n: number) =>
+      (await service.graphql(query, { variables: { n } })).errors?.map((error) => error.message)
+    await service.db.query(allowed(100))
+    // 5 groups, and 5 * 3 lists
+    expect(await messagesAt(5)).toBeUndefined()
+    await service.db.query(allowed(90))
+    expect(await messagesAt(6)).toEqual(message(95, 90))
+    // Never more than a page.
+    expect(await messagesAt(1_000)).toEqual(message(5 + 5 * 3 * 30, 90))
     await service.db.query(`comment on schema public is '@graphql({"groups": {"enabled": true}})'`)
   })
 
