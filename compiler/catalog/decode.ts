@@ -43,6 +43,8 @@ export interface ReadRelation {
   readonly hash: string | null
   /** False for a relation that is only here because a foreign key refers to it. */
   readonly served: boolean
+  /** Others inherit from it, and say which of its columns may be null; it may stay true after they are gone. */
+  readonly inherited: boolean
   /** Types of the columns. */
   readonly mentions: readonly Oid[]
   /** Those that its columns own. */
@@ -175,12 +177,13 @@ const schemaOf = (row: RowOf<'schemas'>, index: Index): CatalogSchema => ({
 })
 
 const readRelation = (
-  { oid, hash, served }: RowOf<'relations'>,
+  { oid, hash, served, inherited }: RowOf<'relations'>,
   object: CatalogRelation,
   { sequences }: Index,
 ): ReadRelation => ({
   hash,
   served,
+  inherited,
   mentions: [...new Set(object.columns.map(({ type }) => type))],
   sequences: (sequences.get(oid) ?? []).map(({ sequence }) => sequence),
   object,

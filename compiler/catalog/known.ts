@@ -66,10 +66,14 @@ export const recordedValues = (
   [...functions.always],
   [...types.keys()],
   ...placeValues(since),
-  [...doubtful],
+  [...doubtful, ...inheritedIn(relations)],
   [...witnesses.values()].flat(),
   [...witnesses].flatMap(([owner, oids]) => oids.map(() => owner)),
 ]
+
+/** What was recorded of a table does not say from which others it no longer inherits. */
+const inheritedIn = ({ always, byOid }: KnownObjects['relations']): readonly Oid[] =>
+  [...always].filter((oid) => byOid.get(oid)?.inherited === true)
 
 export const placeValues = ({ snapshot, counter }: RecordPlace): unknown[] => [snapshot, counter]
 

@@ -113,7 +113,7 @@ const bySignature = (a: CatalogFunction, b: CatalogFunction): number =>
 
 const relationKind: KindOfObject<ReadRelation> = {
   order: (a, b) => byName(a.object, b.object),
-  isAlwaysRead: ({ served }) => !served,
+  isAlwaysRead: ({ served, inherited }) => !served || inherited,
 }
 
 /** Defaults are printed with the names of the objects in them. */

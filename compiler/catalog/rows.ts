@@ -52,6 +52,7 @@ export const ROWS = {
     comment: nullable(text),
     rowSecurity: bool,
     rowType: text,
+    inherited: bool,
     acl,
   },
   columns: {

@@ -151,7 +151,7 @@ export interface CatalogColumn {
   readonly typeText: string
   /** Quoted with its schema; absent where it is the database's, and where the type has none. */
   readonly collation?: string
-  /** A NOT NULL constraint that is validated: no row holds a null. */
+  /** A NOT NULL constraint that is validated, in all tables whose rows a query of the relation reads: none of them holds a null. */
   readonly notNull: boolean
   readonly generated: boolean
   readonly identity: boolean

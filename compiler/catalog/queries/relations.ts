@@ -37,9 +37,30 @@ export const PLACES: ByExtent = {
 /** As an array: where they are few, indexes serve. */
 const placed = 'any (array(select oid from places))'
 
+/** Columns with a NOT NULL that is not yet validated (since 18), which promises nothing about the rows that are there. */
+const unproven = (relations: string): string => `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
+    where k.conrelid = ${relations} and k.contype = 'n' and not k.convalidated`
+
+/**
+ * Columns that are NOT NULL, of tables from which others inherit, near or far, of which one may hold a null there: a query reads
+ * its rows, too. Partitions may hold none where the whole may not.
+ */
+export const LOOSE = `heirs as (
+  select c.oid as ancestor, i.inhrelid as heir
+  from pg_catalog.pg_class c join pg_catalog.pg_inherits i on i.inhparent = c.oid
+  where c.oid = ${placed} and c.relkind in ('r', 'f') and c.relhassubclass
+  union select h.ancestor, i.inhrelid from heirs h join pg_catalog.pg_inherits i on i.inhparent = h.heir
+), loose as materialized (
+  select distinct own.attrelid as relation, own.attnum as number
+  from heirs h join pg_catalog.pg_attribute a on a.attrelid = h.heir
+  join pg_catalog.pg_attribute own on own.attrelid = h.ancestor and own.attname = a.attname and own.attnotnull
+  where a.attnum > '0' and not a.attisdropped
+    and (not a.attnotnull or (a.attrelid, a.attnum) in (${unproven('any (array(select heir from heirs))')}))
+)`
+
 /**
  * A relation's hash: all rows of the catalogues that describe it (of constraints, foreign keys and those NOT NULL that
- * are not valid; pg_index describes the others that matter). Facts about other objects are not in it: names of roles,
+ * are not valid; pg_index describes the others that matter), and what those that inherit from it say otherwise. Facts about other objects are not in it: names of roles,
  * types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
  */
 const hashes = `hashes as materialized (
@@ -68,6 +89,7 @@ const hashes = `hashes as materialized (
     union all select o.refobjid, ${rowHash('o', `o.objid::pg_catalog.int8 * '8' + '5'`)}
       from pg_catalog.pg_depend o where o.classid = ${classOf('pg_class')} and o.refclassid = o.classid
         and o.deptype = 'a' and o.refobjid = ${placed}
+    union all select l.relation, pg_catalog.hashint8extended(l.number::pg_catalog.int8, '6') from loose l
   ) part group by part.oid
 )`
 
@@ -79,6 +101,7 @@ export const HASHES: Readonly<Record<Hashes, string>> = {
 
 export const RELATIONS = `relations as materialized (
   select c.oid, p.nspname, p.served, p.written, hashes.hash, c.relname, c.relkind, c.relowner, c.relrowsecurity, c.reltype,
+    c.relhassubclass,
     ${aclOf('c.relacl', 'r', 'c.relowner')} as acl
   from hashes join places p on p.oid = hashes.oid join pg_catalog.pg_class c on c.oid = hashes.oid
   left join known on known.oid = hashes.oid
@@ -107,13 +130,9 @@ export const ATTRIBUTES = `attributes as materialized (
 export const RELATION_LIST = `select r.oid, r.hash::pg_catalog.text as hash, r.served, r.nspname as schema,
     r.relname as name, r.relkind as kind,
     owner.rolname as owner, d.description as comment, r.relrowsecurity as "rowSecurity",
-    r.reltype as "rowType", ${aclKey('r.acl')} as acl, ${sliceOf('r.oid')} as slice
+    r.reltype as "rowType", r.relhassubclass and r.relkind in ('r', 'f') as inherited, ${aclKey('r.acl')} as acl, ${sliceOf('r.oid')} as slice
   from relations r join pg_catalog.pg_roles owner on owner.oid = r.relowner
   ${commentOf('d', 'pg_class', 'r.oid')} order by slice, r.nspname, r.relname`
-
-/** Columns with a NOT NULL that is not yet validated (since 18), which promises nothing about the rows that are there. */
-const UNPROVEN = `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
-    where k.conrelid = ${asked} and k.contype = 'n' and not k.convalidated`
 
 /** Sequences that columns own. */
 export const SEQUENCES = `sequences as materialized (
@@ -141,7 +160,8 @@ const COLLATION = `case when a.attcollation not in ('0', '100') then (
  */
 export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
     a.atttypid as type, a.atttypmod as modifier, ${COLLATION} as collation,
-    a.attnotnull and (a.attrelid, a.attnum) not in (${UNPROVEN}) as "notNull",
+    a.attnotnull and (a.attrelid, a.attnum) not in (${unproven(asked)})
+      and (a.attrelid, a.attnum) not in (select relation, number from loose) as "notNull",
     a.attgenerated <> '' as generated, a.attidentity <> '' as identity,
     (a.attrelid, a.attnum::pg_catalog.int4) in (select relation, number from sequences) as serial,
     a.atthasdef as "hasDefault",

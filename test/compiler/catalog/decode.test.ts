@@ -42,6 +42,7 @@ const relation = {
   comment: [null],
   rowSecurity: [false],
   rowType: ['2'],
+  inherited: [false],
   acl: ['{}'],
 }
 

@@ -81,6 +81,31 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect([relationNamed(catalog, 'parent').uniques, identifying('parent')]).toEqual([[['a']], []])
   })
 
+  test('a NOT NULL that a table does not have which inherits, near or far, promises nothing', async () => {
+    const loosely = (table: string, column: string): string =>
+      major < 18 ? `alter table ${table} alter ${column} drop not null;` : ''
+    const own = major < 18 ? '' : ' no inherit'
+    const catalog = await read(
+      major,
+      `create schema aside;
+       create table parent (id int primary key, a int not null${own}, b int not null${own}, c int not null, d int);
+       create table other (b int not null${own}, e int not null);
+       create table child () inherits (parent); ${loosely('child', 'a')}
+       create table aside.grandchild () inherits (child, other); ${loosely('aside.grandchild', 'b')}
+       create table whole (id int, a int not null, primary key (id)) partition by range (id);
+       create table part partition of whole for values from (0) to (9);`,
+    )
+    const notNull = (name: string): unknown =>
+      relationNamed(catalog, name).columns.flatMap((column) => (column.notNull ? [column.name] : []))
+    expect(notNull('parent')).toEqual(['id', 'c'])
+    expect(notNull('other')).toEqual(['e'])
+    expect(notNull('child')).toEqual(major < 18 ? ['id', 'c'] : ['id', 'c'])
+    expect([notNull('whole'), notNull('part')]).toEqual([
+      ['id', 'a'],
+      ['id', 'a'],
+    ])
+  })
+
   test('two unique indexes over the same columns are one set', async () => {
     const catalog = await read(major, 'create table t (a int primary key, b int unique, unique (a), unique (b, a))')
     expect(relationNamed(catalog, 't').uniques).toEqual([['a'], ['b', 'a'], ['b']])
@@ -97,6 +122,16 @@ describe.runIf(majors().includes(18))('what only PostgreSQL 18 has', () => {
     )
     expect(relationNamed(catalog, 't').columns.map((column) => column.notNull)).toEqual([false, true, true])
     expect(relationNamed(catalog, 't')).toMatchObject({ primaryKey: null, uniques: [], foreignKeys: [] })
+  })
+
+  test('a NOT NULL that is not validated in a table which inherits promises nothing of the other one', async () => {
+    const catalog = await read(
+      18,
+      `create table parent (a int); create table child () inherits (parent);
+       alter table child add constraint there not null a not valid;
+       alter table only parent add constraint there not null a no inherit;`,
+    )
+    expect(relationNamed(catalog, 'parent').columns.map((column) => column.notNull)).toEqual([false])
   })
 
   test('virtual generated columns are generated', async () => {
