@@ -1,19 +1,30 @@
 import { confirmAddress } from './accounts.ts'
+import { lockCaller, owesFactor, type AccountHolder } from './caller.ts'
 import { refuse } from '../protocol/errors.ts'
 import { setUserEmail } from '../store/admin-users.ts'
 import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../store/linking.ts'
-import { findLockedUser } from '../store/users.ts'
+import { findUserWithSession } from '../store/users.ts'
 import { link, type Linked, type Linking } from './provider-sign-in.ts'
+
+/** Identities are ways to sign in: they change by the second factor, where there is one (spec/auth.md 5.6). */
+export function checkMayLink(caller: AccountHolder): void {
+  if (!owesFactor(caller)) return
+  throw refuse('insufficient_aal', {
+    status: 403,
+    message: 'AAL2 session is required to link or unlink identities when MFA is enabled.',
+  })
+}
 
 /**
  * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws what that section lists.
  */
-export async function linkToUser(linking: Linking, userId: string): Promise<Linked> {
+export async function linkToUser(linking: Linking, caller: AccountHolder): Promise<Linked> {
   const { run, call, provider, profile } = linking
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
-  const user = await findLockedUser(run, userId)
-  if (user === null) throw refuse('user_not_found')
-  if (user.banned) throw refuse('user_banned')
+  const present = await lockCaller(run, caller)
+  checkMayLink(present)
+  const { user } = present
+  const userId = user.id
   const owner = await findIdentityOwner(run, provider, profile.subject)
   if (owner !== null) {
     const whose = owner.id === userId ? '' : ' to another user'
@@ -27,4 +38,12 @@ export async function linkToUser(linking: Linking, userId: string): Promise<Link
   }
   await endGuestState(run, userId)
   return link(linking, user)
+}
+
+/** The same when the provider sends the browser back: the session that asked for it has to be there still. */
+export async function linkReturned(linking: Linking, userId: string, sessionId: string | null): Promise<Linked> {
+  const found = await findUserWithSession(linking.run, userId, sessionId)
+  if (found === null) throw refuse('user_not_found')
+  if (found.session === null) throw refuse('session_not_found')
+  return linkToUser(linking, { user: found, session: found.session })
 }

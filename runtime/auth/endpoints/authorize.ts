@@ -5,7 +5,7 @@ import { refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
 import { isProviderName, providers, type ProviderName } from '../providers/table.ts'
-import { insertFlow } from '../store/flow-states.ts'
+import { insertFlow, type FlowLinker } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
@@ -14,11 +14,11 @@ export async function authorize(call: Call<typeof io.authorize>, tools: AuthTool
   return redirect(302, await startAuthorization(call, tools, null))
 }
 
-/** Begins a flow: the provider's address to go to. `linkingTarget`: the user who asks for the identity. */
+/** Begins a flow: the provider's address to go to. `linker`: the user who asks for the identity, and by which session. */
 export async function startAuthorization(
   call: Call<typeof io.authorize>,
   tools: AuthTools,
-  linkingTarget: string | null,
+  linker: FlowLinker | null,
 ): Promise<string> {
   const provider = checkedProvider(call.query.provider ?? '', call)
   const challenge = checkedChallenge(call.query)
@@ -29,7 +29,7 @@ export async function startAuthorization(
     providerType: provider,
     method: 'oauth',
     referrer,
-    ...(linkingTarget !== null && { linkingTarget }),
+    ...(linker !== null && { linker }),
   })
   return tools.providers[provider].authorizationUrl(clientOf(call.settings, provider), {
     ...passedThrough(call.query),

@@ -2,7 +2,7 @@ import { redirect, type Call, type Outcome } from '../call/call.ts'
 import { AuthFailure, refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf, isOffered } from '../providers/client.ts'
 import { isProviderName, type ProviderName } from '../providers/table.ts'
-import { linkToUser } from '../accounts/link-manually.ts'
+import { linkReturned } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import type { SignedIn } from '../providers/openid.ts'
 import { linkAndKeep } from '../accounts/link-and-keep.ts'
@@ -107,8 +107,11 @@ async function finish(
   })
 }
 
-function linkerOf({ linking_target_id: target }: ReturnedFlow): (linking: Linking) => Promise<Linked> {
-  return target === null ? linkAccount : (linking) => linkToUser(linking, target)
+function linkerOf({
+  linking_target_id: userId,
+  linking_session_id: sessionId,
+}: ReturnedFlow): (linking: Linking) => Promise<Linked> {
+  return userId === null ? linkAccount : (linking) => linkReturned(linking, userId, sessionId)
 }
 
 /** The message shows only the beginning of the code, by which the owner finds the attempt at the provider. */

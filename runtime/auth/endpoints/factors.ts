@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { once } from '../../lib/once.ts'
+import { isLow, lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { pathId } from '../protocol/input.ts'
@@ -14,11 +15,9 @@ import {
   removeFactor,
   type FactorWithSecret,
 } from '../store/factors.ts'
-import { findSession } from '../store/sessions.ts'
-import { lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { FactorRow, SessionRow } from '../protocol/types.ts'
+import type { FactorRow } from '../protocol/types.ts'
 
 /** Loaded by the first who has a second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))
@@ -40,12 +39,12 @@ export async function enrolFactor(call: SessionCall<typeof io.enrolFactor>, { da
   const { newTotpSecret, qrCode, totpUri } = await totp()
   const [id, secret] = [randomUUID(), newTotpSecret()]
   await database.transaction(async (run) => {
-    const [, , factors] = await Promise.all([
-      lockUser(run, call.user.id),
+    const [caller, , factors] = await Promise.all([
+      lockCaller(run, call),
       deleteAbandonedFactors(run, call.user.id, friendlyName === null),
       listFactors(run, call.user.id),
     ])
-    checkRoom(call, factors, friendlyName)
+    checkRoom(call, caller, factors, friendlyName)
     await Promise.all([
       insertFactor(run, { id, userId: call.user.id, friendlyName, secret }),
       noteFactor(run, call, 'factor_in_progress', id),
@@ -75,17 +74,21 @@ export function checkLength(name: string, text: string, most: number): void {
   throw refuse('validation_failed', `${name} must be at most ${most} characters`)
 }
 
-function checkRoom({ settings, session }: SessionCall, factors: readonly FactorRow[], name: string | null): void {
+function checkRoom(
+  { settings }: SessionCall,
+  caller: AccountHolder,
+  factors: readonly FactorRow[],
+  name: string | null,
+): void {
   if (name !== null && factors.some(({ friendly_name }) => friendly_name === name)) {
     throw refuse('mfa_factor_name_conflict')
   }
   if (factors.length >= settings.mfa_max_factors) throw refuse('too_many_enrolled_mfa_factors')
-  if (factors.some(({ status }) => status === 'verified') && isLow(session)) {
-    throw refuse('insufficient_aal', { status: 403, message: 'AAL2 required to enroll a new factor' })
-  }
+  if (owesFactor(caller)) throw lowForEnrolment()
 }
 
-const isLow = ({ aal }: SessionRow): boolean => (aal ?? 'aal1') === 'aal1'
+export const lowForEnrolment = () =>
+  refuse('insufficient_aal', { status: 403, message: 'AAL2 required to enroll a new factor' })
 
 /** POST /factors/{id}/challenge. */
 export async function challengeFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
@@ -104,15 +107,13 @@ export async function challengeFactor(call: SessionCall, { database }: AuthTools
 
 /** DELETE /factors/{id}. Whether the session may is asked of the present row too: it can have been lowered. */
 export async function unenrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
-  const { user, session } = call
+  const { user } = call
   const id = pathId(call.params, 'factor_id')
   await database.transaction(async (run) => {
-    await lockUser(run, user.id)
+    const caller = await lockCaller(run, call)
     const factor = await findFactor(run, user.id, id)
     if (factor === null) throw refuse('mfa_factor_not_found')
-    const present = await findSession(run, session.id)
-    if (present === null) throw refuse('session_not_found')
-    if (factor.status === 'verified' && (isLow(session) || isLow(present))) {
+    if (factor.status === 'verified' && isLow(caller.session)) {
       throw refuse('insufficient_aal', { status: 422, message: 'AAL2 required to unenroll verified factor' })
     }
     await removeFactor(run, user.id, id)

@@ -1,5 +1,7 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { endPending, isTakenAddress } from '../accounts/accounts.ts'
+import { lockCaller } from '../accounts/caller.ts'
+import { checkMayLink } from '../accounts/link-manually.ts'
 import { json, redirect, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { pathId } from '../protocol/input.ts'
@@ -7,7 +9,6 @@ import { onlyProviders } from '../rules/providers.ts'
 import { mergeAppMetadata, setUserEmail } from '../store/admin-users.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteIdentity } from '../store/identities.ts'
-import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { IdentityRow, UserRow } from '../protocol/types.ts'
@@ -27,7 +28,8 @@ export async function authorizeIdentity(
   tools: AuthTools,
 ): Promise<Outcome> {
   checkOffered(call)
-  const url = await startAuthorization(call, tools, call.user.id)
+  checkMayLink(call)
+  const url = await startAuthorization(call, tools, { userId: call.user.id, sessionId: call.session.id })
   return call.query.skip_http_redirect === 'true' ? json({ url }) : redirect(302, url)
 }
 
@@ -45,8 +47,9 @@ export async function unlinkIdentity(call: SessionCall, tools: AuthTools): Promi
 }
 
 async function unlink(run: RunStatement, call: SessionCall, id: string): Promise<void> {
-  const user = await findLockedUser(run, call.user.id)
-  if (user === null) throw refuse('user_not_found')
+  const caller = await lockCaller(run, call)
+  checkMayLink(caller)
+  const { user } = caller
   if (user.identities.length < 2) throw refuse('single_identity_not_deletable')
   const gone = user.identities.find((identity) => identity.id === id)
   if (gone === undefined || !(await deleteIdentity(run, user.id, id))) throw refuse('identity_not_found')

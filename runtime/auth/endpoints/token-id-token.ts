@@ -4,7 +4,7 @@ import { OauthFailure, refuse } from '../protocol/errors.ts'
 import { clientOf, isOffered } from '../providers/client.ts'
 import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
 import { isProviderName, type ProviderName } from '../providers/table.ts'
-import { linkToUser } from '../accounts/link-manually.ts'
+import { checkMayLink, linkToUser } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import { linkAndKeep } from '../accounts/link-and-keep.ts'
 import { openIdProfile } from '../rules/openid-profile.ts'
@@ -39,8 +39,9 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
 async function linkerOf(call: Call<typeof io.token>): Promise<(linking: Linking) => Promise<Linked>> {
   if (!call.body.link_identity) return linkAccount
   if (!call.settings.manual_linking) throw refuse('manual_linking_disabled')
-  const { user } = await call.bearer()
-  return (linking) => linkToUser(linking, user.id)
+  const caller = await call.bearer()
+  checkMayLink(caller)
+  return (linking) => linkToUser(linking, caller)
 }
 
 async function verify(

@@ -1,5 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { checkAddressIsFree, endPending } from '../accounts/accounts.ts'
+import { lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail } from '../call/email-input.ts'
@@ -12,10 +13,9 @@ import { audit } from '../store/audit-log.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
-import { findUserById, findUserWithSession, lockUser, mergeUserMetadata, setPasswordHash } from '../store/users.ts'
+import { findUserById, mergeUserMetadata, setPasswordHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRow } from '../protocol/types.ts'
 import { changeEmail } from './change-email.ts'
 import type { JsonObject } from '../../lib/json-object.ts'
 
@@ -63,11 +63,10 @@ function readChange(call: Updating): Change {
   return { password, email: sameEmail ? null : email, data: body.data ?? null }
 }
 
-function checkRights({ user, session }: UserCall, { password, email }: Change): void {
-  const hasFactor = user.factors.some(({ status }) => status === 'verified')
+function checkRights(caller: AccountHolder, { password, email }: Change): void {
   const changesSignIn = password !== null || email !== null
-  if (hasFactor && changesSignIn && (session?.aal ?? 'aal1') === 'aal1') throw refuse('insufficient_aal')
-  if ((user.email ?? '') === '' && password !== null && email === null) {
+  if (changesSignIn && owesFactor(caller)) throw refuse('insufficient_aal')
+  if ((caller.user.email ?? '') === '' && password !== null && email === null) {
     throw refuse('validation_failed', {
       status: 422,
       message: 'Updating password of an anonymous user without an email or phone is not allowed',
@@ -139,27 +138,17 @@ async function apply(call: Updating, tools: AuthTools, change: Change, password:
   })
 }
 
-/** What was checked took its time: the user and the session have to be there still. Throws as spec/auth.md 2.2 says. */
-async function lockCaller(run: RunStatement, { user, session }: UserCall): Promise<UserRow> {
-  const [, present] = await Promise.all([
-    lockUser(run, user.id),
-    findUserWithSession(run, user.id, session?.id ?? null),
-  ])
-  if (present === null) throw refuse('user_not_found')
-  if (session !== null && present.session === null) throw refuse('session_not_found')
-  if (present.banned) throw refuse('user_banned')
-  return present
-}
-
 async function applyOwn(
   run: RunStatement,
   call: UserCall,
-  { data }: Change,
+  change: Change,
   password: NewPassword | null,
 ): Promise<void> {
   const { user, client } = call
+  const { data } = change
   const present = await lockCaller(run, call)
-  if (data !== null) checkMetadataChange(present, { user: data, app: null })
+  checkRights(present, change)
+  if (data !== null) checkMetadataChange(present.user, { user: data, app: null })
   if (password !== null) await applyPassword(run, call, password)
   if (data === null) return
   await Promise.all([

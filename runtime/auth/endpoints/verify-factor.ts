@@ -1,4 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
+import { lockCaller, owesFactor } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isUuid } from '../protocol/input.ts'
@@ -6,10 +7,10 @@ import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/s
 import * as challenges from '../store/challenges.ts'
 import { deleteOtherEnrolments, markFactorVerified as markVerified, type FactorWithSecret } from '../store/factors.ts'
 import { lockSessionOf, raiseSession } from '../store/step-up.ts'
-import { findUserWithSignedSession, lockUser } from '../store/users.ts'
+import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import { noteFactor, ownFactor, totp } from './factors.ts'
+import { lowForEnrolment, noteFactor, ownFactor, totp } from './factors.ts'
 
 /** POST /factors/{id}/verify (spec/auth.md 5.7): the checks in its order, then everything in one transaction. */
 export async function verifyFactor(call: SessionCall<typeof io.verifyFactor>, tools: AuthTools): Promise<Outcome> {
@@ -64,14 +65,15 @@ async function stepUp(
   step: number,
 ): Promise<StartedSession> {
   const [userId, sessionId] = [call.user.id, call.session.id]
-  const [hasUser, hasSession, isFactor] = await Promise.all([
-    lockUser(run, userId),
+  const [caller, hasSession, before] = await Promise.all([
+    lockCaller(run, call),
     lockSessionOf(run, userId, sessionId),
     markVerified(run, userId, factorId),
   ])
-  if (!hasUser) throw refuse('user_not_found')
   if (!hasSession) throw refuse('session_not_found')
-  if (!isFactor) throw refuse('mfa_factor_not_found')
+  if (before === null) throw refuse('mfa_factor_not_found')
+  // A factor that was enrolled before the first one was verified may be a stranger's.
+  if (before.status === 'unverified' && owesFactor(caller)) throw lowForEnrolment()
   const [isNewStep, isUnused] = await Promise.all([
     challenges.acceptStep(run, factorId, step),
     challenges.useChallenge(run, challengeId),

@@ -46,6 +46,18 @@ const listOrders: readonly string[] = [
   'create index if not exists audit_logs_created_at_id_idx on auth.audit_log_entries (created_at desc, id)',
 ]
 
+/**
+ * The session that asked for an identity of a provider: it has to be there, at its level, when the browser comes back
+ * (spec/auth.md 5.6).
+ */
+const linkingFlows: readonly string[] = [
+  `create table catalograph_auth.linking_flows (
+    flow_id uuid primary key references auth.flow_state (id) on delete cascade,
+    session_id uuid not null references auth.sessions (id) on delete cascade
+  )`,
+  'create index linking_flows_session_id_idx on catalograph_auth.linking_flows (session_id)',
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -54,4 +66,5 @@ export const migrations: readonly Migration[] = [
   { version: 4, name: 'windows of guests', statements: guestWindows },
   { version: 5, name: 'sessions of recoveries', statements: recoverySessions },
   { version: 6, name: 'orders of lists', statements: listOrders },
+  { version: 7, name: 'sessions of linking', statements: linkingFlows },
 ]

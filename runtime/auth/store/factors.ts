@@ -1,5 +1,5 @@
 import type { FactorRow } from '../protocol/types.ts'
-import { defineAction, defineList, defineLookup, defineTest } from './define.ts'
+import { defineAction, defineList, defineLookup } from './define.ts'
 
 /** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */
 
@@ -54,10 +54,12 @@ export const deleteOtherEnrolments = defineAction<[userId: string, id: string]>(
   where user_id = $1 and id <> $2 and status = 'unverified' and factor_type = 'totp'`,
 )
 
-/** False: it is gone. */
-export const markFactorVerified = defineTest<[userId: string, id: string]>(
+/** What it was before; null: it is gone. */
+export const markFactorVerified = defineLookup<Pick<FactorRow, 'status'>, [userId: string, id: string]>(
   'auth.factors.mark-verified',
-  `update auth.mfa_factors set status = 'verified', updated_at = now() where user_id = $1 and id = $2 returning id`,
+  `with before as (select id, status from auth.mfa_factors where user_id = $1 and id = $2 for update)
+  update auth.mfa_factors f set status = 'verified', updated_at = now() from before where f.id = before.id
+  returning before.status`,
 )
 
 /** The factor as it is then; null: the user has no such factor. Rejects with SQLSTATE 23505 when the name is taken. */

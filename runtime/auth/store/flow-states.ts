@@ -11,9 +11,13 @@ export const flowSeconds = 300
 
 const insert = statement<object>(
   'auth.flow-states.insert',
-  `insert into auth.flow_state (id, user_id, auth_code, code_challenge_method, code_challenge, provider_type,
-    authentication_method, referrer, linking_target_id, created_at, updated_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now())`,
+  `with flow as (
+    insert into auth.flow_state (id, user_id, auth_code, code_challenge_method, code_challenge, provider_type,
+      authentication_method, referrer, linking_target_id, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now(), now()) returning id
+  )
+  insert into catalograph_auth.linking_flows (flow_id, session_id)
+  select id, $10::uuid from flow where $10::uuid is not null`,
 )
 
 /** A flow that a browser came back to from the provider. */
@@ -25,6 +29,8 @@ export interface ReturnedFlow {
   readonly provider_type: string
   readonly referrer: string | null
   readonly linking_target_id: string | null
+  /** The session that asked for the identity; null: there is none, or it has ended. */
+  readonly linking_session_id: string | null
 }
 
 /** Found and claimed by one statement: of two browsers with one state the second finds it claimed. */
@@ -33,7 +39,8 @@ const claim = statement<ReturnedFlow>(
   `update auth.flow_state set auth_code_issued_at = now(), updated_at = now()
   where id = $1 and authentication_method = 'oauth' and auth_code_issued_at is null
     and created_at > now() - make_interval(secs => $2)
-  returning id, auth_code, code_challenge is not null as has_challenge, provider_type, referrer, linking_target_id`,
+  returning id, auth_code, code_challenge is not null as has_challenge, provider_type, referrer, linking_target_id,
+    (select l.session_id from catalograph_auth.linking_flows l where l.flow_id = flow_state.id) as linking_session_id`,
 )
 
 const isIssued = statement<{ readonly issued: boolean }>(
@@ -76,17 +83,22 @@ export interface NewFlow {
   readonly method: AmrMethod
   /** Checked destination. */
   readonly referrer: string
-  /** The user to whom an identity of the provider is to be linked. */
-  readonly linkingTarget?: string
+  /** Whose account an identity of the provider is to join. */
+  readonly linker?: FlowLinker
+}
+
+export interface FlowLinker {
+  readonly userId: string
+  readonly sessionId: string
 }
 
 /** Keeps a flow and gives its id, which doubles as OAuth `state`. */
 export const insertFlow = async (run: RunStatement, flow: NewFlow): Promise<string> => {
   const id = randomUUID()
-  const { userId, providerType, referrer, linkingTarget = null } = flow
+  const { userId, providerType, referrer, linker = null } = flow
   const { method, challenge } = flow.challenge ?? { method: null, challenge: null }
-  const code = randomUUID()
-  await run(insert, [id, userId, code, method, challenge, providerType, flow.method, referrer, linkingTarget])
+  const begun = [id, userId, randomUUID(), method, challenge, providerType, flow.method, referrer]
+  await run(insert, [...begun, linker?.userId ?? null, linker?.sessionId ?? null])
   return id
 }
 

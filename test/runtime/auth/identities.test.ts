@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { claimsOf, type Answer } from '../../support/auth.ts'
 import { startGoogle, type GoogleStage, type Person } from '../../support/google.ts'
 import { google } from '../../support/openid-provider.ts'
+import { codeOf, enrol, verify } from '../../support/totp.ts'
 
 let stage: GoogleStage
 beforeAll(async () => {
@@ -27,6 +28,11 @@ const link = async (token: string, { sub }: Person): Promise<URL> => {
   const back = await stage.provider.visit(body.url)
   const { headers } = await stage.server.call('GET', `/callback${back.search}`, { headers: { apikey: '' } })
   return new URL(headers.get('location') ?? '')
+}
+const idTokenOf = ({ sub, email }: Person): Promise<string> => {
+  const now = Math.floor(Date.now() / 1000)
+  const about = { iss: stage.provider.issuer, aud: google.clientId, sub, email, email_verified: true }
+  return stage.provider.sign({ ...about, iat: now, exp: now + 60 })
 }
 const unlink = (token: string, id: string): Promise<Answer> =>
   stage.server.call('DELETE', `/user/identities/${id}`, { token })
@@ -75,11 +81,8 @@ describe('identities', () => {
   })
 
   it('are linked by an ID token too', async () => {
-    const [owner, { sub, email }] = [await signUp(), stage.newPerson()]
-    const now = Math.floor(Date.now() / 1000)
-    const about = { iss: stage.provider.issuer, aud: google.clientId, sub, email, email_verified: true }
-    const claims = { ...about, iat: now, exp: now + 60 }
-    const body = { provider: 'google', id_token: await stage.provider.sign(claims), link_identity: true }
+    const owner = await signUp()
+    const body = { provider: 'google', id_token: await idTokenOf(stage.newPerson()), link_identity: true }
     const alone = await stage.server.call('POST', '/token?grant_type=id_token', { body })
     expect(refusalOf(alone)).toEqual([401, 'no_authorization'])
     const linked = await stage.server.call('POST', '/token?grant_type=id_token', { body, token: owner.token })
@@ -145,5 +148,68 @@ describe('identities', () => {
 
   it('need a session', async () => {
     expect((await stage.server.call('GET', '/user/identities/authorize?provider=google')).status).toBe(401)
+  })
+})
+
+describe('attack 45: with a verified factor, identities', () => {
+  const signIn = async (email: string): Promise<string> =>
+    (await stage.server.call('POST', '/token?grant_type=password', { body: { email, password: 'correct horse' } })).body
+      .access_token
+  const raise = async (token: string): Promise<string> => {
+    const factor = await enrol(stage.server, token)
+    return (await verify(stage.server, { token, factor, code: codeOf(factor.secret) })).body.access_token
+  }
+  /** The owner at aal2, and a thief who has the password alone. */
+  const robbed = async () => {
+    const owner = await signUp()
+    const strong = await raise(owner.token)
+    return { ...owner, old: owner.token, strong, weak: await signIn(owner.email) }
+  }
+  const low = [403, 'insufficient_aal']
+
+  it('are not linked from a session at aal1, nor by an older token of one at aal2', async () => {
+    const { weak, old, strong } = await robbed()
+    const body = { provider: 'google', id_token: await idTokenOf(stage.newPerson()), link_identity: true }
+    for (const token of [weak, old]) {
+      expect(refusalOf(await ask(token))).toEqual(low)
+      expect(refusalOf(await stage.server.call('POST', '/token?grant_type=id_token', { body, token }))).toEqual(low)
+    }
+    expect((await stage.userOf(strong)).identities).toHaveLength(1)
+    expect((await ask(strong)).status).toBe(302)
+  })
+
+  it('are not unlinked from a session at aal1', async () => {
+    const { weak, old, strong, email } = await robbed()
+    await link(strong, stage.newPerson())
+    const [first] = (await stage.userOf(strong)).identities
+    for (const token of [weak, old]) expect(refusalOf(await unlink(token, first.identity_id))).toEqual(low)
+    expect(await stage.userOf(strong)).toMatchObject({ email })
+    expect((await unlink(strong, first.identity_id)).status).toBe(200)
+  })
+
+  it('are not linked by a flow that began before the factor was verified, or whose session has ended', async () => {
+    for (const end of ['another session verifies', 'its own session signs out', 'its session is lowered'] as const) {
+      const owner = await signUp()
+      const thief = await signIn(owner.email)
+      const person = stage.newPerson()
+      const { body } = await ask(thief, `&skip_http_redirect=true&login_hint=${person.sub}`)
+      const back = await stage.provider.visit(body.url)
+      if (end === 'another session verifies') await raise(owner.token)
+      else if (end === 'its own session signs out')
+        await stage.server.call('POST', '/logout?scope=local', { token: thief })
+      else {
+        await stage.server.db.query(
+          `insert into auth.mfa_factors (id, user_id, factor_type, status, created_at, updated_at)
+          values (gen_random_uuid(), $1, 'totp', 'verified', now(), now())`,
+          [owner.id],
+        )
+      }
+      const { headers } = await stage.server.call('GET', `/callback${back.search}`, { headers: { apikey: '' } })
+      const { searchParams } = new URL(headers.get('location') ?? '')
+      const code = searchParams.get('error_code')
+      expect([end, code]).toEqual([end, end === 'its session is lowered' ? 'insufficient_aal' : 'session_not_found'])
+      const { rows } = await stage.server.db.query('select from auth.identities where user_id = $1', [owner.id])
+      expect(rows).toHaveLength(1)
+    }
   })
 })

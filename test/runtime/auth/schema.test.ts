@@ -12,6 +12,7 @@ const names = [
   'windows of guests',
   'sessions of recoveries',
   'orders of lists',
+  'sessions of linking',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

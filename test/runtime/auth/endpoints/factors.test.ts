@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { addressHeader, claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { until } from '../../../support/until.ts'
 import { answerChallenge, challenge, codeOf, enrol, readQrCode, verify, type Enrolled } from '../../../support/totp.ts'
 
 let server: AuthServer
@@ -10,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const password = 'correct horse'
+const waitingForLock = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
 interface Person {
   readonly email: string
   readonly id: string
@@ -318,6 +321,37 @@ describe('a user with a factor', () => {
     const body = { factor_type: 'totp', friendly_name: 'other' }
     expect(codeIn(await server.call('POST', '/factors', { token: low.token, body }))).toEqual([403, 'insufficient_aal'])
     expect((await server.call('POST', '/factors', { token, body })).status).toBe(200)
+  })
+
+  it('attack 16: verifies none from aal1 that was enrolled before, as an imported one may be', async () => {
+    const { email, id } = await stepUp()
+    const { token } = await signIn(email)
+    const secret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
+    const factor = { id: randomUUID(), secret }
+    await server.db.query(
+      `insert into auth.mfa_factors (id, user_id, factor_type, status, secret, created_at, updated_at)
+      values ($1, $2, 'totp', 'unverified', $3, now(), now())`,
+      [factor.id, id, secret],
+    )
+    const answer = await verify(server, { token, factor, code: codeOf(secret) })
+    expect(codeIn(answer)).toEqual([403, 'insufficient_aal'])
+    expect(claimsOf(token)).toMatchObject({ aal: 'aal1' })
+    expect((await server.call('GET', '/user', { token })).body.factors).toMatchObject([{}, { status: 'unverified' }])
+  })
+
+  it('attack 17: whose session is lowered while a new password is hashed keeps the old one', async () => {
+    const person = await stepUp()
+    const holder = new pg.Client({ connectionString: server.db.adminUrl })
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('select from auth.users where id = $1 for update', [person.id])
+    const changing = server.call('PUT', '/user', { token: person.token, body: { password: 'another horse' } })
+    await until(async () => (await server.db.query(waitingForLock)).rowCount === 1)
+    await holder.query(`update auth.sessions set aal = 'aal1' where user_id = $1`, [person.id])
+    await holder.query('commit')
+    await holder.end()
+    expect(codeIn(await changing)).toEqual([401, 'insufficient_aal'])
+    expect((await signIn(person.email)).token).toBeTruthy()
   })
 
   it('attack 17: changes no password and removes no factor from aal1', async () => {
