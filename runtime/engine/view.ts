@@ -121,7 +121,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
   const executes = (fn: FunctionFacts): boolean =>
     usable.has(fn.schema) && can(fn.execute) && fn.args.every(types.seesType) && seesResult(fn)
 
-  const columns = columnsVisibleTo(role, rights, types)
+  const columns = columnsVisibleTo(rights, types)
   const filtering = { ...types, ...columns, names }
   const choosesBy = (id: ObjectId, where: readonly ConditionFacts[] = []): boolean => {
     const target = where.length === 0 ? undefined : entityOf(id)

@@ -10,8 +10,6 @@ export interface VisibleColumns {
   readonly readsColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
   /** Whether rows are found by the values of the column, by its SQL name: it is shown, and its values are compared. */
   readonly findsBy: (entity: EntityFacts, column: string) => boolean
-  /** SQL name of some column that the role may read; an exposed relation has one. */
-  readonly readableColumn: (entity: EntityFacts) => string
   /** Columns with a field in the filter type, in the order type, in the inputs. */
   readonly filterable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
@@ -62,8 +60,7 @@ export const comparesAll = (rights: Rights, entity: EntityFacts, columns: readon
     return column === undefined || namesType(rights, column)
   })
 
-/** @param role whose rights they are, for the message of a defect */
-export function columnsVisibleTo(role: string, rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
+export function columnsVisibleTo(rights: Rights, { seesType, compares }: VisibleTypes): VisibleColumns {
   const { can } = rights
   const accesses = new Map<EntityFacts, Access>()
   const access = (entity: EntityFacts): Access => {
@@ -108,11 +105,6 @@ export function columnsVisibleTo(role: string, rights: Rights, { seesType, compa
     findsBy: (entity, name) =>
       entity.columns.some((one) => one.column === name && seesColumn(entity, one) && compares(one.type)),
     readsColumn: (entity, column) => selects(rights, entity, column),
-    readableColumn: (entity) => {
-      const readable = entity.columns.find((column) => selects(rights, entity, column))
-      if (readable === undefined) throw new Error(`${role} may read no column of ${entity.id}`)
-      return readable.column
-    },
     filterable: (entity) =>
       entity.columns.filter((column) => column.filter && compares(column.type) && seesColumn(entity, column)),
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),

@@ -152,7 +152,6 @@ export function planUpdateRows(
     key: selected.key,
     entity,
     members: planResponse(planner, entity, selected),
-    readable: planner.visible.readableColumn(entity),
     ...planRowSets(planner, entity, key, { items, slot: slotOf(rows), field: selected.key }),
     ...planDeleted(entity, args('deleted')),
     atMost: { slot: slotOf(args('atMost')), encoding: { kind: 'scalar', maxLength: null } },

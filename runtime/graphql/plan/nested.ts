@@ -101,9 +101,9 @@ export function planNested(
   entity: EntityFacts,
   key: string,
   input: Input,
-  { objects, onConflict }: Pick<Rows, 'objects' | 'onConflict'>,
+  given: Pick<Rows, 'objects' | 'carried' | 'onConflict'>,
 ): Pick<NestedInsert, 'steps' | 'own'> {
-  const rows: Rows = { entity, path: [], objects, carried: entity.key, isParent: false, onConflict, links: [] }
+  const rows: Rows = { entity, path: [], ...given, isParent: false, links: [] }
   const { id, steps } = planRows(createNest(planner, key, 'objects', input), rows)
   return { steps, own: id }
 }
@@ -135,7 +135,6 @@ export function planRows(nest: Nest, rows: Rows): PlannedRows {
     argument: argumentOf(nest, path),
     carried: [...carried],
     isNeeded: rows.isParent || children.length > 0,
-    readable: nest.planner.visible.readableColumn(entity),
     ...(rows.onConflict && { onConflict: rows.onConflict }),
     ...presetsOf(nest.planner, entity, 'insert'),
     ...planValues(nest, { ...rows, links }),

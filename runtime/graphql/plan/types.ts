@@ -367,11 +367,6 @@ interface Change {
   readonly key: string
   readonly entity: EntityFacts
   readonly members: readonly ResponseMember[]
-  /**
-   * SQL name of a column to return when nothing else is: only statements that read a column are held to select policies
-   * (spec/graphql.md 10.5).
-   */
-  readonly readable: string
 }
 
 export interface Insert extends Change {

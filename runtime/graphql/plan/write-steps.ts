@@ -22,8 +22,6 @@ export interface InsertStep {
   readonly isNeeded: boolean
   /** How many there are. */
   readonly given: Value | number
-  /** As of any change. */
-  readonly readable: string
 }
 
 /** Rows that are there, each of which is found by a key. */

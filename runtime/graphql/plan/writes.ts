@@ -22,7 +22,7 @@ export function planWrite(
 ): Root {
   const args = planner.args(selected)
   const members = planResponse(planner, entity, selected)
-  const change = { key: selected.key, entity, members, readable: planner.visible.readableColumn(entity) }
+  const change = { key: selected.key, entity, members }
   if (kind === 'insert') {
     const objects = objectsOf(args('objects'))
     const onConflict = planConflict(planner, entity, args('onConflict'))
@@ -30,7 +30,8 @@ export function planWrite(
       const rows = planRows(planner, entity, args('objects'), objects)
       return { kind, ...change, rows, ...(onConflict && { onConflict }), ...presetsOf(planner, entity, 'insert') }
     }
-    const steps = planNested(planner, entity, selected.key, args('objects'), { objects, onConflict })
+    const carried = members.some(({ kind }) => kind === 'records') ? entity.key : []
+    const steps = planNested(planner, entity, selected.key, args('objects'), { objects, carried, onConflict })
     return { kind: 'insert-nested', ...change, ...steps }
   }
   const filter = amongMeant(entity, planFilter(planner, entity, args('filter')), args('deleted'))

@@ -66,7 +66,10 @@ export function atOnceStatement(writer: Writer, root: NestedInsert): SelectList 
       const target = writer.alias('t')
       writer.note(target, root)
       const inner = directScope(writer, step.entity, target)
-      const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
+      // Where a statement for each step reads columns, this one does, too: the rights and policies of reading hold alike.
+      const carried = step.carried.map((name) => inner.column(name))
+      const otherwise = carried.length === 0 ? sql`1` : joined(carried, ', ')
+      const { scope, outlet } = seenOutside(inner, writer.alias('i'), otherwise)
       const of = sql`(${insertSql(writer, root, inner, step, read)} returning ${outlet})`
       done.set(step.id, {
         cte: { name: scope.alias, materialized: false, of },

@@ -62,7 +62,7 @@ export function rowsStatement(writer: Writer, root: UpdateRows): SelectList {
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
   const given = givenRows(inner, root, writer.alias('x'))
-  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const ordered: From = {
     of: select([{ value: sql`*` }], { from: [{ of: scope.alias }], orderBy: [place] }),
     alias: scope.alias,

@@ -61,7 +61,7 @@ function insertStatement(
   const target = writer.alias('t')
   writer.note(target, root)
   const inner = directScope(writer, step.entity, target)
-  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(step.readable))
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const change = insertSql(writer, root, inner, step, fromSetting)
   const count = sql`(select count(*) from ${scope.alias})`
   const members = root.kind === 'insert-nested' ? root.members : []
@@ -166,7 +166,7 @@ function rowsStatement(writer: Writer, root: NestedInsert): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
-  const { scope, outlet } = seenOutside(inner, writer.alias('i'), inner.column(root.readable))
+  const { scope, outlet } = seenOutside(inner, writer.alias('i'))
   const given = writer.alias('x')
   const keys = root.entity.key.map((_, index) => bare('k', index))
   const arrays = root.entity.key.map((column) => ({

@@ -43,7 +43,7 @@ export function writeStatement(writer: Writer, root: Write): SelectList {
   writer.note(target, root)
   const inner = directScope(writer, root.entity, target)
   const changed = root.kind === 'insert' ? insertedAs(inner, root.rows) : satisfying(inner, root.filter)
-  const { scope, outlet } = seenOutside(changed, writer.alias('i'), inner.column(root.readable))
+  const { scope, outlet } = seenOutside(changed, writer.alias('i'))
   const answer = isCounted(root) ? countJson(root, scope) : guarded(root, scope, answerJson(writer, root, scope))
   const change = sql`(${changeSql(writer, root, inner)} returning ${outlet})`
   return selectList([{ value: answer, as: bare('r') }], [{ name: scope.alias, materialized: false, of: change }])
@@ -141,6 +141,12 @@ export const moreThan = (changed: Ident, most: Sql): Sql => sql`(select count(*)
 export const refusing = (condition: Sql, message: string, answer: Sql): Sql =>
   sql`case when ${condition} then catalograph.refuse(${literal(message)})::text::json else ${answer} end`
 
+/** Whether the statement reads columns of the rows, whatever is known of their tenant (spec/graphql.md 10.5). */
+const readsRows = ({ filter, set = [], members }: Update | Delete): boolean =>
+  filter !== null ||
+  set.some((change) => 'operator' in change) ||
+  members.some((member) => member.kind === 'records' && member.row.members.some(({ kind }) => kind !== 'typename'))
+
 function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
   const relation = relationOf(scope.builder)
   switch (root.kind) {
@@ -152,7 +158,8 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     }
     case 'update':
     case 'delete': {
-      const where = matching(writer, root, root.filter, scope)
+      // A condition on the tenant reads it, and what reads a column asks for the rights and policies of reading.
+      const where = matching(writer, root, root.filter, scope, readsRows(root) ? ofTenant(scope) : [])
       return root.set === undefined
         ? sql`delete from ${relation} ${scope.alias}${where}`
         : sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
@@ -186,7 +193,7 @@ const matching = (
   root: Write | NestedInsert | RelatedUpdate,
   filter: Filter | null,
   scope: Scope,
-  tenant: readonly Sql[] = ofTenant(scope),
+  tenant: readonly Sql[],
 ): Sql => {
   const condition = filter === null ? null : compileFilter(filter, writer, root)(satisfying(scope, filter))
   const all = [...given([condition]), ...tenant]

@@ -3,7 +3,7 @@ import { callField, queryField, rowObject } from './answer.ts'
 import type { ApiTable, RowWrite } from './api-types.ts'
 import { apiOf } from './api.ts'
 import { checkRoot } from './check.ts'
-import { responses, type Context, type Nodes } from './context.ts'
+import { responses, selectionsOf, type Context, type Nodes } from './context.ts'
 import { checkLimits } from './limits.ts'
 import { insertNested, namesRelated } from './nested.ts'
 import { object } from './objects.ts'
@@ -83,6 +83,13 @@ function run(
 
 const writes = { insert, update, delete: remove }
 
+/** The nodes of each mention of `records`. */
+const selectedRecords = ({ scope }: Context, response: string, nodes: Nodes): readonly Nodes[] =>
+  [...collectFields(scope, response, selectionsOf(nodes)).values()].filter(([first]) => first.name.value === 'records')
+
+const namesIn = ({ scope }: Context, type: string, nodes: Nodes): readonly string[] =>
+  Array.from(collectFields(scope, type, selectionsOf(nodes)).values(), ([first]) => first.name.value)
+
 interface Answered {
   readonly store: Store
   readonly answer: Json
@@ -97,10 +104,14 @@ function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
   }
   const { kind, table } = field
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
+  const response = `${table.type}${responses[kind]}`
   if (kind === 'insert' && namesRelated(context, table, arg('objects')))
     return nestedField(context, store, table, nodes, arg)
-  const written: Written = writes[kind](context, store, table, arg)
-  const answer = object(context, `${table.type}${responses[kind]}`, nodes, (name, inner) => {
+  const selects = selectedRecords(context, response, nodes).some((inner) =>
+    namesIn(context, table.type, inner).some((name) => name !== '__typename'),
+  )
+  const written: Written = writes[kind](context, store, table, arg, selects)
+  const answer = object(context, response, nodes, (name, inner) => {
     if (name === 'affectedCount') return written.records.length
     const records = written.records.map((row) => rowObject(context, store, table, row, inner))
     // Inserted rows are answered in the order of the input, others in any (spec/graphql.md 10.5).
@@ -118,8 +129,10 @@ function nestedField(
   nodes: Nodes,
   arg: (name: string) => Json | undefined,
 ): Answered {
-  const written = insertNested(context, store, table, arg)
-  const answer = object(context, `${table.type}${responses.insert}`, nodes, (name, inner) =>
+  const response = `${table.type}${responses.insert}`
+  const selects = selectedRecords(context, response, nodes).length > 0
+  const written = insertNested(context, store, table, arg, selects)
+  const answer = object(context, response, nodes, (name, inner) =>
     name === 'affectedCount'
       ? written.count
       : written.records.map((row) => rowObject(context, written.store, table, row, inner)),

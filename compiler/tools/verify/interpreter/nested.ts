@@ -163,9 +163,14 @@ export function insertNested(
   store: Store,
   table: ApiTable,
   arg: (name: string) => Json | undefined,
+  selects: boolean,
 ): NestedWritten {
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
-  const written = insertPlace(context, store, table, objectsOf(arg('objects')), { conflict, isParent: false })
+  const written = insertPlace(context, store, table, objectsOf(arg('objects')), {
+    conflict,
+    isParent: false,
+    isRead: selects,
+  })
   const there = visibleRows(written.store, table.sketch, context.claims)
   const key = table.key.map(({ name }) => name)
   const records = written.records.flatMap(
@@ -179,6 +184,8 @@ interface Place {
   readonly conflict: Conflict | null
   /** Whether those before them in the input belong to them. */
   readonly isParent: boolean
+  /** Whether they are read again by their keys. */
+  readonly isRead?: boolean
   /** What rows around give each of them. */
   readonly around?: readonly Links[]
 }
@@ -224,11 +231,11 @@ export function insertPlace(
     })
   }
   const cells = objects.map((object, place) => new Map([...cellsOf(context, table, object), ...(links[place] ?? [])]))
-  const { records, store: added } = putRows(context, after, table, cells, conflict)
-  after = added
-  count += records.length
   const reverse = fields.filter(({ relation }) => relation.direction === 'reverse')
   const isNeeded = at.isParent || reverse.some(({ name }) => adding(objects, name).length > 0)
+  const { records, store: added } = putRows(context, after, table, cells, conflict, isNeeded || at.isRead === true)
+  after = added
+  count += records.length
   if (isNeeded && records.length < cells.length) throw new Refused('A row that others depend on was not inserted')
   for (const field of reverse) {
     const children = objects.flatMap((object, place) =>

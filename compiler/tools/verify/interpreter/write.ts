@@ -1,6 +1,6 @@
 import type { ApiTable, RowWrite } from './api-types.ts'
 import { presetValue } from './access.ts'
-import { readChanges, type Change } from './changes.ts'
+import { readChanges, readNamed, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { amongMeant, isMeant, markChange, mayBeDeleted } from './deleted.ts'
 import { surroundingsOf, type Context } from './context.ts'
@@ -79,21 +79,23 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
 }
 
 /** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
-export function insert(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
+export function insert(context: Context, store: Store, table: ApiTable, arg: Argument, selects: boolean): Written {
   const objects = readObjects(context.world, table, arg)
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
-  return putRows(context, store, table, objects, conflict)
+  return putRows(context, store, table, objects, conflict, selects)
 }
 
+/** @param reads whether columns of the new rows are read; `onConflict` always reads some (spec/graphql.md 10.5) */
 export const putRows = (
   context: Context,
   store: Store,
   table: ApiTable,
   objects: readonly Cells[],
   conflict: Conflict | null,
+  reads: boolean,
 ): Written =>
   conflict === null
-    ? addRows(context, store, table, objects)
+    ? addRows(context, store, table, objects, reads)
     : upsert(context, store, table, withOwners(context, table, objects), conflict)
 
 /** Rows with what the owner has their columns set to. */
@@ -101,7 +103,7 @@ const withOwners = (context: Context, table: ApiTable, objects: readonly Cells[]
   objects.map((given) => new Map([...given, ...presetCells(context, table, 'insert')]))
 
 /** New rows, in one statement. */
-function addRows(context: Context, store: Store, table: ApiTable, objects: readonly Cells[]): Written {
+function addRows(context: Context, store: Store, table: ApiTable, objects: readonly Cells[], reads: boolean): Written {
   const { world, claims } = context
   let after = store
   const records = withOwners(context, table, objects).map((given) => {
@@ -109,7 +111,7 @@ function addRows(context: Context, store: Store, table: ApiTable, objects: reado
     after = { ...withRows(after, table.sketch.name, [...rowsOf(after, table.sketch.name), row]), next }
     return row
   })
-  requireValid(world, after, ...refusedByPolicy(store, table, claims, 'insert', records))
+  requireValid(world, after, ...refusedByPolicy(store, table, claims, 'insert', records, reads))
   return { store: after, records }
 }
 
@@ -217,7 +219,7 @@ function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number):
 }
 
 /**
- * A row that is written must pass the policies of its command and, as it is answered, those of reading
+ * A row that is written must pass the policies of its command and, where its columns are read, those of reading
  * (spec/graphql.md 10.5).
  */
 const refusedByPolicy = (
@@ -226,38 +228,51 @@ const refusedByPolicy = (
   claims: Claims,
   command: 'insert' | 'update',
   rows: readonly Row[],
+  reads: boolean = true,
 ): readonly string[] =>
   rows.every(
     (row) =>
-      allowsIn(store, table.sketch, claims, command, row) && allowsIn(store, table.sketch, claims, 'select', row),
+      allowsIn(store, table.sketch, claims, command, row) &&
+      (!reads || allowsIn(store, table.sketch, claims, 'select', row)),
   )
     ? []
     : [policyViolated]
 
+interface Affected {
+  readonly rows: readonly Row[]
+  /** Whether the statement reads columns of them, so that policies of reading hold, too (spec/graphql.md 10.5). */
+  readonly reads: boolean
+}
+
+/** @param changeReads whether what is selected or set reads columns */
 function affectedRows(
   context: Context,
   store: Store,
   table: ApiTable,
   arg: Argument,
   command: 'update' | 'delete',
-): readonly Row[] {
+  changeReads: boolean,
+): Affected {
   const { claims } = context
-  const condition = amongMeant(table, arg('deleted'), readFilter(surroundingsOf(context, store), table, arg('filter')))
-  return visibleRows(store, table.sketch, claims)
-    .filter((row) => allowsIn(store, table.sketch, claims, command, row))
+  const filter = readFilter(surroundingsOf(context, store), table, arg('filter'))
+  const condition = amongMeant(table, arg('deleted'), filter)
+  const reads = changeReads || filter !== null || (mayBeDeleted(table.sketch) && arg('deleted') !== 'WITH')
+  const rows = visibleRows(store, table.sketch, claims, command)
+    .filter((row) => !reads || allowsIn(store, table.sketch, claims, 'select', row))
     .filter((row) => condition(row) === true)
+  return { rows, reads }
 }
 
 const tooMany = (command: 'update' | 'delete', rows: readonly Row[], arg: Argument): readonly string[] =>
   rows.length > Number(arg('atMost') ?? 1) ? [`${command} impacts too many records`] : []
 
 /** spec/graphql.md 10.3, 17.4. */
-export function update(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
+export function update(context: Context, store: Store, table: ApiTable, arg: Argument, selects: boolean): Written {
   const changes = withPresets(context, table, readChanges(context.world, table, arg))
-  const affected = affectedRows(context, store, table, arg, 'update')
-  return change(context, store, table, new Map(affected.map((row) => [row, changes])), (changed) =>
-    tooMany('update', changed, arg),
-  )
+  const operates = [...readNamed(context.world, table, arg).values()].some(({ by }) => by !== 'set')
+  const { rows, reads } = affectedRows(context, store, table, arg, 'update', selects || operates)
+  const check = (changed: readonly Row[]) => tooMany('update', changed, arg)
+  return change(context, store, table, new Map(rows.map((row) => [row, changes])), check, reads)
 }
 
 /** Changes rows, each by changes of its own; the records come in this order. */
@@ -267,6 +282,7 @@ export function change(
   table: ApiTable,
   affected: ReadonlyMap<Row, ReadonlyMap<string, Change>>,
   check: (changed: readonly Row[]) => readonly string[],
+  reads: boolean = true,
 ): Written {
   const faults: string[] = []
   const changed = new Map(
@@ -290,7 +306,8 @@ export function change(
   )
   const records = [...changed.values()]
   if (clashes(world, table.sketch, changed)) meanwhile.add('23505')
-  requireValid(world, after, ...faults, ...refusedByPolicy(store, table, claims, 'update', records), ...check(records))
+  const refused = refusedByPolicy(store, table, claims, 'update', records, reads)
+  requireValid(world, after, ...faults, ...refused, ...check(records))
   return { store: after, records }
 }
 
@@ -303,9 +320,9 @@ const clashes = (world: World, table: TableSketch, changed: ReadonlyMap<Row, Row
   )
 
 /** spec/graphql.md 10.4 and 10.5. */
-export function remove(context: Context, store: Store, table: ApiTable, arg: Argument): Written {
-  const records = affectedRows(context, store, table, arg, deletingCommand(table))
-  return removeAll(context, store, table, records, tooMany('delete', records, arg))
+export function remove(context: Context, store: Store, table: ApiTable, arg: Argument, selects: boolean): Written {
+  const { rows, reads } = affectedRows(context, store, table, arg, deletingCommand(table), selects)
+  return removeAll(context, store, table, rows, tooMany('delete', rows, arg), reads)
 }
 
 /** By whose policies rows are deleted. */
@@ -317,12 +334,13 @@ export function removeAll(
   table: ApiTable,
   records: readonly Row[],
   faults: readonly string[] = [],
+  reads: boolean = true,
 ): Written {
   const { world } = context
   const mark = markChange(table.sketch)
   if (mark !== null) {
     const changes = new Map([...withPresets(context, table, new Map()), ...mark])
-    return change(context, store, table, new Map(records.map((row) => [row, changes])), () => faults)
+    return change(context, store, table, new Map(records.map((row) => [row, changes])), () => faults, reads)
   }
   const after = removeRows(world, store, table.sketch, records)
   requireValid(world, after, ...faults)
