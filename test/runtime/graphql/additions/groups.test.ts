@@ -289,3 +289,58 @@ describe('groups', () => {
     expect(Math.max(...rows)).toBeLessThan(2_000)
   })
 })
+
+describe('flags of groups', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({
+      sql: `comment on schema public is '@graphql({"groups": {"enabled": true}})';
+        create table answer (id int generated always as identity primary key, topic text not null, agreed bool);
+        insert into answer (topic, agreed) values ('all', true), ('all', true), ('mixed', true), ('mixed', false), ('none', false),
+          ('some and unknown', true), ('some and unknown', null), ('none and unknown', false), ('none and unknown', null),
+          ('unknown', null), ('unknown', null);
+        grant select on answer to anon;`,
+    })
+  })
+  afterAll(() => service.close())
+  const flags = [
+    ['all', true, true],
+    ['mixed', false, true],
+    ['none', false, false],
+    ['none and unknown', false, false],
+    ['some and unknown', true, true],
+    ['unknown', null, null],
+  ] as const
+
+  const topics = async (args: string): Promise<readonly string[]> => {
+    const { found } = dataOf(
+      await service.graphql(`{ found: answerCollection { groups(by: [{topic: VALUE}], ${args}) { key { topic } } } }`),
+    ) as { found: { groups: { key: { topic: string } }[] } }
+    return found.groups.map(({ key }) => key.topic)
+  }
+
+  it('say whether every and some value is true, of those that are known', async () => {
+    const { found } = dataOf(
+      await service.graphql(
+        '{ found: answerCollection { groups(by: [{topic: VALUE}]) { key { topic } every { agreed } some { agreed } } } }',
+      ),
+    )
+    expect(found.groups).toEqual(
+      flags.map(([topic, every, some]) => ({ key: { topic }, every: { agreed: every }, some: { agreed: some } })),
+    )
+  })
+
+  it.each(['every', 'some'] as const)('choose and sort groups by %s', async (name) => {
+    const place = name === 'every' ? 1 : 2
+    const where = (wanted: boolean | null): readonly string[] =>
+      flags.flatMap((flag) => (flag[place] === wanted ? [flag[0]] : []))
+    expect(await topics(`having: {${name}: {agreed: {eq: true}}}`)).toEqual(where(true))
+    expect(await topics(`having: {${name}: {agreed: {is: NULL}}}`)).toEqual(where(null))
+    expect(await topics(`orderBy: [{${name}: {agreed: AscNullsFirst}}]`)).toEqual(
+      [null, false, true].flatMap((value) => where(value)),
+    )
+    expect(await topics(`orderBy: [{${name}: {agreed: DescNullsLast}}]`)).toEqual(
+      [true, false, null].flatMap((value) => where(value)),
+    )
+  })
+})

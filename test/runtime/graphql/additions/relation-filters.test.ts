@@ -73,3 +73,38 @@ describe('relationFilters', () => {
     expect(plan).toContain('post_author_id_idx')
   })
 })
+
+describe('quantifiers of relationFilters', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await createTestService({
+      sql: `comment on schema public is '@graphql({"relationFilters": {"enabled": true}})';
+        create table "order" (id int primary key);
+        create table line (id int generated always as identity primary key, order_id int references "order", amount int);
+        insert into "order" select generate_series(1, 6);
+        insert into line (order_id, amount) values (1, 1), (1, 1), (2, 1), (2, null), (3, null), (5, 1), (5, 2), (6, 2);
+        grant select on "order", line to anon;`,
+    })
+  })
+  afterAll(() => service.close())
+
+  it.each([
+    ['some', 'eq: 1', [1, 2, 5]],
+    ['every', 'eq: 1', [1, 4]],
+    ['none', 'eq: 1', [3, 4, 6]],
+    ['some', 'lte: 1', [1, 2, 5]],
+    ['every', 'lte: 1', [1, 4]],
+    ['every', 'neq: 1', [4, 6]],
+    ['every', 'is: NOT_NULL', [1, 4, 5, 6]],
+    ['every', 'is: NULL', [3, 4]],
+  ])(
+    '%s of {amount: {%s}} takes a row for which the condition is unknown as one that fails it',
+    async (name, condition, expected) => {
+      const filter = `{lineCollection: {${name}: {amount: {${condition}}}}}`
+      const { found } = dataOf(
+        await service.graphql(`{ found: orderCollection(filter: ${filter}) { edges { node { id } } } }`),
+      ) as { found: { edges: { node: { id: number } }[] } }
+      expect(found.edges.map(({ node }) => node.id)).toEqual(expected)
+    },
+  )
+})
