@@ -75,6 +75,42 @@ test.each(calls)('POST %s, %s', { timeout: 600_000 }, async (path, standing, mor
   }
 })
 
+/** Hashes of a password that nobody has, of every kind that can be imported; null: none. */
+const kinds: Readonly<Record<string, string | null>> = {
+  ...Object.fromEntries(
+    Array.from({ length: 11 }, (_none, index) => {
+      const cost = String(index + 4).padStart(2, '0')
+      return [`bcrypt ${cost}`, `$2b$${cost}$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga`]
+    }),
+  ),
+  argon2id: '$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$aGFzaGhhc2hoYXNoaGFzaGhhc2hoYXNoaGFzaGhhc2g',
+  Firebase: '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=c2lnbmVyc2lnbmVyc2lnbmVyc2lnbmVy$c2FsdHNhbHQ=$aGFzaGhhc2g=',
+  'no password': null,
+}
+
+/** Wrong passwords of accounts whose hashes are of different kinds, by turns, and of an unknown address. */
+test('POST /token?grant_type=password, imported hashes', { timeout: 7_200_000 }, async () => {
+  const address = (kind: string): string => `${kind.replace(/\W/g, '')}@example.com`
+  for (const [kind, hash] of Object.entries(kinds)) {
+    const body = { email: address(kind), email_confirm: true, ...(hash !== null && { password_hash: hash }) }
+    expect((await server.call('POST', '/admin/users', { token: server.serviceRole, body })).status).toBe(200)
+  }
+  const names = ['unknown', ...Object.keys(kinds)]
+  const times = new Map(names.map((name): [string, number[]] => [name, []]))
+  for (let round = -2; round < samples; round += 1) {
+    for (const name of shuffled(names)) {
+      const began = performance.now()
+      const body = { email: address(name), password: 'a wrong password' }
+      expect((await server.call('POST', '/token?grant_type=password', { body })).status).toBe(400)
+      if (round >= 0) times.get(name)?.push(performance.now() - began)
+    }
+  }
+  const unknown = median(times.get('unknown') ?? [])
+  for (const [name, taken] of times) {
+    console.info(`${name}: ${median(taken).toFixed(1)} ms, ${(median(taken) / unknown).toFixed(3)} of unknown`)
+  }
+})
+
 function shuffled<T>(list: readonly T[]): readonly T[] {
   return list
     .map((value) => ({ value, at: Math.random() }))

@@ -2,7 +2,6 @@ import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './admin/answers.ts'
 import { buildApp, toClientError } from './app.ts'
-import type { Passwords } from './auth/secrets/passwords.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
@@ -59,8 +58,8 @@ export interface ServerParts {
   readonly log: Log
   /** Left out: this process is the only one. */
   readonly siblings?: Siblings
-  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
-  readonly passwords?: Passwords
+  /** Of the bcrypt hashes of passwords; left out: as spec/auth.md 12 wants it. */
+  readonly hashCost?: number
 }
 
 export interface AssembledServer {
@@ -199,7 +198,7 @@ interface Assembled {
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
-function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl: () => string): OpenAuth {
+function openServerAuth({ settings, log, hashCost }: ServerParts, listeningUrl: () => string): OpenAuth {
   const auth = openAuth({
     url: settings.databaseAuthUrl ?? settings.databaseOwnerUrl ?? settings.databaseUrl,
     poolSize: settings.authPoolSize,
@@ -211,7 +210,7 @@ function openServerAuth({ settings, log, passwords }: ServerParts, listeningUrl:
     now: Date.now,
     smtpUrl: settings.smtpUrl,
     mailFrom: settings.mailFrom,
-    ...(passwords !== undefined && { passwords }),
+    ...(hashCost !== undefined && { hashCost }),
     log,
   })
   return settings.smtpUrl === null ? { ...auth, state: loggingKeptMails(auth.state, log) } : auth

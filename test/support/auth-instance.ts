@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import fastify from 'fastify'
-import { createPasswords } from '../../runtime/auth/secrets/passwords.ts'
 import { mailRequestActs } from '../../runtime/auth/endpoints/mail-request-acts.ts'
 import { createMailer } from '../../runtime/auth/mails/create-mailer.ts'
 import { openAuth } from '../../runtime/auth/http/open.ts'
@@ -39,7 +38,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     baseUrl,
     issuers: { google: 'https://none.test' },
     now: Date.now,
-    passwords: createPasswords({ cost: hashCost }),
+    hashCost,
     log: complain,
   })
   const actors = new AsyncLocalStorage<number>()

@@ -3,7 +3,6 @@ import { createClient, type SupabaseClient, type SupabaseClientOptions } from '@
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
 import { liveTriggersBy } from '../../compiler/serving/live-triggers.ts'
 import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
-import { createPasswords } from '../../runtime/auth/secrets/passwords.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import type { AuthSettingName } from '../../runtime/auth/settings/keys.ts'
@@ -250,7 +249,6 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
   const listening = new Promise<string>((resolve) => {
     ready = resolve
   })
-  const passwords = createPasswords(options.fullHashing === true ? {} : { cost: hashCost })
   const whole = runServer({
     settings,
     database,
@@ -260,7 +258,7 @@ async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerO
     onReady: ready,
     listensEarly: true,
     stopRequested,
-    passwords,
+    ...(options.fullHashing !== true && { hashCost }),
   })
   const url = await Promise.race([listening, whole.then(() => Promise.reject(new Error('The server has ended.')))])
   const stop = (): Promise<void> => {

@@ -56,7 +56,7 @@ function readSignUp(call: Call<typeof io.signUp>): SignUp {
 async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promise<Outcome> {
   const existing = await findUserByEmail(tools.database.run, input.email)
   if (existing !== null) return signUpAgain(call, tools, input, existing)
-  const hash = await tools.passwords.hash(input.password)
+  const hash = await tools.passwords.hashEvenly(input.password)
   try {
     return await savingUser(() => create(call, tools, input, hash))
   } catch (error) {
@@ -67,9 +67,9 @@ async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promi
   }
 }
 
-/** One hash is made or compared for known and unknown addresses, so that the time reveals nothing. */
+/** One hash is made or compared for known and unknown addresses, each evenly, so that the time reveals nothing. */
 async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
-  const samePassword = await tools.passwords.compare(input.password, user.encrypted_password || null)
+  const samePassword = await tools.passwords.compareEvenly(input.password, user.encrypted_password || null)
   const confirmed = user.email_confirmed_at !== null
   if (call.settings.autoconfirm) {
     if (confirmed || !samePassword) throw refuse('user_already_exists')

@@ -5,8 +5,10 @@ import type { Log } from '../../log/events.ts'
 import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
 import { createProviders, type Issuers } from '../providers/openid.ts'
+import { storedHashKinds } from '../store/hash-kinds.ts'
 import { startHousekeeping } from '../store/housekeeping.ts'
-import { createPasswords, type Passwords } from '../secrets/passwords.ts'
+import { usualCost } from '../secrets/algorithms.ts'
+import { createPasswords } from '../secrets/passwords.ts'
 import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
 import { createMailRequests } from '../mails/mail-requests.ts'
 import { createMailer } from '../mails/create-mailer.ts'
@@ -38,8 +40,8 @@ export interface OpenAuthOptions {
   readonly mailFrom?: string | null
   /** How many processes serve the project; left out: this one. */
   readonly processes?: number
-  /** Left out: passwords are hashed as spec/auth.md 12 wants it. */
-  readonly passwords?: Passwords
+  /** Of bcrypt; left out: as spec/auth.md 12 wants it. */
+  readonly hashCost?: number
   readonly log: Log
 }
 
@@ -93,7 +95,8 @@ interface Ground {
 }
 
 function createTools({ database, whereReady, state }: Ground, options: OpenAuthOptions): AuthTools {
-  const { secret, now, log, processes = 1, passwords = createPasswords({ processes }) } = options
+  const { secret, now, log, processes = 1, hashCost = usualCost } = options
+  const kinds = async () => (await storedHashKinds(database.run)).map(({ kind }) => kind)
   const mailer = createMailer({ database, secret, server: mailServerOf(options), from: options.mailFrom ?? null })
   const mailRequests = createMailRequests({
     database,
@@ -105,7 +108,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
   })
   const tools: AuthTools = {
     database,
-    passwords,
+    passwords: createPasswords({ processes, cost: hashCost, kinds }),
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret),
     mailer,

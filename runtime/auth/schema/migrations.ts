@@ -1,4 +1,5 @@
 import { authSchema } from './auth-schema.ts'
+import { hashKindsIndex } from './hash-kinds.ts'
 import { stateSchema } from './state-schema.ts'
 
 /** One step from one version of our tables to the next: kept whole, or not at all. What it makes is then given to the owner of auth. */
@@ -67,4 +68,5 @@ export const migrations: readonly Migration[] = [
   { version: 5, name: 'sessions of recoveries', statements: recoverySessions },
   { version: 6, name: 'orders of lists', statements: listOrders },
   { version: 7, name: 'sessions of linking', statements: linkingFlows },
+  { version: 8, name: 'kinds of hashes', statements: [hashKindsIndex] },
 ]

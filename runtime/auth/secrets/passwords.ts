@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/work-queue.ts'
 import { refuse } from '../protocol/errors.ts'
+import { remainingMs, stepMs } from '../rules/hash-weight.ts'
 import { isCurrentHash, usualCost } from './algorithms.ts'
 import { yields } from './hashing.ts'
 import { createHashingThreads, type HashingThreads } from './hashing-threads.ts'
@@ -11,7 +13,11 @@ import { createHashingThreads, type HashingThreads } from './hashing-threads.ts'
  */
 export interface Passwords {
   readonly hash: (password: string) => Promise<string>
-  /** False for a wrong password, and after as long a time where nothing is stored. */
+  /** A hash for who may have an account or not: it takes as long as a comparison that fails. */
+  readonly hashEvenly: (password: string) => Promise<string>
+  /** The same of a comparison, also where the password is right. */
+  readonly compareEvenly: (password: string, stored: string | null) => Promise<boolean>
+  /** False for a wrong password, after a time that is the same whatever is stored, be it nothing (spec/auth.md 12). */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
   /** Whether the stored hash should be replaced, now that the password is known. */
   readonly isOutdated: (stored: string) => boolean
@@ -34,37 +40,80 @@ export interface HashingOptions {
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
+  /** The kinds of hashes that are stored; left out: only our own. */
+  readonly kinds?: () => Promise<readonly string[]>
 }
 
 export function createPasswords(options: HashingOptions = {}): Passwords {
   const { processes = 1, threads = usualThreads(processes), waiting = waitingPerThread, cost = usualCost } = options
   const queue = createWorkQueue({ workers: threads, waiting: threads * waiting })
-  return passwordsOf({ queue, threads: createHashingThreads() }, cost, () => undefined)
+  const { kinds = async () => [] } = options
+  const pace: OwnPace = { quickestMs: null }
+  return passwordsOf({ queue, threads: createHashingThreads(), cost, kinds, pace }, () => undefined)
+}
+
+/** What our own hashes take here, of all that were made. */
+interface OwnPace {
+  quickestMs: number | null
 }
 
 interface Hashing {
   readonly queue: WorkQueue
   readonly threads: HashingThreads
+  readonly cost: number
+  readonly kinds: () => Promise<readonly string[]>
+  readonly pace: OwnPace
 }
 
-function passwordsOf(hashing: Hashing, cost: number, check: () => void): Passwords {
-  const { queue, threads } = hashing
-  const queued = async <T>(work: () => Promise<T>): Promise<T> => {
+/** What a thread answered, and when it began. */
+interface Timed<T> {
+  readonly value: T
+  readonly began: number
+}
+
+function passwordsOf(hashing: Hashing, check: () => void): Passwords {
+  const { queue, threads, cost, kinds, pace } = hashing
+  const queued = async <T>(isOwn: boolean, work: () => Promise<T>): Promise<Timed<T>> => {
     try {
-      return await queue.run(() => {
+      return await queue.run(async () => {
         check()
-        return work()
+        const began = performance.now()
+        const value = await work()
+        if (isOwn) pace.quickestMs = Math.min(pace.quickestMs ?? Infinity, performance.now() - began)
+        return { value, began }
       })
     } catch (error) {
       if (error instanceof QueueFull) throw refuse('overloaded')
       throw error
     }
   }
+  const makeHash = (password: string): Promise<Timed<string>> =>
+    queued(true, async () => String(await threads.run({ kind: 'hash', password, cost })))
+  const compare = (password: string, stored: string | null): Promise<Timed<boolean>> =>
+    queued(stored === null, async () => (await threads.run({ kind: 'compare', password, stored, cost })) === true)
+  /** Sleeping costs nothing: the next task has the thread meanwhile. */
+  const onTheStep = async (began: number): Promise<void> => {
+    const step = stepMs({ kinds: await kinds(), cost, ...pace })
+    await sleep(remainingMs(performance.now() - began, step))
+  }
   return {
-    hash: (password) => queued(async () => String(await threads.run({ kind: 'hash', password, cost }))),
-    compare: (password, stored) =>
-      queued(async () => (await threads.run({ kind: 'compare', password, stored, cost })) === true),
+    hash: async (password) => (await makeHash(password)).value,
+    hashEvenly: async (password) => {
+      const { value, began } = await makeHash(password)
+      await onTheStep(began)
+      return value
+    },
+    compareEvenly: async (password, stored) => {
+      const { value, began } = await compare(password, stored)
+      await onTheStep(began)
+      return value
+    },
+    compare: async (password, stored) => {
+      const { value, began } = await compare(password, stored)
+      if (!value) await onTheStep(began)
+      return value
+    },
     isOutdated: (stored) => !isCurrentHash(stored, cost),
-    on: (budget) => passwordsOf(hashing, cost, budget.check),
+    on: (budget) => passwordsOf(hashing, budget.check),
   }
 }

@@ -71,6 +71,21 @@ describe('hashing', () => {
     expect(late.asked).toBe(3)
   }, 60_000)
 
+  it('attack 22: asks for the kinds that are stored before it says that a password is wrong', async () => {
+    const asked = { times: 0 }
+    const kinds = async (): Promise<readonly string[]> => {
+      asked.times += 1
+      return ['$2b$06$']
+    }
+    const passwords = createPasswords({ cost: 4, kinds })
+    const stored = await passwords.hash('correct horse')
+    expect([await passwords.compare('correct horse', stored), asked.times]).toEqual([true, 0])
+    expect([await passwords.compare('wrong', stored), asked.times]).toEqual([false, 1])
+    expect([await passwords.compare('wrong', null), asked.times]).toEqual([false, 2])
+    expect([await passwords.compareEvenly('correct horse', stored), asked.times]).toEqual([true, 3])
+    expect([await passwords.hashEvenly('x'), asked.times]).toEqual([expect.stringMatching(/^\$2a\$04/), 4])
+  })
+
   it('attack 22: takes as long for nobody as for somebody', async () => {
     const stored = await makeHash('correct horse')
     const median = async (hash: string | null): Promise<number> => {

@@ -13,6 +13,7 @@ const names = [
   'sessions of recoveries',
   'orders of lists',
   'sessions of linking',
+  'kinds of hashes',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

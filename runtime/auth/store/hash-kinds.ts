@@ -1,0 +1,16 @@
+import { hashKind as kind, isForeignHash as isForeign } from '../schema/hash-kinds.ts'
+import { defineList } from './define.ts'
+
+const next = (more: string): string =>
+  `(select ${kind} as kind from auth.users where ${isForeign} ${more} order by ${kind} limit 1)`
+
+/** The kinds that are stored, but for our own: each is found in the index from the one before it, so that a million of them cost no more than one. */
+export const storedHashKinds = defineList<{ readonly kind: string }, []>(
+  'auth.hash-kinds.stored',
+  `with recursive kinds (kind) as (
+    ${next(`and ${kind} is not null`)}
+    union all
+    select ${next(`and ${kind} > kinds.kind`)} from kinds where kinds.kind is not null
+  )
+  select kind from kinds where kind is not null`,
+)
