@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './admin/answers.ts'
 import { buildApp, toClientError } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
-import { migrateAuth } from './auth/schema/migrate.ts'
+import { migrateAuth, upgradeAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { RunExchange } from './contract/execution.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
@@ -98,6 +98,8 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
+  let upgraded: Promise<void> = Promise.resolve()
+  const closeAuth = (): Promise<unknown> => Promise.all([upgraded, auth.close()])
   return {
     app,
     upgrade: live.sockets.upgrade,
@@ -108,6 +110,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       if (revision === null) return false
       serveFrom(revision)
       logConnectionFaults(parts)
+      upgraded = upgrading(parts)
       return true
     },
     addHandles: async (backlog) => {
@@ -117,7 +120,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     stop: async () => {
       shards.stop()
       live.stop()
-      await stop(app, servers, parts, auth, live)
+      await stop(app, servers, parts, closeAuth, live)
       metricsServer?.close()
     },
   }
@@ -148,6 +151,19 @@ async function logVisible({ summary }: GraphqlService, log: Log): Promise<void> 
   const { relations, visible, missingGrants } = found
   log({ kind: 'schema-summary', relations, visible })
   if (missingGrants !== null) log({ kind: 'nothing-visible', grants: missingGrants })
+}
+
+/** As whom the tables of auth are made. */
+const authMakerUrl = ({ databaseOwnerUrl, databaseAuthUrl, databaseUrl }: ServerSettings): string =>
+  databaseOwnerUrl ?? databaseAuthUrl ?? databaseUrl
+
+/** Brings what an older version made of auth up to date, beside the first requests. */
+async function upgrading({ settings, log }: ServerParts): Promise<void> {
+  try {
+    for (const name of await upgradeAuth({ url: authMakerUrl(settings) })) log({ kind: 'auth-upgraded', name })
+  } catch (error) {
+    log({ kind: 'auth-not-upgraded', reason: reasonOf(error) })
+  }
 }
 
 /** What an operator should know of the connections that requests share. */
@@ -310,8 +326,7 @@ function assemble(
       asCaller: database.run,
       wrote: replicas?.wrote,
       project: () => projectOf(settings, listeningUrl()),
-      prepare: () =>
-        migrateAuth({ url: settings.databaseOwnerUrl ?? settings.databaseAuthUrl ?? settings.databaseUrl }),
+      prepare: () => migrateAuth({ url: authMakerUrl(settings) }),
       describe: async (role) => {
         if (service === null) throw new HttpFailure('UNAVAILABLE')
         return service.describe(role)
@@ -388,7 +403,7 @@ async function stop(
   app: FastifyInstance,
   servers: Servers,
   { settings, database, log, siblings, replicas }: AssemblyParts,
-  auth: OpenAuth,
+  closeAuth: () => Promise<unknown>,
   live: Live,
 ): Promise<void> {
   const graceMs = settings.shutdownGraceMs
@@ -407,7 +422,7 @@ async function stop(
   }
   await within(
     inTime ? databaseGraceMs : leavingMs,
-    Promise.all([live.close(), replicas?.close(), database.close(), auth.close()]),
+    Promise.all([live.close(), replicas?.close(), database.close(), closeAuth()]),
   )
 }
 

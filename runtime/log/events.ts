@@ -57,6 +57,11 @@ const eventTable = {
     ({ statements }) =>
       `an owner of the database has to run ${statements} statements: catalograph prepare --sql prints them`,
   ),
+  'auth-upgraded': row<{ name: string }>('info', ({ name }) => `the tables of auth are brought up to date: ${name}`),
+  'auth-not-upgraded': row<{ reason: string }>(
+    'error',
+    ({ reason }) => `the tables of auth cannot be brought up to date: ${reason}`,
+  ),
   'pool-unshared': row<{ size: number; least: number }>(
     'warn',
     ({ size, least }) =>

@@ -5,6 +5,7 @@ import { doctorCommand } from '../../compiler/tools/cli/doctor.ts'
 import { prepareCommand } from '../../compiler/tools/cli/prepare.ts'
 import { runCommand, type CommandAnswer } from '../support/command.ts'
 import { majors } from '../support/database.ts'
+import { whileServed } from '../support/while-served.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
 
 /** Everything works for an owner who may create roles and databases and is no superuser. */
@@ -61,6 +62,18 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
       noted: expect.stringContaining('Prepared: owner of the tables'),
     })
     expect(await ownersOf(owned)).toEqual([{ owner: 'supabase_auth_admin' }])
+  })
+
+  it('is shown such tables by doctor, and starting the server repairs them', async () => {
+    const { db, loginUrl, ownerUrl } = owned
+    await db.query(asLeftByOlderVersions)
+    const seen = (await run('doctor')).printed
+    expect(seen).toMatch(/^FAULT +auth +supabase_auth_admin may not use table catalograph_auth\.accepted_mails, which/m)
+    expect(seen).toContain('-> alter table catalograph_auth.settings owner to supabase_auth_admin;')
+    await whileServed({ url: loginUrl, adminUrl: ownerUrl }, {}, async () => {
+      await expect.poll(() => ownersOf(owned), { timeout: 10_000 }).toEqual([{ owner: 'supabase_auth_admin' }])
+    })
+    expect((await run('doctor')).printed).toMatch(/^ok +auth +auth may use its tables$/m)
   })
 })
 

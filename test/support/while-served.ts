@@ -26,7 +26,7 @@ const patienceMs = 15_000
 
 /** Serves with these settings until `visit` is done; gives what the process noted. */
 export const whileServed = async (
-  db: TestDatabase,
+  db: Pick<TestDatabase, 'url' | 'adminUrl'>,
   settings: Readonly<Record<string, string>>,
   visit: (project: ServedProject) => Promise<void>,
   options: readonly string[] = [],

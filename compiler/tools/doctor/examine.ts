@@ -15,7 +15,7 @@ import { liveFindings } from './live.ts'
 import { replicaFindings } from './replicas.ts'
 import { schemaFindings } from './schema.ts'
 import { shardFindings } from './shards.ts'
-import { addressFinding, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
+import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
 /** What a look needs: the settings, and where requests and the compiler log in. */
 export interface Patient {
@@ -98,7 +98,12 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
     attempt('auth', 'check DATABASE_OWNER_URL', () =>
       withSession({ url: ownerUrl }, async (query) => {
         const isAuth = await isAuthThere(query)
-        return [await mailFinding(settings, isAuth), addressFinding(settings, isAuth)]
+        const authUrl = settings.databaseAuthUrl ?? ownerUrl
+        return [
+          ...(isAuth ? await withSession({ url: authUrl }, authFindings) : []),
+          await mailFinding(settings, isAuth),
+          addressFinding(settings, isAuth),
+        ]
       }),
     ),
   ])

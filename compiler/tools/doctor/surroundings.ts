@@ -1,4 +1,5 @@
 import { createSmtp } from '../../../runtime/auth/mails/smtp.ts'
+import { foreignObjects, foreignSentence, givingSql } from '../../../runtime/auth/schema/owners.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
@@ -23,6 +24,16 @@ export const keysFinding = ({ jwtSecret }: Settings): Finding =>
 export async function isAuthThere(query: Query): Promise<boolean> {
   const { rows } = await query("select from pg_catalog.pg_namespace where nspname = 'catalograph_auth'")
   return rows.length > 0
+}
+
+/** Of the objects of auth: whether it may use them as it logs in. */
+export async function authFindings(query: Query): Promise<readonly Finding[]> {
+  const foreign = await foreignObjects(query)
+  const [first] = foreign
+  if (first === undefined) return [ok('auth', 'auth may use its tables')]
+  const more = foreign.length === 1 ? '' : `, and ${foreign.length - 1} others`
+  const fix = ['run catalograph auth enable as a role that may, or as their owner:', ...foreign.map(givingSql)]
+  return [fault('auth', `${foreignSentence(first)}${more}`, fix.join('\n'))]
 }
 
 /** Of what auth needs besides the database. */

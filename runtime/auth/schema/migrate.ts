@@ -25,6 +25,11 @@ const isApplied = async (query: Query, version: number): Promise<boolean> => {
   return rows.length > 0
 }
 
+const versionsOf = async (query: Query): Promise<readonly number[]> => {
+  const { rows } = await query<{ version: number }>('select version from catalograph_auth.migrations')
+  return rows.map(({ version }) => version)
+}
+
 /** The lock ends with the transaction. */
 async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T> {
   await query('begin')
@@ -65,21 +70,33 @@ const repairOwners = async (query: Query): Promise<readonly string[]> => {
 }
 
 async function migrate(query: Query): Promise<readonly string[]> {
+  const done = (await hasLedger(query)) ? await versionsOf(query) : []
   const applied: string[] = []
-  for (const migration of migrations) if (await apply(query, migration)) applied.push(migration.name)
+  for (const migration of migrations)
+    if (!done.includes(migration.version) && (await apply(query, migration))) applied.push(migration.name)
   return [...applied, ...(await repairOwners(query))]
 }
 
 const insufficientPrivilege = '42501'
 
-/**
- * Brings the database to the newest version of our tables; does nothing where it is there already. The names of what
- * was applied come back. Rejects with DatabaseFailure when the database cannot be reached or the role may not.
- */
-export const migrateAuth = (options: MigrateOptions): Promise<readonly string[]> =>
-  withSession({ url: options.url }, (query) =>
-    migrate(query).catch(async (error: unknown) => {
+const inSession = (url: string, work: (query: Query) => Promise<readonly string[]>): Promise<readonly string[]> =>
+  withSession({ url }, (query) =>
+    work(query).catch(async (error: unknown) => {
       const isRefused = error instanceof DatabaseFailure && error.sqlstate === insufficientPrivilege
       throw isRefused ? await explainRefusal(query, error) : error
     }),
   )
+
+/**
+ * Brings the database to the newest version of our tables; does nothing where it is there already. The names of what
+ * was applied come back. Rejects with DatabaseFailure when the database cannot be reached or the role may not.
+ */
+export const migrateAuth = ({ url }: MigrateOptions): Promise<readonly string[]> => inSession(url, migrate)
+
+/** Whether auth was ever enabled here, and by a role whose tables this one may use. */
+const isOurs = `select from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
+  where n.nspname = 'catalograph_auth' and c.relname = 'migrations' and pg_catalog.has_schema_privilege(n.oid, 'USAGE')`
+
+/** The same for a database in which auth was enabled; nothing for another one. */
+export const upgradeAuth = ({ url }: MigrateOptions): Promise<readonly string[]> =>
+  inSession(url, async (query) => ((await query(isOurs)).rows.length > 0 ? migrate(query) : []))
