@@ -254,18 +254,12 @@ function assemble(
   listeningUrl: () => string,
 ): Assembled {
   let service: GraphqlService | null = null
-  const verify = createTokenVerifier({ secret: settings.jwtSecret, now: Date.now, keys: auth.keys })
+  const believing = { secret: settings.jwtSecret, now: Date.now, keys: auth.keys, believed: auth.believed }
+  const verify = createTokenVerifier(believing)
   const { trustedIssuers } = settings
   // Auth believes its own tokens alone: those of others name other people.
   const verifyBearer =
-    trustedIssuers === null
-      ? verify
-      : createTokenVerifier({
-          secret: settings.jwtSecret,
-          now: Date.now,
-          keys: auth.keys,
-          issuers: createIssuers(trustedIssuers),
-        })
+    trustedIssuers === null ? verify : createTokenVerifier({ ...believing, issuers: createIssuers(trustedIssuers) })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
   const answer: GraphqlRoute['serve'] = (request, caller, context) =>

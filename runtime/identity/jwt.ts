@@ -24,6 +24,8 @@ export interface VerifierOptions {
   readonly keys?: () => Promise<KeySet>
   /** Other issuers whose tokens are believed too; left out: none. */
   readonly issuers?: ForeignIssuers
+  /** Is given the caller of each token of our own when it is first believed here. Left out: nobody asks. */
+  readonly believed?: (caller: Caller) => void
 }
 
 /** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
@@ -46,7 +48,7 @@ const never = 8_640_000_000_000
  * 4.1.4, 4.1.5). Accepted tokens are remembered until they expire or the keys change; refused ones are not, so that
  * they cannot fill the memory.
  */
-export function createTokenVerifier({ secret, now, keys, issuers }: VerifierOptions): VerifyToken {
+export function createTokenVerifier({ secret, now, keys, issuers, believed: tell }: VerifierOptions): VerifyToken {
   const own = once(() => verificationKey(secret))
   const believed = createTryingLru<string, BelievedToken>(keptCharacters, weightOf)
   const recall = (token: string): BelievedToken | undefined => {
@@ -65,6 +67,7 @@ export function createTokenVerifier({ secret, now, keys, issuers }: VerifierOpti
       foreign === null ? await verifyToken(token, own, set, date) : await verifyForeign(token, foreign, date)
     if (verified.kind === 'refused') return verified
     believed.set(signatureOf(token), verified)
+    if (foreign === null) tell?.(verified.verdict.caller)
     return verified.verdict
   }
   return (token) => {

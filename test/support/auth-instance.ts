@@ -49,7 +49,7 @@ export async function startInstance({ databaseUrl, stage, poolSize }: InstanceOp
     if (actor === undefined) done()
     else actors.run(Number(actor), done)
   })
-  const verify = createTokenVerifier({ secret, now: Date.now, keys: auth.keys })
+  const verify = createTokenVerifier({ secret, now: Date.now, keys: auth.keys, believed: auth.believed })
   registerAuth(app, { tools, state: auth.state, verify, addressHeader: null, log: complain })
   place.url = await app.listen({ port: 0, host: '127.0.0.1' })
   const stop = async (): Promise<void> => {

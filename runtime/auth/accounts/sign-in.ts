@@ -57,7 +57,7 @@ export async function sessionJson(
   { settings }: Call,
   started: StartedSession,
 ): Promise<SessionJson> {
-  const { token, expiresAt } = await tokens.issue(settings, started.user, started.session)
+  const { token, expiresAt } = await tokens.issue(settings, started.user, started)
   return {
     access_token: token,
     token_type: 'bearer',

@@ -7,6 +7,7 @@ import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } fr
 import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
+import { noteHandedAgain } from '../store/refresh-marks.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -88,11 +89,16 @@ async function decide(run: RunStatement, call: Call, token: string, sessionId: s
       revoked: facts.revoked,
       revokedSecondsAgo: facts.revoked_seconds_ago,
       beforeUpgrade: facts.before_upgrade,
-      live: facts.live_token === null ? null : { token: facts.live_token, isChild: facts.live_is_child },
+      unseen: facts.unseen,
+      live: liveOf(facts),
     },
     call.settings.refresh_reuse_interval,
   )
   return act(run, call, token, facts, verdict)
+}
+
+function liveOf({ live_token: token, live_is_child: isChild, live_is_used: isUsed }: tokens.LockedToken) {
+  return token === null ? null : { token, isChild, isUsed }
 }
 
 const faultSentences: Readonly<Record<SessionFault, string>> = {
@@ -119,6 +125,7 @@ async function act(
       return answer(run, call, user.id, session.id, child)
     }
     case 'replay':
+      if (verdict.lost) await noteHandedAgain(run, session.id, verdict.token)
       return answer(run, call, user.id, session.id, verdict.token)
     case 'refuse':
       return refused(refuse('refresh_token_already_used'))

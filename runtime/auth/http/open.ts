@@ -1,3 +1,4 @@
+import type { Caller } from '../../contract/execution.ts'
 import { openStatements, type StatementsDatabase } from '../../db/pool/statements.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
@@ -19,6 +20,7 @@ import { createAuthState, type ReadAuthState } from '../settings/load.ts'
 import { createWhereReady, type WhereReady } from '../schema/where-ready.ts'
 import { createThrottle } from '../limits/throttle.ts'
 import { createAccessTokens, keySetOf } from '../secrets/access-tokens.ts'
+import { createTokenUse } from '../accounts/token-use.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 export interface OpenAuthOptions {
@@ -50,6 +52,8 @@ export interface OpenAuth {
   readonly state: ReadAuthState
   /** The keys beside the secret, as they are now. Rejects with HttpFailure while they cannot be known. */
   readonly keys: () => Promise<KeySet>
+  /** Is told of each access token that is believed for the first time. */
+  readonly believed: (caller: Caller) => void
   readonly close: () => Promise<void>
 }
 
@@ -82,7 +86,7 @@ export function openAuth(options: OpenAuthOptions): OpenAuth {
     await housekeeping.stop()
     await database.close()
   }
-  return { tools, state, keys: keysFrom(state), close }
+  return { tools, state, keys: keysFrom(state), believed: createTokenUse(database.run, whereReady), close }
 }
 
 const mailServerOf = ({ smtpUrl = null }: OpenAuthOptions): MailServer | null =>

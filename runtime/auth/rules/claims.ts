@@ -10,6 +10,8 @@ export interface ClaimFacts {
     readonly id: string
     readonly aal: AssuranceLevel | null
     readonly amr: readonly AmrEntry[]
+    /** Mark of the refresh token that comes with it, see refresh-mark.ts. */
+    readonly refreshMark: string
   } | null
   /** Unix seconds, rounded down: never in the future (spec/auth.md, attack 37). */
   readonly now: number
@@ -31,7 +33,7 @@ export function accessClaims({ user, session, now }: ClaimFacts, settings: Claim
     phone: user.phone ?? '',
     app_metadata: user.raw_app_meta_data ?? {},
     user_metadata: user.raw_user_meta_data ?? {},
-    ...(session !== null && { session_id: session.id }),
+    ...(session !== null && { session_id: session.id, refresh_mark: session.refreshMark }),
     aal: assuranceOf(amr),
     amr,
     is_anonymous: user.is_anonymous,

@@ -7,15 +7,24 @@ export interface RefreshFacts {
   readonly revokedSecondsAgo: number
   /** It came before the session was raised to aal2. */
   readonly beforeUpgrade: boolean
+  /** It was handed out twice itself, and its access token was never seen. */
+  readonly unseen: boolean
   /** The token of its session that may be exchanged; null when there is none. */
-  readonly live: { readonly token: string; readonly isChild: boolean } | null
+  readonly live: LiveToken | null
+}
+
+export interface LiveToken {
+  readonly token: string
+  readonly isChild: boolean
+  /** An access token that came with it was seen: its holder has the answer. */
+  readonly isUsed: boolean
 }
 
 export type RefreshVerdict =
   /** It is spent, and another takes its place. */
   | { readonly kind: 'rotate' }
-  /** The client lost our answer, or another tab was faster: it gets the token that is live already. */
-  | { readonly kind: 'replay'; readonly token: string }
+  /** Another tab was faster, or the client `lost` our answer: it gets the token that is live already. */
+  | { readonly kind: 'replay'; readonly token: string; readonly lost: boolean }
   /** Refused, and nothing else: a harmless tab may have raced with the upgrade. */
   | { readonly kind: 'refuse' }
   /** Theft: the session ends. */
@@ -27,9 +36,15 @@ export function judgeRefresh(facts: RefreshFacts, reuseInterval: number): Refres
   // A token of a lower level must never yield one of a higher.
   if (facts.beforeUpgrade) return { kind: lately || !facts.revoked ? 'refuse' : 'end-session' }
   if (!facts.revoked) return { kind: 'rotate' }
-  if (facts.live !== null && (facts.live.isChild || lately)) return { kind: 'replay', token: facts.live.token }
-  return { kind: 'end-session' }
+  if (facts.live === null || !(lately || mayBeLost(facts.live, facts.unseen))) return { kind: 'end-session' }
+  return { kind: 'replay', token: facts.live.token, lost: !lately }
 }
+
+/**
+ * Whether our answer to the parent of the live token may have been lost. Not once the live token was used. Nor twice in a
+ * row without any use between: two holders who refresh in turn look like that.
+ */
+const mayBeLost = ({ isChild, isUsed }: LiveToken, unseen: boolean): boolean => isChild && !isUsed && !unseen
 
 /** Times of a session and the limits that its owner set, in seconds (spec/auth.md 1). */
 export interface SessionAge {

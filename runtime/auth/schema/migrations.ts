@@ -59,6 +59,18 @@ const linkingFlows: readonly string[] = [
   'create index linking_flows_session_id_idx on catalograph_auth.linking_flows (session_id)',
 ]
 
+/**
+ * Of a session, by its refresh tokens' marks (spec/auth.md 7): the newest whose access token was seen in use, and the last
+ * that was handed out a second time.
+ */
+const refreshMarks: readonly string[] = [
+  `create table catalograph_auth.refresh_marks (
+    session_id uuid primary key references auth.sessions (id) on delete cascade,
+    used text,
+    handed_again text
+  )`,
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -69,4 +81,5 @@ export const migrations: readonly Migration[] = [
   { version: 6, name: 'orders of lists', statements: listOrders },
   { version: 7, name: 'sessions of linking', statements: linkingFlows },
   { version: 8, name: 'kinds of hashes', statements: [hashKindsIndex] },
+  { version: 9, name: 'marks of refresh tokens', statements: refreshMarks },
 ]

@@ -2,7 +2,7 @@ import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
 /** Tables of catalograph_auth that are asked now and then, whether or not auth was ever enabled. */
-type PolledTable = 'bans' | 'mail_requests' | 'settings_version'
+type PolledTable = 'bans' | 'mail_requests' | 'refresh_marks' | 'settings_version'
 
 /**
  * Runs work on a table, or returns null where there is no table that the login role may use: auth is not enabled. The

@@ -2,6 +2,7 @@ import { longestToken, signToken, signWithKey } from '../../identity/jwt.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
 import { refuse } from '../protocol/errors.ts'
 import { accessClaims } from '../rules/claims.ts'
+import { markOf } from '../rules/refresh-mark.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { PrivateJwk } from '../settings/parsers.ts'
 import type { SignedSession, UserRow } from '../protocol/types.ts'
@@ -20,7 +21,13 @@ export interface AccessTokens {
    * one without any, so that they can sign in and shorten it; GET /user shows it all the same. `app_metadata` is never
    * left out, since policies may refuse by it: then 422 `metadata_too_large` is thrown.
    */
-  readonly issue: (settings: AuthSettings, user: UserRow, session: SignedSession | null) => Promise<AccessToken>
+  readonly issue: (settings: AuthSettings, user: UserRow, held: HeldSession | null) => Promise<AccessToken>
+}
+
+/** A session, and the refresh token that its client gets along. */
+export interface HeldSession {
+  readonly session: SignedSession
+  readonly refreshToken: string
 }
 
 const keySets = new WeakMap<readonly PrivateJwk[], KeySet>()
@@ -34,7 +41,8 @@ export function keySetOf(jwks: readonly PrivateJwk[]): KeySet {
 
 export function createAccessTokens(secret: string, now: () => number): AccessTokens {
   return {
-    issue: async (settings, user, session) => {
+    issue: async (settings, user, held) => {
+      const session = held === null ? null : { ...held.session, refreshMark: markOf(held.refreshToken) }
       const claims = accessClaims({ user, session, now: Math.floor(now() / 1000) }, settings)
       const { signing } = keySetOf(settings.jwt_keys)
       const sign = async (wanted: JsonObject): Promise<string> =>

@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
+import { markIn } from './refresh-marks.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup, defineTest } from './define.ts'
 
@@ -66,6 +67,8 @@ export interface LockedToken {
   readonly before_upgrade: boolean
   readonly live_token: string | null
   readonly live_is_child: boolean
+  readonly live_is_used: boolean
+  readonly unseen: boolean
   readonly session: SessionRow
   readonly idle: number
   readonly past: boolean
@@ -108,6 +111,9 @@ export const readLockedToken = defineLookup<LockedToken, [token: string]>(
     exists (select from auth.mfa_amr_claims c where c.session_id = s.id
       and c.authentication_method = 'totp' and t.created_at < c.updated_at) as before_upgrade,
     live.token as live_token, coalesce(live.parent = t.token, false) as live_is_child,
+    coalesce(m.used = ${markIn('live.token')}, false) as live_is_used,
+    coalesce(m.handed_again = ${markIn('t.token')}, false)
+      and m.used is distinct from ${markIn('t.token')} as unseen,
     (select to_json(x) from (select ${sessionColumns}) x) as session,
     extract(epoch from clock_timestamp() - coalesce(s.refreshed_at at time zone 'utc', s.created_at))::float8 as idle,
     coalesce(s.not_after <= now(), false) as past,
@@ -116,6 +122,7 @@ export const readLockedToken = defineLookup<LockedToken, [token: string]>(
       as user
   from auth.refresh_tokens t
   join auth.sessions s on s.id = t.session_id
+  left join catalograph_auth.refresh_marks m on m.session_id = s.id
   left join lateral (
     select l.token, l.parent from auth.refresh_tokens l
     where l.session_id = s.id and l.revoked is not true order by l.id desc limit 1

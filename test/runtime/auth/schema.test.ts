@@ -14,6 +14,7 @@ const names = [
   'orders of lists',
   'sessions of linking',
   'kinds of hashes',
+  'marks of refresh tokens',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { until } from '../../../support/until.ts'
 import { call, claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
 
 let server: AuthServer
@@ -98,6 +99,87 @@ describe('a refresh token', () => {
       `select from auth.audit_log_entries where payload ->> 'action' = 'token_revoked'`,
     )
     expect(rows.length).toBeGreaterThan(0)
+  })
+
+  const graphql = (token: string) =>
+    fetch(`${server.url}/graphql/v1`, {
+      method: 'POST',
+      headers: { apikey: server.anon, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{__typename}' }),
+    })
+  const isUsed = async (session: string): Promise<boolean> =>
+    (
+      await server.db.query('select from catalograph_auth.refresh_marks where session_id = $1 and used <> $2', [
+        session,
+        '',
+      ])
+    ).rowCount === 1
+  const user = (token: string) => server.call('GET', '/user', { token })
+
+  test.each([
+    ['/user', user, '0'],
+    ['GraphQL', graphql, '0'],
+    ['/user', user, '10'],
+    ['GraphQL', graphql, '10'],
+  ] as const)(
+    'attack 12: whose successor was used at %s gives nothing, and ends the session for owner and thief',
+    async (_name, use, interval) => {
+      await server.set({ refresh_reuse_interval: interval })
+      try {
+        const { refresh: shared, session } = await signUp()
+        const { body: owner } = await refresh(shared)
+        await use(owner.access_token)
+        await until(() => isUsed(session))
+        if (interval !== '0') {
+          expect(await next(shared)).toBe(owner.refresh_token)
+          await age(session)
+        }
+        expect((await refresh(shared)).body.error_code).toBe('refresh_token_already_used')
+        expect((await refresh(owner.refresh_token)).status).toBe(400)
+      } finally {
+        await server.set({ refresh_reuse_interval: '10' })
+      }
+    },
+  )
+
+  it('attack 12: an older access token that is still in use takes nothing from a client who lost the answer', async () => {
+    const { refresh: first, session, token } = await signUp()
+    const second = await next(first)
+    await user(token)
+    await age(session)
+    expect(await next(first)).toBe(second)
+  })
+
+  it('attack 12: owner and thief who refresh in turn, and use nothing between, end the session in the second round', async () => {
+    await server.set({ refresh_reuse_interval: '0' })
+    try {
+      let [owner, thief] = [(await signUp()).refresh, '']
+      thief = owner
+      const statuses: number[] = []
+      for (let round = 0; round < 2; round += 1) {
+        const one = await refresh(owner)
+        const other = await refresh(thief)
+        statuses.push(one.status, other.status)
+        owner = one.body.refresh_token
+        thief = other.body.refresh_token
+      }
+      expect(statuses).toEqual([200, 200, 200, 400])
+      expect((await refresh(owner)).status).toBe(400)
+    } finally {
+      await server.set({ refresh_reuse_interval: '10' })
+    }
+  })
+
+  it('whose answer is lost twice in a row gives the live one, when it was used between', async () => {
+    const { refresh: first, session } = await signUp()
+    await next(first)
+    await age(session)
+    const { body: second } = await refresh(first)
+    await user(second.access_token)
+    await until(() => isUsed(session))
+    const third = await next(second.refresh_token)
+    await age(session)
+    expect(await next(second.refresh_token)).toBe(third)
   })
 
   it('attack 13: of twenty tabs at once, on two processes, gives all of them the same live token', async () => {

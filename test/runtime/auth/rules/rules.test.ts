@@ -66,7 +66,8 @@ describe('the verdict on a refresh token', () => {
     revoked: fc.boolean(),
     revokedSecondsAgo: fc.double({ min: -5, max: 100, noNaN: true }),
     beforeUpgrade: fc.boolean(),
-    live: fc.option(fc.record({ token: fc.constant('live'), isChild: fc.boolean() })),
+    unseen: fc.boolean(),
+    live: fc.option(fc.record({ token: fc.constant('live'), isChild: fc.boolean(), isUsed: fc.boolean() })),
   })
   it('never gives a token of a lower level a higher one, and spends only what is live', () => {
     fc.assert(
@@ -74,8 +75,9 @@ describe('the verdict on a refresh token', () => {
         const { kind } = judgeRefresh(known, interval)
         if (known.beforeUpgrade) expect(['refuse', 'end-session']).toContain(kind)
         else if (!known.revoked) expect(kind).toBe('rotate')
-        else if (known.live?.isChild === true) expect(kind).toBe('replay')
-        else expect(kind).toBe(known.live !== null && known.revokedSecondsAgo < interval ? 'replay' : 'end-session')
+        else if (known.live === null) expect(kind).toBe('end-session')
+        else if (known.revokedSecondsAgo < interval) expect(kind).toBe('replay')
+        else expect(kind === 'replay').toBe(known.live.isChild && !known.live.isUsed && !known.unseen)
       }),
     )
   })
