@@ -24,6 +24,8 @@ export interface RelationOutline extends Pick<
   readonly schema: ServedSchema
   /** Key columns in node-id order; empty when there is no key. */
   readonly key: readonly string[]
+  /** Columns of the key that may be null: a row with a null there is not to be seen. */
+  readonly looseKey: readonly string[]
   /** Whether rows that its foreign keys lead to lead to each other (`manyToMany`). */
   readonly crosses: boolean
   /** Whether rows that are there may count as deleted. */
@@ -91,13 +93,14 @@ function namedRelation(
 /** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
 const outlineOf = (
   uniques: RelationOutline['uniques'],
-  { primaryKey, identifying, rowSecurity, settings }: AnnotatedRelation,
+  { primaryKey, identifying, rowSecurity, settings, columns }: AnnotatedRelation,
   own: Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'>,
 ): RelationOutline => ({
   primaryKey,
   uniques,
   identifying,
   rowSecurity,
+  looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
   // The table's word goes before its schema's (spec/graphql.md 17.7).
   crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
   hidesDeleted: settings.softDelete !== null,

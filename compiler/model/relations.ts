@@ -8,7 +8,6 @@ import type { Link, RelationLinks } from './links.ts'
 import { crossingRelation, forwardField, isReachable, type Crossing } from './crossings.ts'
 import { isValidName, toOneField } from './names.ts'
 import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
-import { isAlways } from './rules/always-related.ts'
 import { isForwardNotNull } from './rules/forward-not-null.ts'
 import { isIdentified, isUnique } from './rules/one-to-one.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -43,17 +42,20 @@ export const leadingOn = (forward: readonly Link[]): readonly Link[] =>
 export const leadingBack = (reverse: readonly Link[]): readonly Link[] =>
   reverse.filter((link) => isReachable(link.child))
 
-const forwardRelation = (child: AnnotatedRelation, link: Link, joined: boolean): RelationFacts => ({
-  field: forwardField(link),
-  shape: 'one',
-  direction: 'forward',
-  target: link.parent.id,
-  local: link.columns,
-  foreign: link.foreignColumns,
-  notNull: isForwardNotNull(link, child),
-  unique: isIdentified(link.parent, link.foreignColumns),
-  ...(joined && isAlways(link, child) && { always: true }),
-})
+function forwardRelation(child: AnnotatedRelation, link: Link, joined: boolean): RelationFacts {
+  const notNull = isForwardNotNull(link, child)
+  return {
+    field: forwardField(link),
+    shape: 'one',
+    direction: 'forward',
+    target: link.parent.id,
+    local: link.columns,
+    foreign: link.foreignColumns,
+    notNull,
+    unique: isIdentified(link.parent, link.foreignColumns),
+    ...(joined && notNull && { always: true }),
+  }
+}
 
 export function reverseField(link: Link): string {
   const isOne = isUnique(link.child, link.columns)

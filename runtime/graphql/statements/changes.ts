@@ -17,6 +17,7 @@ import type { RowSets } from '../plan/column-changes.ts'
 import type { RowChange, UpdateRows } from '../plan/types.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
+import { ofKeyed } from './keyed.ts'
 import { valueParameter } from './parameters.ts'
 import { sameKeyTwice } from './reasons.ts'
 import { presetValue, setSql } from './set.ts'
@@ -42,7 +43,12 @@ export function rowStatement(writer: Writer, root: RowChange): SelectList {
       : sql`delete from ${relation} ${target}`
   const json = toJson(writer.row(writer, root.row, withKey(inner, root.by, root.values), object))
   const where = joined(
-    [keyEquals(root.by, root.values)(inner), ...ofDeleted(inner, root.deleted), ...ofTenant(inner)],
+    [
+      keyEquals(root.by, root.values)(inner),
+      ...ofKeyed(inner, root.by),
+      ...ofDeleted(inner, root.deleted),
+      ...ofTenant(inner),
+    ],
     ' and ',
   )
   const of = sql`(${change} where ${where} returning ${json} as ${answer})`

@@ -2,16 +2,7 @@ import type { MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import { joined, select, sql, type Pair, type Sql } from '../../sql/tree.ts'
 import type { Collection, EdgeMember, OrderKey, OrderTerm } from '../plan/types.ts'
-import {
-  bothSql,
-  connectionObject,
-  needsOf,
-  numbered,
-  objectsFor,
-  withinPage,
-  type Needs,
-  type PageSql,
-} from './connection.ts'
+import { connectionObject, needsOf, numbered, objectsFor, withinPage, type Needs, type PageSql } from './connection.ts'
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'
 import { groupsArray } from './groups.ts'
@@ -28,7 +19,7 @@ import { writeTotals } from './totals.ts'
  * selected field needs it.
  */
 export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
-  const needs = needsOf(collection, source.isFunction)
+  const needs = needsOf(collection)
   const groups = collection.members.filter(({ kind }) => kind === 'groups').length
   const reads = Number(needs.page) + Number(needs.totals) + Number(needs.membership) + groups
   const matching = matchingRows(writer, collection, source, reads)
@@ -68,8 +59,7 @@ function writePage(
       part.key,
       edgeMember(writer, collection, part, scope, makeObject),
     ])
-    const keyed = needs.keyless ? sql`${scope.column(collection.entity.key[0] ?? '')} is not null` : null
-    return { value: makeObject(pairs), condition: bothSql(shown, keyed) }
+    return { value: makeObject(pairs), condition: shown }
   })
   const ends = needs.ends ? withoutRepeats(order) : []
   const values = ends.map(({ column }): Made => ({ value: plainValue(scope, column), condition: shown }))

@@ -14,10 +14,8 @@ import {
 } from '../../sql/tree.ts'
 import type { Collection, EdgeMember, OrderTerm, Page } from '../plan/types.ts'
 import {
-  bothSql,
   callsFunctions,
   connectionObject,
-  mayLackKey,
   needsOf,
   numbered,
   withinPage,
@@ -69,12 +67,11 @@ export function collectionsObject(writer: Writer, all: readonly Collection[]): S
 }
 
 function needsOfAll(all: readonly Collection[]): Needs {
-  const needs = all.map((one) => needsOf(one, false))
+  const needs = all.map((one) => needsOf(one))
   const [first] = needs
   if (first === undefined) throw new Error('rows of no relation were asked for')
   return {
     ...first,
-    keyless: needs.some(({ keyless }) => keyless),
     numbered: needs.some(({ numbered: isNumbered }) => isNumbered),
   }
 }
@@ -214,10 +211,9 @@ function writePage(writer: Writer, members: readonly Member[], collection: Colle
     }
   }
   const shownEdges = page.limit === 0 ? [] : edgesIn(collection)
-  const keyed = needs.keyless ? choose(scopes.map(hasKey)) : null
   const edges = shownEdges.map((edge, place): Made => ({
     value: makeObject(edge.members.map((part, at): Pair => [part.key, edgeMember(part, place, at)])),
-    condition: bothSql(shown, keyed),
+    condition: shown,
   }))
   const ends = [...(needs.ends ? [cursor] : []), ...(needs.membership ? [choose(scopes.map(nodeIdOf))] : [])]
   const pageRows = needs.numbered ? { ...rows, of: numbered(rows.of, page.backward) } : rows
@@ -250,6 +246,3 @@ const nodeIdOf = (scope: Scope): Sql =>
     scope.builder.nodeId,
     scope.entity.key.map((name) => scope.column(name)),
   )
-
-const hasKey = (scope: Scope): Sql =>
-  mayLackKey(scope.entity) ? sql`${scope.column(scope.entity.key[0] ?? '')} is not null` : sql`true`

@@ -1,4 +1,3 @@
-import type { EntityFacts } from '../../contract/manifest.ts'
 import { bare } from '../../sql/ident.ts'
 import { asItems, object, objectFrom, type MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
@@ -19,14 +18,11 @@ export interface Needs {
   readonly membership: boolean
   /** Order values of the page's first and last row are needed. */
   readonly ends: boolean
-  /** Some rows may have no key; they are counted and not shown (spec/graphql.md 5.8). */
-  readonly keyless: boolean
-  /** Rows are numbered: they are read in reverse, cost much, or may lack a key. */
+  /** Rows are numbered: they are read in reverse or cost much. */
   readonly numbered: boolean
 }
 
-/** @param isFunction whether a function answers the rows */
-export function needsOf(collection: Collection, isFunction: boolean): Needs {
+export function needsOf(collection: Collection): Needs {
   const { page, members } = collection
   const info = members.flatMap((member) => (member.kind === 'pageInfo' ? member.members : []))
   const asks = (kind: PageInfoMember['kind']): boolean => info.some((member) => member.kind === kind)
@@ -36,7 +32,6 @@ export function needsOf(collection: Collection, isFunction: boolean): Needs {
   const membership = positioned && page.limit > 0 && asks(page.backward ? 'hasNextPage' : 'hasPreviousPage')
   const cursors = page.limit > 0 && (asks('startCursor') || asks('endCursor'))
   const costly = edges.some((member) => member.members.some((inner) => 'row' in inner && isNested(inner.row)))
-  const keyless = edges.length > 0 && (isFunction || mayLackKey(collection.entity))
   const ends = membership || cursors
   return {
     page: (edges.length > 0 && page.limit > 0) || lookahead || membership || cursors,
@@ -44,14 +39,9 @@ export function needsOf(collection: Collection, isFunction: boolean): Needs {
     lookahead,
     membership,
     ends,
-    keyless,
-    numbered: (page.backward && (edges.length > 0 || ends)) || (lookahead && (costly || keyless)),
+    numbered: (page.backward && (edges.length > 0 || ends)) || (lookahead && costly),
   }
 }
-
-/** Keys that a comment names may hold nulls. */
-export const mayLackKey = (entity: EntityFacts): boolean =>
-  entity.columns.find((column) => column.column === entity.key[0])?.notNull !== true
 
 /** True when a member costs more than reading a column, so that it should not be made for rows that are not shown. */
 const isNested = (row: Row): boolean =>
@@ -110,19 +100,12 @@ export const numbered = (rows: Sql, backward: boolean): Sql =>
 export const withinPage = ({ page }: Pick<Collection, 'page'>, needs: Needs, alias: Ident): Sql | null =>
   needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${rowsOnPage(page)}` : null
 
-export const bothSql = (left: Sql | null, right: Sql | null): Sql | null =>
-  left === null || right === null ? (left ?? right) : sql`${left} and ${right}`
-
 /**
  * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
  * the one that is read to look ahead.
  */
-export const objectsFor = (
-  writer: Writer,
-  { members }: Collection,
-  { numbered, lookahead, keyless }: Needs,
-): MakeObject =>
-  ((numbered && lookahead) || keyless) && callsFunctions(members) ? object : asItems(() => writer.alias('o'))
+export const objectsFor = (writer: Writer, { members }: Collection, { numbered, lookahead }: Needs): MakeObject =>
+  numbered && lookahead && callsFunctions(members) ? object : asItems(() => writer.alias('o'))
 
 export const callsFunctions = (members: readonly ConnectionMember[]): boolean =>
   members.some(

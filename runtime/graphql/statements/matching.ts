@@ -2,6 +2,7 @@ import { bare } from '../../sql/ident.ts'
 import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
 import type { Collection, Join, OrderKey, OrderTerm } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
+import { havingKey, madeByFunction, ofKeyed } from './keyed.ts'
 import { orderBy, sameKey } from './order.ts'
 import { joinRelated, type Picked } from './related.ts'
 import { directScope, given, seenOutside, type Condition, type Scope, type Writer } from './source.ts'
@@ -48,13 +49,14 @@ export function matchingRows(writer: Writer, collection: Collection, source: Sou
   const plain = (alias: Ident, extra: Condition | null, keys: readonly OrderKey[]): Rows => {
     writer.note(alias, collection)
     const picked: Picked | null = isPicked ? (scope) => filter?.(scope) ?? null : null
-    const bare = directScope(writer, entity, alias)
+    const direct = directScope(writer, entity, alias)
+    const bare = source.isFunction ? madeByFunction(direct) : direct
     const way = parent === null ? null : wayTo(writer, parent.join, parent.here, bare, collection)
     const own = { ...(way?.there ?? bare), ...(way?.between && { between: way.between }) }
-    const kept = satisfying(own, collection.filter)
+    const kept = havingKey(satisfying(own, collection.filter))
     const { scope, joins } = joinRelated(writer, kept, collection, keys, picked)
     const where = [
-      ...(way === null ? [] : [way.on, ...way.met]),
+      ...(way === null ? ofKeyed(own) : [way.on, ...way.met]),
       ...given([filter, extra]).map((condition) => condition(scope)),
       ...(isPicked ? ofTenant(own) : []),
     ]

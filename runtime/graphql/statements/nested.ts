@@ -17,6 +17,7 @@ import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
 import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'
 import { insertSql } from './inserted.ts'
+import { ofKeyed } from './keyed.ts'
 import { valueParameter } from './parameters.ts'
 import { noSuchRow, skippedRow } from './reasons.ts'
 import { ownStatement, relatedStatement, updatedRow } from './related-changes.ts'
@@ -118,6 +119,10 @@ export function foundRows(writer: Writer, root: WithSteps, step: ConnectStep & W
     from: [{ of: relationOf(scope.builder), alias: target }],
     where: [
       ...step.by.map(({ column }, index) => equal(scope, column, sql`${given}.${keys[index] ?? place}`)),
+      ...ofKeyed(
+        scope,
+        step.by.map(({ column }) => column),
+      ),
       ...ofDeleted(scope, false),
     ],
     limit: sql`1`,

@@ -4,6 +4,7 @@ import { select, type Select } from '../../sql/tree.ts'
 import type { Plan, Root, RowMember } from '../plan/types.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
+import { ofKeyed } from './keyed.ts'
 import { firstOf, rowPairs } from './rows.ts'
 import { readFor, relationOf, type Writer } from './source.ts'
 
@@ -35,7 +36,11 @@ export function selectRow(writer: Writer, root: ByKey): Select {
   const scope = readFor(writer, row.entity, row)
   return select([{ value: built(rowPairs(writer, row, scope)), as: bare('r', 1) }], {
     from: [{ of: relationOf(scope.builder), alias: scope.alias }],
-    where: [keyEquals(lookedUpBy(root), values)(scope), ...ofDeleted(scope, root.deleted)],
+    where: [
+      keyEquals(lookedUpBy(root), values)(scope),
+      ...ofKeyed(scope, lookedUpBy(root)),
+      ...ofDeleted(scope, root.deleted),
+    ],
     ...firstOf(root.by ?? row.entity),
   })
 }

@@ -6,6 +6,7 @@ import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts
 import { carriedPairs, equal, keeping, carriedValues } from './carried.ts'
 import { givenRows } from './changes.ts'
 import { keyEquals } from './filter.ts'
+import { ofKeyed } from './keyed.ts'
 import { valueParameter } from './parameters.ts'
 import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice } from './reasons.ts'
 import { rowFrom } from './rows.ts'
@@ -57,6 +58,10 @@ export function relatedStatement(writer: Writer, root: Part, step: RelatedStep &
   const where = [
     ...(given?.isMeant ?? []),
     ...step.belonging.map(({ column, from }) => equal(scope, column, valueOf(scope, column, from))),
+    ...ofKeyed(
+      scope,
+      [...(step.rows?.by ?? []), ...step.belonging].map(({ column }) => column),
+    ),
   ]
   const relation = relationOf(scope.builder)
   const condition = sql`where ${joined(where, ' and ')} returning 1`

@@ -40,7 +40,7 @@ export function joinRelated(
     if (known !== undefined) return known
     const bare = readFor(writer, key.entity, collection)
     const { there, on: equal, met } = wayTo(writer, key.join, here.scope, bare, collection)
-    const always = here.present === null && key.always
+    const always = here.present === null && key.always && here.scope.isMade !== true
     const on = joined([equal, ...met], ' and ')
     joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
     // A row that was found has values where it was found by them.

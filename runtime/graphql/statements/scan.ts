@@ -82,7 +82,8 @@ function nullParts(
   // What is joined for an order would be joined in each part.
   if (first === undefined || typeof name !== 'string' || !order.every(({ column }) => isOfRow(column))) return null
   const rest = order.filter(({ column }) => !sameKey(column, name))
-  if (columnOf(engine.entity(entity.id), name).notNull || rest.length === 0 || cursor?.length === 0) return null
+  const isNotNull = entity.key.includes(name) || columnOf(engine.entity(entity.id), name).notNull
+  if (isNotNull || rest.length === 0 || cursor?.length === 0) return null
   const { nullsFirst, descending } = first
   const at = cursor === null ? 'start' : cursor[0] === null ? 'null' : 'value'
   if (!nullsFirst && !descending && at === 'start') return null

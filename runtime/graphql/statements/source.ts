@@ -80,6 +80,8 @@ export interface Scope {
   readonly column: (name: string) => Sql
   /** What rows are sorted by; of related rows only where they were joined (related.ts). */
   readonly ordered: (key: OrderKey) => Ordered
+  /** A function made it, so that no constraint holds for it (keyed.ts). */
+  readonly isMade?: true
   /** The row in between, through which this one was reached. */
   readonly between?: Scope
   /** An element of a list, in conditions on those (filter.ts). */
@@ -178,6 +180,7 @@ export function seenOutside(inner: Scope, alias: Ident, otherwise: Sql = sql`1`,
     },
     row: () => carry(row.row(), () => nullRow(row), bare(as)),
     tenant: row.tenant,
+    ...(row.isMade && { isMade: row.isMade }),
     ...(row.between && { between: outside(row.between, 'b') }),
   })
   return { scope: outside(inner, whole), outlet }

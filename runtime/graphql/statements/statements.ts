@@ -13,6 +13,7 @@ import { collectionObject } from './collection.ts'
 import { collectionsObject } from './collections.ts'
 import { ofDeleted } from './deleted.ts'
 import { compileFilter, keyEquals } from './filter.ts'
+import { ofKeyed } from './keyed.ts'
 import { valuesOf } from './parameters.ts'
 import { named } from './named.ts'
 import { answerStatement, isAnsweredByLast, stepStatement, type WithSteps } from './nested.ts'
@@ -257,7 +258,12 @@ function rootValue(writer: Writer, root: SqlRoot): Sql {
     case 'by-key':
       return rowFrom(writer, root.row, (scope) => ({
         of: relationOf(scope.builder),
-        where: [keyEquals(lookedUpBy(root), root.values)(scope), ...ofDeleted(scope, root.deleted), ...ofTenant(scope)],
+        where: [
+          keyEquals(lookedUpBy(root), root.values)(scope),
+          ...ofKeyed(scope, lookedUpBy(root)),
+          ...ofDeleted(scope, root.deleted),
+          ...ofTenant(scope),
+        ],
         ...firstOf(root.by ?? scope.entity),
         found: withKey(scope, lookedUpBy(root), root.values),
       }))

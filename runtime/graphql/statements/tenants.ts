@@ -6,6 +6,7 @@ import { hopsOf, isConnected } from '../plan/joins.ts'
 import type { DirectJoin, Filter, InsertRows, Join } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { ofDeleted } from './deleted.ts'
+import { ofKeyed } from './keyed.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 
@@ -98,7 +99,7 @@ function placesOn(writer: Writer, join: Join, here: Scope, there: Scope, part: P
     const scope = reached(hop.join, from, index === hops.length - 1 ? there : readFor(writer, hop.entity, part))
     const { filter } = hop.join
     const met = filter === undefined ? [] : [writer.filter(filter, writer, part)(scope)]
-    return [...before, { scope, on: belongs(hop.join, from, scope), met, alone: ofDeleted(scope, hop.join.deleted) }]
+    return [...before, { scope, on: belongs(hop.join, from, scope), met, alone: ofRow(hop.join, scope) }]
   }, [])
 }
 
@@ -108,9 +109,14 @@ function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
     const other = join.foreign[index] ?? ''
     return sql`${there.column(other)} ${equality(there, other, here, name)} ${here.column(name)}`
   })
-  const others = [...ofDeleted(there, join.deleted), ...ofTenant(reached(join, here, there))]
-  return joined([...equal, ...others], ' and ')
+  return joined([...equal, ...ofRow(join, there), ...ofTenant(reached(join, here, there))], ' and ')
 }
+
+/** What a join asks of the row that it leads to, whichever the row here is. */
+const ofRow = ({ deleted, foreign }: DirectJoin, there: Scope): readonly Sql[] => [
+  ...ofDeleted(there, deleted),
+  ...ofKeyed(there, foreign),
+]
 
 /** What compares columns that are joined: the operator of their type, where both are of one. */
 export function equality(there: Scope, name: string, here: Scope, other: string): Sql {

@@ -27,6 +27,7 @@ import type {
 } from '../plan/types.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
+import { ofKeyed } from './keyed.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue, setSql } from './set.ts'
 import { columnOf, directScope, given, relationOf, seenOutside, type Scope, type Writer } from './source.ts'
@@ -159,7 +160,8 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     case 'update':
     case 'delete': {
       // A condition on the tenant reads it, and what reads a column asks for the rights and policies of reading.
-      const where = matching(writer, root, root.filter, scope, readsRows(root) ? ofTenant(scope) : [])
+      const tenant = readsRows(root) ? ofTenant(scope) : []
+      const where = matching(writer, root, root.filter, scope, [...ofKeyed(scope), ...tenant])
       return root.set === undefined
         ? sql`delete from ${relation} ${scope.alias}${where}`
         : sql`update ${relation} ${scope.alias} set ${setSql(scope, root.set)}${where}`
@@ -193,10 +195,10 @@ const matching = (
   root: Write | NestedInsert | RelatedUpdate,
   filter: Filter | null,
   scope: Scope,
-  tenant: readonly Sql[],
+  others: readonly Sql[],
 ): Sql => {
   const condition = filter === null ? null : compileFilter(filter, writer, root)(satisfying(scope, filter))
-  const all = [...given([condition]), ...tenant]
+  const all = [...given([condition]), ...others]
   return all.length === 0 ? sql`` : sql` where ${joined(all, ' and ')}`
 }
 

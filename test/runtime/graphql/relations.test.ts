@@ -242,9 +242,14 @@ describe('8.4 nullability', () => {
     await service.db.query('delete from orphan; alter table orphan validate constraint orphan_owner')
     expect(fieldsOf(await introspect(service), 'Orphan')).toContain('owner: Owner!')
   })
-  it('declared by comment, the local table decides', () => {
+  it('declared by comment is nullable, since nothing holds the rows to it', async () => {
     expect(fieldsOf(schema, 'SecuredLocal')).toContain('declared: OpenParent')
-    expect(fieldsOf(schema, 'SecuredChild')).toContain('declared: Secured!')
+    expect(fieldsOf(schema, 'SecuredChild')).toContain('declared: Secured')
+    const { securedChildCollection } = await ask('{ securedChildCollection { edges { node { declared { body } } } } }')
+    expect(securedChildCollection.edges).toEqual([
+      { node: { declared: { body: 'seen' } } },
+      { node: { declared: null } },
+    ])
   })
   it('a parent that row-level security hides is null', async () => {
     const { securedChildCollection } = await ask(

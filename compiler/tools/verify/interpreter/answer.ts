@@ -16,7 +16,7 @@ import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import { demandKnown, Unknown } from './sample.ts'
 import { argument } from './selection.ts'
-import { rowsOf, visibleRows, type Row, type Store } from './store.ts'
+import { hasKey, readableRows, rowsOf, visibleRows, type Row, type Store } from './store.ts'
 import { encodeToken } from './tokens.ts'
 import { headlineOf } from './text-search.ts'
 import { elementText } from './elements.ts'
@@ -183,13 +183,13 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
     case 'echo':
       return toAnswer(world, body.type, values[0] ?? null, world.additions?.enumArrays ?? false)
     case 'rows': {
-      const rows = visibleRows(store, tableNamed(world, body.table), context.claims)
+      const rows = readableRows(store, tableNamed(world, body.table), context.claims)
       const chosen = rows.filter((row) => body.flag === null || row.get(body.flag) === true)
       return collection(context, store, apiTableOf(context.api, body.table), chosen, nodes)
     }
     case 'row': {
       const table = tableNamed(world, body.table)
-      const [first] = rowsWith(world, table, body.column, values[0] ?? null, visibleRows(store, table, context.claims))
+      const [first] = rowsWith(world, table, body.column, values[0] ?? null, readableRows(store, table, context.claims))
       return first === undefined ? null : rowObject(context, store, apiTableOf(context.api, body.table), first, nodes)
     }
     case 'computed':
@@ -241,7 +241,7 @@ function computedField(context: Context, store: Store, of: ApiTable, row: Row, f
     table,
     body.targetColumn,
     row.get(body.column) ?? null,
-    visibleRows(store, table, context.claims),
+    readableRows(store, table, context.claims),
   )
   const target = apiTableOf(context.api, body.target)
   if (body.kind === 'computedRows') {
@@ -293,7 +293,7 @@ function collection(
   const condition = amongMeant(table, arg('deleted'), readChosen(around, table, arg('filter')))
   const order = readOrder(around, table, arg('orderBy'))
   const firsts = readDistinct(around, table, order, arg('distinctOn'))
-  const matching = firsts(candidates.filter((row) => condition(row) === true))
+  const matching = firsts(candidates.filter((row) => hasKey(table.sketch, row) && condition(row) === true))
   const page = takePage(context.world, table, order, readPage(arg, order.length), matching)
   const found: Collection = { table, order, page, matching, reached }
   return object(context, `${table.type}Connection`, nodes, (name, inner) =>

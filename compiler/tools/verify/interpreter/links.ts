@@ -30,7 +30,8 @@ export const isAlwaysThere = (child: TableSketch, key: ForeignKeySketch, target:
   key.unproven !== true &&
   target.policies === null &&
   target.softDelete === undefined &&
-  key.columns.every((name) => columnNamed(child, name).notNull || child.primaryKey.includes(name))
+  target.primaryKey.every((name) => columnNamed(target, name).notNull || key.targetColumns.includes(name)) &&
+  key.columns.every((name) => columnNamed(child, name).notNull)
 
 /** Both tables are exposed, and every column of the key is readable on both sides (spec/graphql.md 1.4, 8.1). */
 export function linksOf(world: World, role: Role, exposed: readonly TableSketch[]): Links {

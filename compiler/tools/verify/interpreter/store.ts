@@ -41,10 +41,17 @@ export const withRows = (store: Store, table: string, rows: readonly Row[]): Sto
   rows: new Map([...store.rows, [table, rows]]),
 })
 
-/** The rows that row-level security lets the caller reach for this command. */
-export const visibleRows = (
+/** The rows that row-level security lets the caller reach for this command, in statements of SQL. */
+export const readableRows = (
   store: Store,
   table: TableSketch,
   claims: Claims,
   command: Command = 'select',
 ): readonly Row[] => rowsIn(store, table).filter((row) => allowsIn(store, table, claims, command, row))
+
+/** Those of them that the API has: none whose key has a null (spec/graphql.md 5.8). */
+export const visibleRows = (...asked: Parameters<typeof readableRows>): readonly Row[] =>
+  readableRows(...asked).filter((row) => hasKey(asked[1], row))
+
+export const hasKey = ({ primaryKey }: Pick<TableSketch, 'primaryKey'>, row: Row): boolean =>
+  primaryKey.every((name) => (row.get(name) ?? null) !== null)
