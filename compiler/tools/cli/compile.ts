@@ -52,7 +52,8 @@ export const compileCommand: Command = {
     'of, and what the answer is made of, for no variables, for values of each type, and for the examples beside a\n' +
     'document (NAME.variables.json beside NAME.graphql: an object of variables, or a list of these). A document that a\n' +
     'role cannot ask is an error with file, line and column, in the words of the server. With --allowlist it takes the\n' +
-    'documents of the allow-list; one that only some of its roles can ask is compiled for these.',
+    'documents of the allow-list; one that only some of its roles can ask is compiled for these. A line for each\n' +
+    'operation says for which forms of variables a server of compiled documents will refuse it.',
   options: {
     out: { value: 'DIR', help: `Folder of the artifacts (default: ${defaultFolder}).` },
     documents: { value: 'GLOB', help: 'Documents to compile as well, such as "src/**/*.graphql".' },

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import { roleViewOf, type RoleView } from '../../../runtime/engine/schema/schema.ts'
@@ -14,7 +13,7 @@ import {
   type UnnamedStatement,
 } from '../../../runtime/graphql/compiled/format.ts'
 import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
-import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
+import type { Document } from '../../../runtime/graphql/prepared/document.ts'
 import { declaredVariables } from '../../../runtime/graphql/prepared/input-types.ts'
 import { checkTerms } from '../../../runtime/graphql/prepared/row-terms.ts'
 import { Refusal, type ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
@@ -27,7 +26,9 @@ import { operationNames } from '../diff/documents.ts'
 import { createBoundedDocuments, type BoundedDocuments } from './bounded.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
-import { addressed, type AddressedFile } from './print.ts'
+import { nullsOf, outcomeOf } from './nulls.ts'
+import { addressed, printed, type AddressedFile } from './print.ts'
+import { refusedForms } from './refused-forms.ts'
 import { seenBy, type Seen } from './seen.ts'
 
 /** A document -> what it runs for each role, as plain data, which another thread can make (together.ts). */
@@ -135,24 +136,26 @@ function operationOf({ view, prepared, document, types }: Asked, name: string | 
   for (const { type } of declared) types.add(type.text)
   const { strict, planned } = found.sketch
   const thought = variablesFor(view, found.definitions, document.text)
+  const examples = examplesOf(document.examples, name)
   const form = {
     planned: Object.fromEntries(planned),
     nulls: strict ? nullsOf(declared, found, thought) : [],
     ...(!strict && { lenient: true as const }),
     ...(rows !== null && { rows }),
   }
+  const given = strict ? foreseen(declared, form, thought, examples) : thought
+  const shapes = shapesOf(declared, form, found, examples, given)
   return {
     name,
     kind: kindOf(found),
     variables: declared.map(variableOf),
     ...form,
-    shapes: shapesOf(
+    refuses: refusedForms(
       declared,
       form,
-      found,
-      examplesOf(document.examples, name),
-      strict ? foreseen(declared, form, thought) : thought,
+      Object.values(shapes).map((shape) => shape.variables),
     ),
+    shapes,
   }
 }
 
@@ -160,29 +163,6 @@ const examplesOf = ({ all, named }: Examples, operation: string | null): readonl
   ...all,
   ...((operation === null ? undefined : named?.get(operation)) ?? []),
 ]
-
-/** Variables of which null runs the same as none, among the fewest others and among all. */
-const nullsOf = (
-  declared: readonly DeclaredVariable[],
-  { prepare }: Document,
-  thought: readonly Given[],
-): readonly string[] =>
-  declared
-    .filter(({ type, byDefault }) => type.kind !== 'non-null' && byDefault === undefined)
-    .map(({ name }) => name)
-    .filter((name) => {
-      const outcomes = [thought[0] ?? {}, thought.at(-1) ?? {}].flatMap((given) => {
-        const { [name]: _left, ...others } = given
-        const without = outcomeOf(() => prepare(others))
-        if (without instanceof Refusal) return []
-        const withNull = outcomeOf(() => prepare({ ...others, [name]: null }))
-        return [isDoneAlike(without, withNull)]
-      })
-      return outcomes.length > 0 && outcomes.every((isAlike) => isAlike)
-    })
-
-const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
-  !(other instanceof Refusal) && isDeepStrictEqual(one.statements, other.statements)
 
 /** @throws Refusal where an example cannot be asked */
 function shapesOf(
@@ -210,15 +190,17 @@ function shapesOf(
       ...(made instanceof Refusal ? { refused: made.errors } : unnamed(inSteps(made.statements))),
     })
   }
-  return Object.fromEntries([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return Object.fromEntries(eachOnce([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-function outcomeOf<T>(work: () => T): T | Refusal {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
+/** What was done before stands there once, and is referred to. */
+function* eachOnce(shapes: readonly (readonly [string, CompiledShape])[]): Generator<readonly [string, CompiledShape]> {
+  const known = new Map<string, string>()
+  for (const [key, { variables, ...done }] of shapes) {
+    const text = printed(done)
+    const as = known.get(text)
+    if (as === undefined) known.set(text, key)
+    yield [key, as === undefined ? { variables, ...done } : { variables, as }]
   }
 }
 

@@ -6,16 +6,18 @@ import type { SizeHole } from '../../sql/tree.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import type { Known } from '../prepared/document.ts'
 import { checkTerms } from '../prepared/row-terms.ts'
-import { refuse, Refusal } from '../protocol/failures.ts'
+import { refuse, Refusal, type ErrorEntry } from '../protocol/failures.ts'
 import { named } from '../statements/named.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
 import { createVariableReader } from '../variables/read.ts'
 import { inputTypes } from '../variables/table.ts'
 import { namedInput, type DeclaredVariable, type InputType } from '../variables/types.ts'
 import { shapeKeyOf } from './shape.ts'
-import type { CompiledOperation, CompiledText, DocumentFile, RunShape, TypesFile } from './format.ts'
+import type { CompiledOperation, CompiledShape, CompiledText, DocumentFile, RunShape, TypesFile } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>
+
+type ShapeOfItsOwn = Exclude<CompiledShape, { readonly as: string }>
 
 /** An operation of a compiled document for a role. */
 export interface KnownOperation extends Omit<Known, 'definitions' | 'ready'> {
@@ -135,14 +137,15 @@ const otherForm =
 /** @param filled the statements of the document's operations, by operation and key, with texts that are whole */
 function operationOf(
   role: string,
-  { name: operation, kind, variables, shapes, rows, ...form }: CompiledOperation,
+  { name: operation, kind, variables, shapes, rows, planned, nulls, lenient }: CompiledOperation,
   typeOf: (text: string) => InputType,
   filled: Lru<string, Statements>,
 ): KnownOperation {
   const declared = variables.map(({ name, type, default: byDefault, place }): DeclaredVariable => {
     return { name, type: typeOf(type), byDefault, place }
   })
-  const read = form.lenient === true ? (given: Given): Given => given : createVariableReader(declared)
+  const read = lenient === true ? (given: Given): Given => given : createVariableReader(declared)
+  const form = { planned, nulls, ...(lenient && { lenient }) }
   const keyOf = shapeKeyOf(declared, form)
   const filledKeyOf = shapeKeyOf(declared, form, false)
   return {
@@ -155,9 +158,9 @@ function operationOf(
       const before = filled.get(shape)
       if (before !== undefined) return { statements: before, variables: values, shape }
       const key = keyOf(values)
-      const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
-      if (found === undefined) throw notForeseen(declared, values)
-      if ('refused' in found) throw new Refusal(found.refused[0]?.extensions.code ?? 'BAD_ARGUMENT', found.refused)
+      const found = shapeAt(shapes, key)
+      if (found === undefined) throw refuse('VARIABLES_NOT_COMPILED', otherForm)
+      if ('refused' in found) throw refusalFor(declared, values, found.refused, shapes[key]?.variables ?? {})
       const statements = statementsOf(role, found, values)
       filled.set(shape, statements)
       return { statements, variables: values, shape }
@@ -165,16 +168,40 @@ function operationOf(
   }
 }
 
-/** @throws Refusal where the reason is a token that cannot be read */
-function notForeseen(declared: readonly DeclaredVariable[], values: Given): Refusal {
-  for (const { name, type } of declared) {
-    const value = values[name]
-    if (typeof value !== 'string') continue
-    const { text } = namedInput(type)
+function shapeAt(shapes: CompiledOperation['shapes'], key: string): ShapeOfItsOwn | undefined {
+  const found = Object.hasOwn(shapes, key) ? shapes[key] : undefined
+  return found !== undefined && 'as' in found ? shapeAt(shapes, found.as) : found
+}
+
+/**
+ * Tokens that cannot be read have one form, and each its own refusal.
+ * @param example for which the operation was refused
+ */
+function refusalFor(
+  declared: readonly DeclaredVariable[],
+  values: Given,
+  refused: readonly ErrorEntry[],
+  example: Given,
+): Refusal {
+  const isReason = (one: DeclaredVariable): boolean => unreadable(one, example)?.message === refused[0]?.message
+  const reason = declared.find(isReason)
+  const own = reason === undefined ? null : unreadable(reason, values)
+  return own ?? new Refusal(refused[0]?.extensions.code ?? 'BAD_ARGUMENT', refused)
+}
+
+/** Null: it can be read, or is no token. */
+function unreadable({ name, type }: DeclaredVariable, values: Given): Refusal | null {
+  const value = values[name]
+  if (typeof value !== 'string') return null
+  const { text } = namedInput(type)
+  try {
     if (text === 'Cursor') decodeCursor(value)
     if (text === 'ID') decodeNodeId(value)
+    return null
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
   }
-  return refuse('VARIABLES_NOT_COMPILED', otherForm)
 }
 
 const statementsOf = (role: string, { writes, pieces, reads, statements }: RunShape, values: Given): Statements => ({

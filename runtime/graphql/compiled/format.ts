@@ -11,7 +11,7 @@ import type { InputTable } from '../variables/table.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): the compiler writes by it, a server of compiled documents reads by it. */
 
-export const documentsFormat = 7
+export const documentsFormat = 8
 
 /** Where they stand in the folder of a revision. */
 export const documentsIndex = 'documents/index.json'
@@ -76,7 +76,17 @@ export interface CompiledOperation {
   readonly lenient?: true
   /** Held before a shape is looked for; absent: no page sizes come to more rows than are allowed, or the shapes tell. */
   readonly rows?: RowBound
+  /** Nothing here reads it: it says to people what is not among `shapes`. Null: all that fits the types is. */
+  readonly refuses: RefusedForms | null
   readonly shapes: Readonly<Record<string, CompiledShape>>
+}
+
+/** Variables with which an operation is refused. */
+export interface RefusedForms {
+  /** By variables the forms that they have in `shapes`, where they may have others. */
+  readonly others: Readonly<Record<string, readonly string[]>>
+  /** False: not every combination of the forms of all variables is among `shapes`. */
+  readonly combined: boolean
 }
 
 export interface CompiledVariable {
@@ -91,6 +101,8 @@ export interface CompiledVariable {
 /** What is done with variables of one form, with an example of them. */
 export type CompiledShape = { readonly variables: Readonly<Record<string, unknown>> } & (
   | RunShape
+  /** What is done with variables of that other form. */
+  | { readonly as: string }
   | { readonly refused: readonly ErrorEntry[] }
 )
 

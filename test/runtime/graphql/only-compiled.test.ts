@@ -402,7 +402,7 @@ describe('a server of compiled documents', () => {
       })
 
     it.each([
-      ['of another format', edited('"format": 7', '"format": 6'), /has format 6, this version reads format 7/],
+      ['of another format', edited('"format": 8', '"format": 7'), /has format 7, this version reads format 8/],
       ['whose index lacks a part', edited('"needs"', '"other"'), /index.json was changed after it was compiled/],
       [
         'whose index says something else',

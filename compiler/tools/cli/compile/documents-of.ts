@@ -12,6 +12,7 @@ import {
   type ExampledDocument,
 } from '../../compiled/compile-documents.ts'
 import { listingSql, listsOf, NoList, readListed } from '../../compiled/lists.ts'
+import { refusedLines } from '../../compiled/refused-lines.ts'
 import type { GivenDocument } from '../../diff/documents.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
@@ -85,6 +86,7 @@ export function filesOf(
   const partly = listed ? faults.filter(isAskedByOthers(faults, documents)) : []
   const wrong = faults.filter((fault) => !partly.includes(fault))
   if (wrong.length > 0) throw new CommandFailure(wrong.map(faultLine).join('\n'))
+  for (const line of refusedLines(files, documents)) note(line)
   for (const [role, left] of groupBy(partly, (fault) => fault.role)) {
     const count = new Set(left.map(({ source }) => source)).size
     note(`${role} cannot ask ${count} of the listed documents, which are not compiled for it`)

@@ -121,10 +121,13 @@ describe('compile --documents', () => {
     const { operations } = await at(index.roles['anon']?.[sha256Hex(page)] ?? '')
     expect(Object.keys(operations[0]?.shapes ?? {})).toEqual([
       '-;-;',
+      '-;{id:{gt:v}};',
       '-;{};',
       '-v;-;',
+      '-v;{id:{gt:v}};',
       '-v;{};',
       '0;-;',
+      '0;{id:{gt:v}};',
       '0;{};',
       'v;-;',
       'v;{id:{gt:v}};',
