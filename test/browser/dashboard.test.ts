@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { openEvents } from '../support/event-client.ts'
-import { findChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
+import { findChromium, noChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
+import { titled } from '../support/programs.ts'
 import { enterDashboard, panelNames, showPanel, type PanelName } from '../support/dashboard.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
 import { isWhole, leftToWhole } from '../support/whole.ts'
@@ -24,7 +25,7 @@ const sql = `${postsSql}
   create table public.keyless (note text);
   grant select on public.comments, public.keyless to anon, authenticated, service_role;`
 
-describe.skipIf(path === null)('the dashboard', { timeout: 90_000 }, () => {
+describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout: 90_000 }, () => {
   const browser = useBrowser(path ?? '')
   let server: AuthServer
   beforeAll(async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
-import { findChromium, useBrowser } from '../support/chromium.ts'
+import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { titled } from '../support/programs.ts'
 import { enterDashboard, panelNames, showPanel } from '../support/dashboard.ts'
 import { isWhole, leftToWhole, sized } from '../support/whole.ts'
 
@@ -27,63 +28,67 @@ const sql = `
   end $$;
   grant select on all tables in schema public to anon, authenticated, service_role;`
 
-describe.skipIf(path === null)(`the dashboard of a database with ${tables} tables`, { timeout: 300_000 }, () => {
-  const browser = useBrowser(path ?? '')
-  let server: AuthServer
-  beforeAll(async () => {
-    server = await startAuthServer({ sql })
-  }, 120_000)
-  afterAll(() => server?.stop())
+describe.skipIf(path === null)(
+  titled(`the dashboard of a database with ${tables} tables`, noChromium()),
+  { timeout: 300_000 },
+  () => {
+    const browser = useBrowser(path ?? '')
+    let server: AuthServer
+    beforeAll(async () => {
+      server = await startAuthServer({ sql })
+    }, 120_000)
+    afterAll(() => server?.stop())
 
-  it.for([
-    ['light', 1280],
-    ['dark', 360],
-  ] as const)('can be read in all of its panels, %s and %i wide', async ([colorScheme, width], { skip }) => {
-    skip(!isWhole && width > 360, leftToWhole)
-    const viewport = { width, height: 800 }
-    const watched = await enterDashboard(browser, server, 'auth', { colorScheme, viewport })
-    const { page, context, errors } = watched
-    for (const panel of panelNames) {
-      await showPanel(watched, server, panel)
-      expect([panel, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([panel, width])
-      await watched.shootView(`many-${panel}-${colorScheme}-${width}`)
-    }
-    expect(errors).toEqual([])
-    await context.close()
-  })
+    it.for([
+      ['light', 1280],
+      ['dark', 360],
+    ] as const)('can be read in all of its panels, %s and %i wide', async ([colorScheme, width], { skip }) => {
+      skip(!isWhole && width > 360, leftToWhole)
+      const viewport = { width, height: 800 }
+      const watched = await enterDashboard(browser, server, 'auth', { colorScheme, viewport })
+      const { page, context, errors } = watched
+      for (const panel of panelNames) {
+        await showPanel(watched, server, panel)
+        expect([panel, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([panel, width])
+        await watched.shootView(`many-${panel}-${colorScheme}-${width}`)
+      }
+      expect(errors).toEqual([])
+      await context.close()
+    })
 
-  it('is searched by name: policies, report and picture', async () => {
-    const watched = await enterDashboard(browser, server, 'picture')
-    const { page, context, checkAccess, shootView } = watched
-    const filter = page.getByLabel('Filter by name')
-    await page.getByText(`${tables} of ${tables} types`).waitFor()
-    await filter.fill(`application${middle}`)
-    await page.getByText(`9 of ${tables} types`).waitFor()
-    await checkAccess()
-    await shootView('many-picture-found')
-    await filter.fill('')
-    await page.getByLabel('Focus').selectOption(child)
-    const box = page.locator('g.box').filter({ hasText: new RegExp(`^${child}`) })
-    const frame = await page.getByRole('region', { name: 'Diagram of the schema' }).boundingBox()
-    const seen = await box.boundingBox()
-    expect([inside(seen?.x, frame?.x, frame?.width), inside(seen?.y, frame?.y, frame?.height)]).toEqual([true, true])
-    await shootView('many-picture-focus')
-    await showPanel(watched, server, 'policies')
-    await filter.fill(`application_${middle}`)
-    await page.getByText(`1 of ${tables} tables`).waitFor()
-    await page.getByRole('button', { name: 'Try', exact: true }).click()
-    await page.getByText('1 tried').waitFor()
-    await page.getByRole('cell', { name: '0 rows' }).waitFor()
-    await checkAccess()
-    await shootView('many-policies-found')
-    await showPanel(watched, server, 'report')
-    await page.getByLabel('Filter').fill(`application_${middle}`)
-    await page.getByText(`1 of ${tables}, for anon`).waitFor()
-    await page.getByText(/^1 of \d+ problems$/).waitFor()
-    await checkAccess()
-    await shootView('many-report-found')
-    await context.close()
-  })
-})
+    it('is searched by name: policies, report and picture', async () => {
+      const watched = await enterDashboard(browser, server, 'picture')
+      const { page, context, checkAccess, shootView } = watched
+      const filter = page.getByLabel('Filter by name')
+      await page.getByText(`${tables} of ${tables} types`).waitFor()
+      await filter.fill(`application${middle}`)
+      await page.getByText(`9 of ${tables} types`).waitFor()
+      await checkAccess()
+      await shootView('many-picture-found')
+      await filter.fill('')
+      await page.getByLabel('Focus').selectOption(child)
+      const box = page.locator('g.box').filter({ hasText: new RegExp(`^${child}`) })
+      const frame = await page.getByRole('region', { name: 'Diagram of the schema' }).boundingBox()
+      const seen = await box.boundingBox()
+      expect([inside(seen?.x, frame?.x, frame?.width), inside(seen?.y, frame?.y, frame?.height)]).toEqual([true, true])
+      await shootView('many-picture-focus')
+      await showPanel(watched, server, 'policies')
+      await filter.fill(`application_${middle}`)
+      await page.getByText(`1 of ${tables} tables`).waitFor()
+      await page.getByRole('button', { name: 'Try', exact: true }).click()
+      await page.getByText('1 tried').waitFor()
+      await page.getByRole('cell', { name: '0 rows' }).waitFor()
+      await checkAccess()
+      await shootView('many-policies-found')
+      await showPanel(watched, server, 'report')
+      await page.getByLabel('Filter').fill(`application_${middle}`)
+      await page.getByText(`1 of ${tables}, for anon`).waitFor()
+      await page.getByText(/^1 of \d+ problems$/).waitFor()
+      await checkAccess()
+      await shootView('many-report-found')
+      await context.close()
+    })
+  },
+)
 
 const inside = (at = NaN, from = NaN, length = NaN): boolean => at >= from && at < from + length

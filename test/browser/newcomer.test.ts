@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../runtime/client/client.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
-import { findChromium, useBrowser } from '../support/chromium.ts'
+import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { titled } from '../support/programs.ts'
 import { createApplication, type Application as Project, type Module } from '../support/generated-client.ts'
 
 const path = findChromium()
 const fixture = (name: string): URL => new URL(`../../fixtures/${name}`, import.meta.url)
 
-describe.skipIf(path === null)('the way of somebody new', { timeout: 120_000 }, () => {
+describe.skipIf(path === null)(titled('the way of somebody new', noChromium()), { timeout: 120_000 }, () => {
   const browser = useBrowser(path ?? '')
   let server: AuthServer
   let application: Application

@@ -1,7 +1,8 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
-import { findChromium, useBrowser } from '../support/chromium.ts'
+import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { titled } from '../support/programs.ts'
 import { google, startOpenIdProvider, type OpenIdProvider } from '../support/openid-provider.ts'
 import { sharedDomain, startSite, type Site, type SiteWindow } from '../support/site.ts'
 
@@ -9,7 +10,7 @@ const path = findChromium()
 const projectUrl = 'http://project.test'
 const externalUrl = `${projectUrl}/auth/v1`
 
-describe.skipIf(path === null)('sessions in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { timeout: 60_000 }, () => {
   let server: AuthServer
   let provider: OpenIdProvider
   let site: Site

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { citusMajor, createDistributed } from '../support/distributed.ts'
+import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { titled } from '../support/programs.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
 
 /** Promise: what asks of all tenants at once is answered as it is without Citus, or refused for a reason; never with less. */
@@ -138,7 +139,7 @@ const crossing: readonly string[] = [
 const none = { affectedCount: 0, records: [] }
 const changed = 'affectedCount records { title project { name } }'
 
-describe.skipIf(major === null)('questions over all tenants of Citus', () => {
+describe.skipIf(major === null)(titled('questions over all tenants of Citus', noCitus()), () => {
   let service: TestService
   beforeAll(async () => {
     service = await createTestService({ database: await createDistributed(major ?? 15, sql) })

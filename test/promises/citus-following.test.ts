@@ -2,7 +2,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { counterExpression } from '../../runtime/db/check/version.ts'
 import { asMaintenance, prepareAs } from '../support/database.ts'
-import { citusMajor, createDistributed } from '../support/distributed.ts'
+import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { titled } from '../support/programs.ts'
 import { createTestService, type TestService } from '../support/service.ts'
 
 /** Promise: how tables are distributed, and whom policies hold for, is known to the next request, as is any DDL. */
@@ -10,7 +11,7 @@ import { createTestService, type TestService } from '../support/service.ts'
 const major = citusMajor()
 const tenant = `(current_setting('request.jwt.claims', true)::json ->> 'tenant')::bigint`
 
-describe.skipIf(major === null)('what Citus distributes while requests are served', () => {
+describe.skipIf(major === null)(titled('what Citus distributes while requests are served', noCitus()), () => {
   let service: TestService
   beforeAll(async () => {
     const database = await createDistributed(

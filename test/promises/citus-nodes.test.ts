@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestDatabase } from '../support/database.ts'
-import { citusMajor, createDistributed } from '../support/distributed.ts'
+import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { titled } from '../support/programs.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
 /** Promise: who operates a database of Citus is told which role or node keeps rows from being read, and when that is over. */
 
 const major = citusMajor()
 
-describe.skipIf(major === null)('a service of a database of Citus', () => {
+describe.skipIf(major === null)(titled('a service of a database of Citus', noCitus()), () => {
   let db: TestDatabase
   let served: Served
   beforeAll(async () => {

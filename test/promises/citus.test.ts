@@ -1,7 +1,8 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
-import { citusMajor, createDistributed } from '../support/distributed.ts'
+import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { titled } from '../support/programs.ts'
 import { createTestService, type Answer, type AskOptions, type TestService } from '../support/service.ts'
 
 /** Tables are distributed by tenant, and policies show a caller those of the tenant in the token. */
@@ -61,10 +62,8 @@ const taskCounts = (plan: unknown): readonly unknown[] =>
     : Object.entries(plan).flatMap(([key, value]) => (key === 'Task Count' ? [value] : taskCounts(value)))
 
 const major = citusMajor()
-if (major === null)
-  console.warn('\nCitus is installed for none of these servers: distributed databases are not tested.\n')
 
-describe.skipIf(major === null)('a database of Citus', () => {
+describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => {
   let service: TestService
   beforeAll(async () => {
     const database = await createDistributed(major ?? 15, sql)

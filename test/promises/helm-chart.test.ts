@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
+import { titled, unlessThere } from '../support/programs.ts'
 
 /** The Helm chart of docs/deploy: its values by their schema, and where the program `helm` is there, what it renders. */
 
@@ -69,16 +70,9 @@ interface Container {
   readonly env: readonly { readonly name: string; readonly value: string }[]
 }
 
-const isThere = (program: string): boolean => {
-  try {
-    execFileSync(program, ['version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+const missing = unlessThere('helm', 'version')
 
-describe.skipIf(!isThere('helm'))('what helm renders (skipped without the program)', () => {
+describe.skipIf(missing !== null)(titled('what helm renders', missing), () => {
   let folder: string
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'catalograph-helm-'))))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

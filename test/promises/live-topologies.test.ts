@@ -6,6 +6,7 @@ import { createClient, type Client } from '../../runtime/client/client.ts'
 import { runBuilt } from '../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createRandom } from '../support/random.ts'
+import { describePresent } from '../support/describe-present.ts'
 import { openEvents } from '../support/event-client.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 import type { Standing } from '../support/standing.ts'
@@ -130,11 +131,12 @@ const troubles: Readonly<Record<string, Readonly<Record<string, Trouble>>>> = {
   },
 }
 
-const present = topologies.filter(({ name, missing }) => troubles[name] !== undefined && missing() === null)
+const rows = topologies.map(({ missing, ...topology }) => ({ ...topology, missing: missing() }))
+const troubled = rows.filter(({ name }) => troubles[name] !== undefined)
 
-describe.each(present)(
-  `streams in the topology $name (LIVE_LINES_SEED=${seed})`,
-  { timeout: 240_000 },
+describePresent(
+  troubled,
+  ({ name }) => `streams in the topology ${name} (LIVE_LINES_SEED=${seed})`,
   ({ name, open }) => {
     let standing: Standing
     let served: Served
@@ -161,6 +163,7 @@ describe.each(present)(
       await audience.hear(await count(standing, 10))
     })
   },
+  240_000,
 )
 
 describe('streams', { timeout: 240_000 }, () => {
@@ -213,43 +216,55 @@ describe('streams', { timeout: 240_000 }, () => {
   })
 })
 
-const distributed = topologies.filter(({ name, missing }) => name === 'citus' && missing() === null)
+const distributed = rows.filter(({ name }) => name === 'citus')
 
-describe.each(distributed)('in the topology $name', ({ open }) => {
-  it('a distributed table is not offered to subscriptions, and the report says why', { timeout: 120_000 }, async () => {
-    const standing = await open({
-      sql: `${sql} select create_distributed_table('counter', 'id');
+describePresent(
+  distributed,
+  ({ name }) => `in the topology ${name}`,
+  ({ open }) => {
+    it(
+      'a distributed table is not offered to subscriptions, and the report says why',
+      { timeout: 120_000 },
+      async () => {
+        const standing = await open({
+          sql: `${sql} select create_distributed_table('counter', 'id');
         alter role anon login; alter role authenticated login; alter role service_role login;`,
+        })
+        try {
+          const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.adminUrl })
+          expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
+          const served = await serveBuilt(standing, standing.environment)
+          const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
+          const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
+          expect(errors.map(({ message }) => message)).toEqual([
+            'Schema is not configured to execute subscription operation.',
+          ])
+          await served.stop()
+        } finally {
+          await standing.drop()
+        }
+      },
+    )
+  },
+)
+
+const poolers = troubled.filter(({ name }) => name.startsWith('pooler') || name === 'pgcat')
+
+describePresent(
+  poolers,
+  ({ name }) => `behind ${name}, without a URL around it`,
+  ({ open }) => {
+    it('a subscription is refused, and says what to do', { timeout: 120_000 }, async () => {
+      const standing = await open({ sql })
+      const served = await serveBuilt(standing, { ...standing.environment, DATABASE_LISTEN_URL: standing.url })
+      try {
+        const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
+        const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
+        expect(errors[0]?.message).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
+      } finally {
+        await served.stop()
+        await standing.drop()
+      }
     })
-    try {
-      const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.adminUrl })
-      expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
-      const served = await serveBuilt(standing, standing.environment)
-      const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
-      const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-      expect(errors.map(({ message }) => message)).toEqual([
-        'Schema is not configured to execute subscription operation.',
-      ])
-      await served.stop()
-    } finally {
-      await standing.drop()
-    }
-  })
-})
-
-const poolers = present.filter(({ name }) => name.startsWith('pooler') || name === 'pgcat')
-
-describe.each(poolers)('behind $name, without a URL around it', ({ open }) => {
-  it('a subscription is refused, and says what to do', { timeout: 120_000 }, async () => {
-    const standing = await open({ sql })
-    const served = await serveBuilt(standing, { ...standing.environment, DATABASE_LISTEN_URL: standing.url })
-    try {
-      const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
-      const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-      expect(errors[0]?.message).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
-    } finally {
-      await served.stop()
-      await standing.drop()
-    }
-  })
-})
+  },
+)

@@ -4,6 +4,7 @@ import { serveStanding, type HttpService } from '../support/asked.ts'
 import { endAll } from '../support/hosts/end-all.ts'
 import { fair } from '../support/hosts/line.ts'
 import { openSeveralHosts, outages, usual, type LineName, type SeveralHosts } from '../support/hosts/several.ts'
+import { titled } from '../support/programs.ts'
 import { createRandom, type Random } from '../support/random.ts'
 import { topologyNamed } from '../support/topologies.ts'
 import { sized } from '../support/whole.ts'
@@ -22,7 +23,6 @@ const sql = `
   grant select, insert on note to anon;
 `
 const missing = topologyNamed('hosts').missing()
-if (missing !== null) console.warn(`\nSeveral hosts are not tested: ${missing}\n`)
 
 /** Where a write stands among those of all writers. */
 const placeOf = (writer: number, turn: number): string => `${writer}.${turn}`
@@ -40,7 +40,7 @@ interface Seen {
   readonly written: Written[]
 }
 
-describe.skipIf(missing !== null)('several hosts', () => {
+describe.skipIf(missing !== null)(titled('several hosts', missing), () => {
   let hosts: SeveralHosts
   let service: HttpService
   /** Of the primary, on a line of its own. */

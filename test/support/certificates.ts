@@ -2,10 +2,14 @@ import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { unlessThere } from './programs.ts'
 
 /** Certificates of a throw-away authority, made by the openssl command. */
 
 const run = promisify(execFile)
+
+/** What has to be installed; null: nothing. */
+export const noOpenssl = (): string | null => unlessThere('openssl', 'version')
 
 const openssl = (folder: string, ...args: readonly string[]): Promise<unknown> => run('openssl', args, { cwd: folder })
 

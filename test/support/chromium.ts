@@ -1,23 +1,23 @@
-import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
 import { chromium, type Browser, type BrowserContext, type Page, type Request } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isInstalled } from './programs.ts'
 import { isWhole } from './whole.ts'
 
 /** Debian's: the one without windows takes half the CPU of the other for the same page. */
 const chromiums = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 
-/** Debian's Chromium, or the one that CHROMIUM names; null: there is none, as the run is told. */
-export function findChromium(): string | null {
-  const named = process.env['CHROMIUM']
-  const paths = named === undefined ? chromiums : [named]
-  const found = paths.find((path) => existsSync(path))
-  if (found !== undefined) return found
-  console.warn(`\nThere is no browser at ${paths.join(' or ')}: tests of pages are skipped.\n`)
-  return null
-}
+const named = process.env['CHROMIUM']
+const paths = named === undefined ? chromiums : [named]
+
+/** Debian's Chromium, or the one that CHROMIUM names; null: there is none. */
+export const findChromium = (): string | null => paths.find(isInstalled) ?? null
+
+/** What has to be installed; null: nothing. */
+export const noChromium = (): string | null =>
+  findChromium() === null ? `there is no browser at ${paths.join(' or ')}` : null
 
 /** Kept for whoever looks, with WHOLE=1: a picture takes longer than the test of its page. Not in git. */
 const screenshots = new URL('../browser/screenshots/', import.meta.url)

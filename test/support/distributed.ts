@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
 import pg from 'pg'
 import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
 import { startCluster, type ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
 import { asMaintenance, prepareAs, type TestDatabase } from './database.ts'
+import { isInstalled } from './programs.ts'
 
 const databaseName = 'distributed'
 
@@ -14,7 +14,11 @@ const isDebians = (major: Major): boolean => clusterOf(major).binaries.postgres.
 
 /** The first of this run's majors for which Citus is installed; null: what needs it is skipped, and says so. */
 export const citusMajor = (): Major | null =>
-  majors().find((major) => isDebians(major) && existsSync(controlFile(major))) ?? null
+  majors().find((major) => isDebians(major) && isInstalled(controlFile(major))) ?? null
+
+/** What has to be installed; null: nothing. */
+export const noCitus = (): string | null =>
+  citusMajor() === null ? 'Install Citus for the PostgreSQL in /usr/lib/postgresql that tests run on.' : null
 
 type Settings = Readonly<Record<string, string>>
 

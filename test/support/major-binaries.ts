@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { embeddedBinaries } from '../../runtime/embedded-postgres/postgres-binaries.ts'
 import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.ts'
 import type { Major } from './clusters.ts'
+import { isInstalled } from './programs.ts'
 
 /** The major that `embedded-postgres` of package.json is. */
 export const embeddedMajor: Major = 18
@@ -18,7 +19,7 @@ const programFolder = (major: Major): string => process.env[`PG${major}_BIN`] ??
 export async function binariesOf(major: Major): Promise<Binaries | null> {
   if (major === embeddedMajor) return embeddedBinaries()
   const [initdb, postgres] = ['initdb', 'postgres'].map((name) => join(programFolder(major), name))
-  if (initdb !== undefined && postgres !== undefined && existsSync(initdb) && existsSync(postgres)) {
+  if (initdb !== undefined && postgres !== undefined && isInstalled(initdb) && isInstalled(postgres)) {
     return { initdb, postgres }
   }
   return existsSync(installedFolder(major)) ? embeddedBinaries(installedFolder(major)) : null

@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
 import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
 import type { Host } from './cluster.ts'
+import { printedBy } from './programs.ts'
 import { listening, poolerUsers, type PoolerProcess, type PoolMode } from './pooler-process.ts'
 
 /** Debian's, and a newer one where the environment names it: 1.21 is the first that can keep prepared statements. */
@@ -18,12 +19,10 @@ export interface PgbouncerProgram {
 }
 
 const programAt = (path: string): readonly PgbouncerProgram[] => {
-  try {
-    const version = /\d+\.\d+/.exec(execFileSync(path, ['--version'], { encoding: 'utf8' }))?.[0] ?? '0.0'
-    return [{ path, version, keepsStatements: Number(version.split('.')[1]) >= 21 }]
-  } catch {
-    return []
-  }
+  const printed = printedBy(path, '--version')
+  if (printed === null) return []
+  const version = /\d+\.\d+/.exec(printed)?.[0] ?? '0.0'
+  return [{ path, version, keepsStatements: Number(version.split('.')[1]) >= 21 }]
 }
 
 const findPgbouncers = (): readonly PgbouncerProgram[] => programs.filter((path) => path !== '').flatMap(programAt)

@@ -1,9 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { printedBy } from './programs.ts'
 import { listening, poolerUsers, type PoolerProcess, type PoolMode } from './pooler-process.ts'
 
 /** The one that the environment names, else that of the path. */
@@ -16,12 +17,8 @@ export interface PgcatProgram {
 
 /** Null: there is none on this machine. */
 export const findPgcat = (): PgcatProgram | null => {
-  try {
-    const told = execFileSync(program, ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-    return { path: program, version: /\d+\.\d+\.\d+/.exec(told)?.[0] ?? '0.0.0' }
-  } catch {
-    return null
-  }
+  const printed = printedBy(program, '--version')
+  return printed === null ? null : { path: program, version: /\d+\.\d+\.\d+/.exec(printed)?.[0] ?? '0.0.0' }
 }
 
 /** What has to be installed; null: nothing. */

@@ -1,5 +1,5 @@
-import { findPgcat, startPgcat } from './pgcat.ts'
-import { pgbouncers, startPgbouncer, type PgbouncerProgram } from './pgbouncer.ts'
+import { findPgcat, noPgcat, startPgcat } from './pgcat.ts'
+import { noPgbouncer, pgbouncerThat, startPgbouncer } from './pgbouncer.ts'
 import type { PoolerProcess, PoolMode } from './pooler-process.ts'
 
 export interface PoolerOptions {
@@ -15,50 +15,50 @@ export interface PoolerOptions {
   readonly statements?: number
 }
 
-/** A pooler of this machine, configured as docs/scale.md says. */
+/** A pooler, configured as docs/scale.md says. */
 export interface Pooler {
   readonly name: string
+  /** What has to be installed; null: nothing. */
+  readonly missing: string | null
   /** In transaction mode it keeps prepared statements. */
   readonly keepsStatements: boolean
   readonly modes: readonly PoolMode[]
   readonly start: (options: PoolerOptions) => Promise<PoolerProcess>
 }
 
-const throughPgbouncer = ({ path, version, keepsStatements }: PgbouncerProgram): Pooler => ({
-  name: `PgBouncer ${version}`,
-  keepsStatements,
-  modes: ['transaction', 'session', 'statement'],
-  start: ({ size = 5, lines = [], statements: _statements, ...options }) =>
-    startPgbouncer({
-      program: path,
-      ...options,
-      lines: [
-        ...[`default_pool_size = ${size}`, 'max_client_conn = 200'],
-        ...(keepsStatements ? ['max_prepared_statements = 50'] : []),
-        ...lines,
-      ],
-    }),
-})
-
-const throughPgcat = (): readonly Pooler[] => {
-  const found = findPgcat()
-  if (found === null) {
-    console.warn('\nThere is no pgcat, neither on the path nor named by TEST_PGCAT: it is not tested.\n')
-    return []
+const throughPgbouncer = (keepsStatements: boolean): Pooler => {
+  const found = pgbouncerThat(keepsStatements)
+  return {
+    name: `PgBouncer ${found?.version ?? (keepsStatements ? 'of 1.21 and newer' : 'before 1.21')}`,
+    missing: noPgbouncer(keepsStatements),
+    keepsStatements,
+    modes: ['transaction', 'session', 'statement'],
+    start: ({ size = 5, lines = [], statements: _statements, ...options }) =>
+      startPgbouncer({
+        program: found?.path ?? '',
+        ...options,
+        lines: [
+          ...[`default_pool_size = ${size}`, 'max_client_conn = 200'],
+          ...(keepsStatements ? ['max_prepared_statements = 50'] : []),
+          ...lines,
+        ],
+      }),
   }
-  const { path, version } = found
-  return [
-    {
-      name: `pgcat ${version}`,
-      keepsStatements: false,
-      modes: ['transaction', 'session'],
-      start: ({ mode = 'transaction', lines: _lines, ...options }) => {
-        if (mode === 'statement') throw new Error('pgcat has no such mode.')
-        return startPgcat({ program: path, mode, ...options })
-      },
-    },
-  ]
 }
 
-/** Those of this machine; what is missing is said. */
-export const poolers = (): readonly Pooler[] => [...pgbouncers().map(throughPgbouncer), ...throughPgcat()]
+const throughPgcat = (): Pooler => {
+  const found = findPgcat()
+  return {
+    name: `pgcat ${found?.version ?? '1.3'}`,
+    missing: noPgcat(),
+    keepsStatements: false,
+    modes: ['transaction', 'session'],
+    start: ({ mode = 'transaction', lines: _lines, ...options }) => {
+      if (mode === 'statement') throw new Error('pgcat has no such mode.')
+      return startPgcat({ program: found?.path ?? '', mode, ...options })
+    },
+  }
+}
+
+/** All that are tested; what asks one that is missing is skipped, and says so. */
+export const poolers = (): readonly Pooler[] => [throughPgbouncer(false), throughPgbouncer(true), throughPgcat()]

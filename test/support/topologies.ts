@@ -1,5 +1,5 @@
 import { majors, type Major } from './clusters.ts'
-import { citusMajor, createDistributed } from './distributed.ts'
+import { citusMajor, noCitus, createDistributed } from './distributed.ts'
 import { noHosts } from './hosts/hosts.ts'
 import { openSeveralHosts } from './hosts/several.ts'
 import { findPgcat, noPgcat, startPgcat } from './pgcat.ts'
@@ -107,9 +107,6 @@ const openCitus: Topology['open'] = async ({ sql }) => {
   const database = await createDistributed(major, sql)
   return { ...plain, ...database, cluster: null, environment: {}, distributed: true }
 }
-
-const noCitus = (): string | null =>
-  citusMajor() === null ? 'Install Citus for the PostgreSQL in /usr/lib/postgresql that tests run on.' : null
 
 const nothing = (): null => null
 

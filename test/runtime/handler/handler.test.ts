@@ -19,6 +19,7 @@ import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { examplesIn, readPage } from '../../support/examples.ts'
+import { titled } from '../../support/programs.ts'
 import { poolers } from '../../support/poolers.ts'
 import { serveBuilt } from '../../support/served.ts'
 
@@ -316,14 +317,22 @@ describe('createHandler', () => {
     }
   })
 
-  const unfit = poolers().flatMap(({ name, modes, start }) => [
-    ...(modes.includes('statement') ? ([[name, { mode: 'statement' }, /set its pool_mode/, start]] as const) : []),
-    ...(name.startsWith('pgcat') ? ([[name, { statements: 100 }, /set its prepared_statements/, start]] as const) : []),
-  ])
+  const unfit = poolers().flatMap(({ name, modes, start, missing }) => {
+    const pooler = { start, missing, title: titled(name, missing) }
+    return [
+      ...(modes.includes('statement')
+        ? [{ ...pooler, options: { mode: 'statement' }, sentence: /set its pool_mode/ } as const]
+        : []),
+      ...(name.startsWith('pgcat')
+        ? [{ ...pooler, options: { statements: 100 }, sentence: /set its prepared_statements/ } as const]
+        : []),
+    ]
+  })
 
-  it.each(unfit)(
-    'tells before it answers that requests would fail through %s with %o',
-    async (_, options, sentence, start) => {
+  it.for(unfit)(
+    'tells before it answers that requests would fail with $options through $title',
+    async ({ options, sentence, start, missing }, { skip }) => {
+      skip(missing !== null)
       const url = new URL(db.url)
       const before = await start({ serverPort: Number(url.port), ...options })
       url.port = String(before.port)

@@ -4,7 +4,7 @@ import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
 import { serverAccount } from '../../../runtime/embedded-postgres/postgres-account.ts'
 import { createHandler, type Handler } from '../../../runtime/handler/handler.ts'
@@ -12,9 +12,10 @@ import { readArtifacts } from '../../../runtime/handler/read-artifacts.ts'
 import { signToken } from '../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
-import { makeAuthority, makeCertificate } from '../../support/certificates.ts'
+import { makeAuthority, makeCertificate, noOpenssl } from '../../support/certificates.ts'
 import { runCommand } from '../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { describePresent } from '../../support/describe-present.ts'
 import { pack, unpack } from '../../support/packed.ts'
 import {
   programOf,
@@ -36,7 +37,11 @@ const documents = {
   encrypted: 'query Encrypted { encrypted }\n',
 }
 
-const runtimes = runtimeTable.map((row) => ({ row, program: programOf(row) }))
+const runtimes = runtimeTable.map((row) => {
+  const program = programOf(row)
+  const missing = program === null ? `there is no ${row.name}, and ${row.variable} names none` : noOpenssl()
+  return { row, program, missing }
+})
 
 let folder: string
 let project: string
@@ -63,7 +68,7 @@ async function encrypt(): Promise<string> {
 }
 
 beforeAll(async () => {
-  if (runtimes.every(({ program }) => program === null)) return
+  if (runtimes.every(({ missing }) => missing !== null)) return
   folder = await mkdtemp(join(tmpdir(), 'catalograph-runtimes-'))
   project = await unpack(await pack('.', folder), folder)
   db = await createDatabase({
@@ -156,97 +161,100 @@ const told = async (response: Response): Promise<readonly unknown[]> => [
   await response.text(),
 ]
 
-describe.each(runtimes)('the handler in $row.name', ({ row, program }) => {
-  const { keeps, toleratesEnd = false } = row
-  const test = it.skipIf(program === null)
-  let app: RunningApp
-  beforeAll(async () => {
-    if (program !== null) app = await startApp(row, program, project, settings)
-  }, 30_000)
-  afterAll(() => app?.stop())
-  const ask = (path: string, init: RequestInit): Promise<Response> => fetch(`${app.url}/${path}`, init)
-  const code = async (path: string, init: RequestInit): Promise<readonly unknown[]> => {
-    const response = await ask(path, init)
-    const { errors } = (await response.json()) as { errors?: { extensions: { code: string } }[] }
-    return [response.status, errors?.[0]?.extensions.code]
-  }
-  const ways = [...(keeps ? ['kept'] : []), 'fresh', 'tls']
+describePresent(
+  runtimes,
+  ({ row }) => `the handler in ${row.name}`,
+  ({ row, program }) => {
+    const { keeps, toleratesEnd = false } = row
+    let app: RunningApp
+    beforeAll(async () => {
+      if (program !== null) app = await startApp(row, program, project, settings)
+    }, 30_000)
+    afterAll(() => app?.stop())
+    const ask = (path: string, init: RequestInit): Promise<Response> => fetch(`${app.url}/${path}`, init)
+    const code = async (path: string, init: RequestInit): Promise<readonly unknown[]> => {
+      const response = await ask(path, init)
+      const { errors } = (await response.json()) as { errors?: { extensions: { code: string } }[] }
+      return [response.status, errors?.[0]?.extensions.code]
+    }
+    const ways = [...(keeps ? ['kept'] : []), 'fresh', 'tls']
 
-  test('answers what it answers in Node', async () => {
-    const differing: unknown[] = []
-    for (const [init, search = ''] of questions) {
-      const right = await told(await inNode(new Request(`http://localhost/${search}`, init)))
+    it('answers what it answers in Node', async () => {
+      const differing: unknown[] = []
+      for (const [init, search = ''] of questions) {
+        const right = await told(await inNode(new Request(`http://localhost/${search}`, init)))
+        for (const way of ways) {
+          const answer = await told(await ask(`${way}${search}`, init))
+          if (JSON.stringify(answer) !== JSON.stringify(right))
+            differing.push([way, String(init.body).slice(0, 200), right, answer])
+        }
+      }
+      expect(differing, app.said()).toEqual([])
+    }, 30_000)
+
+    it('writes, and encrypts where it shall', async () => {
+      await db.query("delete from notes where owner = 'ana'")
+      for (const [at, way] of ways.entries()) {
+        const rows = [{ id: at, body: way }]
+        const added = '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}'
+        expect(await (await ask(way, post(byHash(documents.add, { rows })))).text()).toBe(added)
+        const encrypted = await (await ask(way, post(byHash(documents.encrypted)))).text()
+        expect(encrypted).toBe(`{"data":{"encrypted":${way === 'tls'}}}`)
+      }
+    })
+
+    it('answers many at once, with as many connections as it may have', async () => {
       for (const way of ways) {
-        const answer = await told(await ask(`${way}${search}`, init))
-        if (JSON.stringify(answer) !== JSON.stringify(right))
-          differing.push([way, String(init.body).slice(0, 200), right, answer])
+        const asked = Array.from({ length: 40 }, () => code(way, post(byHash(documents.mine, { n: 30 }), cid)))
+        expect(new Set((await Promise.all(asked)).map(String))).toEqual(new Set(['200,']))
+      }
+    }, 30_000)
+
+    /** Asks for a long answer; returns how its client leaves. */
+    const abort = (way: string): (() => Promise<unknown>) => {
+      const client = new AbortController()
+      const left = ask(way, post(byHash(documents.nap), ana, { signal: client.signal })).catch(() => 'left')
+      return () => {
+        client.abort()
+        return left
       }
     }
-    expect(differing, app.said()).toEqual([])
-  }, 30_000)
-
-  test('writes, and encrypts where it shall', async () => {
-    await db.query("delete from notes where owner = 'ana'")
-    for (const [at, way] of ways.entries()) {
-      const rows = [{ id: at, body: way }]
-      const added = '{"data":{"insertIntonotesCollection":{"affectedCount":1}}}'
-      expect(await (await ask(way, post(byHash(documents.add, { rows })))).text()).toBe(added)
-      const encrypted = await (await ask(way, post(byHash(documents.encrypted)))).text()
-      expect(encrypted).toBe(`{"data":{"encrypted":${way === 'tls'}}}`)
+    const reset = (way: string): (() => Promise<unknown>) => {
+      const client = httpRequest(`${app.url}/${way}`, { method: 'POST', headers: ana })
+      const left = once(client, 'error')
+      client.end(byHash(documents.nap))
+      return () => {
+        client.socket?.resetAndDestroy()
+        return left
+      }
     }
-  })
 
-  test('answers many at once, with as many connections as it may have', async () => {
-    for (const way of ways) {
-      const asked = Array.from({ length: 40 }, () => code(way, post(byHash(documents.mine, { n: 30 }), cid)))
-      expect(new Set((await Promise.all(asked)).map(String))).toEqual(new Set(['200,']))
-    }
-  }, 30_000)
+    it('cancels in Postgres what a client asked that left', async () => {
+      const isRunning = async (): Promise<boolean> => {
+        const text =
+          "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()"
+        return (await db.query(text)).rowCount === 1
+      }
+      for (const way of ways) {
+        const leave = toleratesEnd ? reset(way) : abort(way)
+        await vi.waitUntil(isRunning, { timeout: 5_000 })
+        await leave()
+        await vi.waitUntil(async () => !(await isRunning()), { timeout: 5_000 })
+        expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
+      }
+    }, 30_000)
 
-  /** Asks for a long answer; returns how its client leaves. */
-  const abort = (way: string): (() => Promise<unknown>) => {
-    const client = new AbortController()
-    const left = ask(way, post(byHash(documents.nap), ana, { signal: client.signal })).catch(() => 'left')
-    return () => {
-      client.abort()
-      return left
-    }
-  }
-  const reset = (way: string): (() => Promise<unknown>) => {
-    const client = httpRequest(`${app.url}/${way}`, { method: 'POST', headers: ana })
-    const left = once(client, 'error')
-    client.end(byHash(documents.nap))
-    return () => {
-      client.socket?.resetAndDestroy()
-      return left
-    }
-  }
+    it('goes on when its connections end', async () => {
+      await db.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'")
+      for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
+    })
 
-  test('cancels in Postgres what a client asked that left', async () => {
-    const isRunning = async (): Promise<boolean> => {
-      const text =
-        "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()"
-      return (await db.query(text)).rowCount === 1
-    }
-    for (const way of ways) {
-      const leave = toleratesEnd ? reset(way) : abort(way)
-      await vi.waitUntil(isRunning, { timeout: 5_000 })
-      await leave()
-      await vi.waitUntil(async () => !(await isRunning()), { timeout: 5_000 })
-      expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
-    }
-  }, 30_000)
-
-  test('goes on when its connections end', async () => {
-    await db.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'")
-    for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
-  })
-
-  test('notices a change of the schema', async () => {
-    await db.query('alter table notes rename column body to text')
-    for (const way of ways)
-      expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([503, 'DOCUMENT_OUTDATED'])
-    await db.query('alter table notes rename column text to body')
-    for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
-  })
-})
+    it('notices a change of the schema', async () => {
+      await db.query('alter table notes rename column body to text')
+      for (const way of ways)
+        expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([503, 'DOCUMENT_OUTDATED'])
+      await db.query('alter table notes rename column text to body')
+      for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
+    })
+  },
+)

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { printedBy } from '../programs.ts'
 import type { GoldenDocument } from './documents.ts'
 
 /** The reader of artifacts that is written in another language: fixtures/reader. */
@@ -15,7 +16,7 @@ export interface Reader {
 const script = new URL('../../../fixtures/reader/reader.py', import.meta.url).pathname
 
 /** Without Python the reader is left out, which is said once. */
-const hasPython = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0
+const hasPython = printedBy('python3', '-c', 'import sys; sys.exit(sys.version_info < (3, 9))') !== null
 if (!hasPython) console.warn('There is no python3 (3.9 or newer): fixtures/reader reads no golden documents.')
 
 /** Null: there is no Python. */

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { messageOf } from '../../../runtime/lib/message-of.ts'
 import type { Host } from '../cluster.ts'
+import { unlessThere } from '../programs.ts'
 
 /**
  * Hosts on one machine: network namespaces of Linux, each with an address and a loopback of its own, on one bridge. They need root
@@ -28,6 +29,8 @@ const network = `10.${200 + (process.pid % 50)}.${Math.floor(process.pid / 50) %
 
 /** Why there are none here; null: there are. */
 export function noHosts(): string | null {
+  const absent = unlessThere('ip', '-V')
+  if (absent !== null) return absent
   const bridge = `${prefix}t`
   const tries = [
     ['netns', 'add', bridge],

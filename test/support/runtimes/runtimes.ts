@@ -1,10 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { esmExternalRequirePlugin } from 'rolldown/plugins'
 import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
+import { printedBy } from '../programs.ts'
 
 /** Runtimes other than Node, which run the handler as their users would. */
 
@@ -102,16 +103,10 @@ const app :Workerd.Worker = (
 );
 `
 
-/** The program of a runtime; null: there is none on this machine, which is said. */
+/** The program of a runtime; null: there is none on this machine. */
 export function programOf({ name, variable }: RuntimeRow): string | null {
   const program = process.env[variable] ?? name
-  try {
-    execFileSync(program, ['--version'])
-    return program
-  } catch {
-    console.warn(`\nThere is no ${name}, and ${variable} names none: the handler is not tested there.\n`)
-    return null
-  }
+  return printedBy(program, '--version') === null ? null : program
 }
 
 export interface RunningApp {

@@ -5,7 +5,9 @@ import { prepareDatabase } from '../../../../compiler/prepare/prepare.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { findPgcat, startPgcat } from '../../../support/pgcat.ts'
+import { describePresent } from '../../../support/describe-present.ts'
+import { findPgcat, noPgcat, startPgcat } from '../../../support/pgcat.ts'
+import { titled } from '../../../support/programs.ts'
 import type { PoolerProcess, PoolMode } from '../../../support/pooler-process.ts'
 import { poolers } from '../../../support/poolers.ts'
 
@@ -195,65 +197,72 @@ describe('catalograph doctor', () => {
     }
   }
 
-  describe.each(poolers())('through $name', ({ keepsStatements, modes, start }) => {
-    const inMode = (mode: PoolMode) => (serverPort: number) => start({ serverPort, mode })
+  describePresent(
+    poolers(),
+    ({ name }) => `through ${name}`,
+    ({ keepsStatements, modes, start }) => {
+      const inMode = (mode: PoolMode) => (serverPort: number) => start({ serverPort, mode })
 
-    it('says what stands before the database, and what would be better', async () => {
-      expect(await foundThrough(inMode('transaction'), 'auto')).toMatchObject({
-        verdict: keepsStatements ? 'ok' : 'advice',
+      it('says what stands before the database, and what would be better', async () => {
+        expect(await foundThrough(inMode('transaction'), 'auto')).toMatchObject({
+          verdict: keepsStatements ? 'ok' : 'advice',
+        })
+        expect(await foundThrough(inMode('session'), 'auto')).toMatchObject({ verdict: 'ok' })
+        expect(await foundThrough(inMode('session'), 'no-statements')).toMatchObject({
+          verdict: 'advice',
+          fix: 'set DATABASE_POOLER to auto',
+        })
       })
-      expect(await foundThrough(inMode('session'), 'auto')).toMatchObject({ verdict: 'ok' })
-      expect(await foundThrough(inMode('session'), 'no-statements')).toMatchObject({
-        verdict: 'advice',
-        fix: 'set DATABASE_POOLER to auto',
-      })
-    })
 
-    it.skipIf(!modes.includes('statement'))('says the same of the pooler that a replica is behind', async () => {
-      const pooler = await start({ serverPort: Number(new URL(db.url).port), mode: 'statement' })
-      const url = new URL(db.url)
-      url.port = String(pooler.port)
-      try {
-        const findings = await findingsWith({ ...whole(), DATABASE_REPLICA_URLS: url.href })
-        expect(told(findings, 'replicas')?.message).toMatch(/statement pooling mode: set pool_mode of the pooler to/)
-      } finally {
-        await pooler.close()
-      }
-    })
-
-    it.skipIf(!modes.includes('statement'))('says that single statements cannot work', async () => {
-      expect(await foundThrough(inMode('statement'), 'auto')).toMatchObject({
-        verdict: 'fault',
-        fix: 'set its pool_mode to transaction',
+      it.skipIf(!modes.includes('statement'))('says the same of the pooler that a replica is behind', async () => {
+        const pooler = await start({ serverPort: Number(new URL(db.url).port), mode: 'statement' })
+        const url = new URL(db.url)
+        url.port = String(pooler.port)
+        try {
+          const findings = await findingsWith({ ...whole(), DATABASE_REPLICA_URLS: url.href })
+          expect(told(findings, 'replicas')?.message).toMatch(/statement pooling mode: set pool_mode of the pooler to/)
+        } finally {
+          await pooler.close()
+        }
       })
-      for (const name of ['DATABASE_OWNER_URL', 'DATABASE_AUTH_URL'])
-        expect(await foundThrough(inMode('statement'), 'auto', name)).toMatchObject({
+
+      it.skipIf(!modes.includes('statement'))('says that single statements cannot work', async () => {
+        expect(await foundThrough(inMode('statement'), 'auto')).toMatchObject({
           verdict: 'fault',
-          message: `the pooler before the database of ${name} lends connections for single statements`,
           fix: 'set its pool_mode to transaction',
         })
-    })
+        for (const name of ['DATABASE_OWNER_URL', 'DATABASE_AUTH_URL'])
+          expect(await foundThrough(inMode('statement'), 'auto', name)).toMatchObject({
+            verdict: 'fault',
+            message: `the pooler before the database of ${name} lends connections for single statements`,
+            fix: 'set its pool_mode to transaction',
+          })
+      })
 
-    it('says which settings cannot work, and what to change', async () => {
-      expect(await foundThrough(inMode('transaction'), 'none')).toMatchObject({
-        verdict: 'fault',
-        fix: 'set it to auto',
+      it('says which settings cannot work, and what to change', async () => {
+        expect(await foundThrough(inMode('transaction'), 'none')).toMatchObject({
+          verdict: 'fault',
+          fix: 'set it to auto',
+        })
+        expect(await foundThrough(inMode('transaction'), 'statements')).toMatchObject({
+          verdict: keepsStatements ? 'ok' : 'fault',
+        })
       })
-      expect(await foundThrough(inMode('transaction'), 'statements')).toMatchObject({
-        verdict: keepsStatements ? 'ok' : 'fault',
-      })
-    })
-  })
+    },
+  )
 
   const pgcat = findPgcat()
 
-  it.skipIf(pgcat === null)('says that pgcat cannot keep statements, whatever DATABASE_POOLER says', async () => {
-    const start = (serverPort: number) => startPgcat({ program: pgcat?.path ?? '', serverPort, statements: 100 })
-    for (const setting of ['auto', 'statements', 'no-statements'])
-      expect(await foundThrough(start, setting)).toMatchObject({
-        verdict: 'fault',
-        message: 'pgcat before the database loses track of prepared statements',
-        fix: 'set its prepared_statements_cache_size to 0',
-      })
-  })
+  it.skipIf(pgcat === null)(
+    titled('says that pgcat cannot keep statements, whatever DATABASE_POOLER says', noPgcat()),
+    async () => {
+      const start = (serverPort: number) => startPgcat({ program: pgcat?.path ?? '', serverPort, statements: 100 })
+      for (const setting of ['auto', 'statements', 'no-statements'])
+        expect(await foundThrough(start, setting)).toMatchObject({
+          verdict: 'fault',
+          message: 'pgcat before the database loses track of prepared statements',
+          fix: 'set its prepared_statements_cache_size to 0',
+        })
+    },
+  )
 })

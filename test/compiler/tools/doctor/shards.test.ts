@@ -4,11 +4,12 @@ import { doctorCommand } from '../../../../compiler/tools/cli/doctor.ts'
 import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
 import { runCommand } from '../../../support/command.ts'
 import type { TestDatabase } from '../../../support/database.ts'
-import { citusMajor, createDistributed } from '../../../support/distributed.ts'
+import { citusMajor, noCitus, createDistributed } from '../../../support/distributed.ts'
+import { titled } from '../../../support/programs.ts'
 
 const major = citusMajor()
 
-describe.skipIf(major === null)('what doctor says of a database of Citus', () => {
+describe.skipIf(major === null)(titled('what doctor says of a database of Citus', noCitus()), () => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await createDistributed(

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,18 +8,10 @@ import { openClient, serverOf } from '../../../../runtime/db/connect/server.ts'
 import { classifyConnecting } from '../../../../runtime/db/failures/classify.ts'
 import { reasonOf } from '../../../../runtime/db/failures/reason.ts'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
-import { makeAuthority, makeCertificate } from '../../../support/certificates.ts'
+import { makeAuthority, makeCertificate, noOpenssl } from '../../../support/certificates.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
 import { clusterOf, majors } from '../../../support/clusters.ts'
-
-const hasOpenssl = (): boolean => {
-  try {
-    execFileSync('openssl', ['version'])
-    return true
-  } catch {
-    return false
-  }
-}
+import { titled } from '../../../support/programs.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'catalograph-tls-'))
 const file = (name: string): string => join(folder, name)
@@ -41,7 +32,9 @@ interface Reached {
   readonly encrypted: boolean
 }
 
-describe.skipIf(!hasOpenssl())('the encryption of connections', () => {
+const missing = noOpenssl()
+
+describe.skipIf(missing !== null)(titled('the encryption of connections', missing), () => {
   let cluster: ThrowAwayCluster
   beforeAll(async () => {
     await makeAuthority(folder, 'authority')

@@ -1,0 +1,18 @@
+import { describe } from 'vitest'
+import { titled } from './programs.ts'
+
+/** What a suite is made for; `missing`: why it cannot run here. */
+interface Row {
+  readonly missing: string | null
+}
+
+/** A suite for each row. One of which something is missing is skipped, and its title says why: a file always has its suites. */
+export const describePresent = <R extends Row>(
+  rows: readonly R[],
+  title: (row: R) => string,
+  body: (row: R) => void,
+  timeout = 30_000,
+): void => {
+  for (const row of rows)
+    describe.skipIf(row.missing !== null)(titled(title(row), row.missing), { timeout }, () => body(row))
+}
