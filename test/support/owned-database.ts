@@ -12,7 +12,7 @@ export interface OwnedDatabase {
   readonly loginUrl: string
 }
 
-export const apiRoles = 'anon, authenticated, service_role, authenticator, supabase_auth_admin'
+const apiRoles = 'anon, authenticated, service_role, authenticator, supabase_auth_admin'
 
 const asRole = ({ adminUrl }: TestDatabase, role: string): string => adminUrl.replace('postgres@', `${role}@`)
 
