@@ -6,11 +6,12 @@ import type { AddressProof } from '../rules/linking.ts'
 import { noteAddressProof } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { confirmUser } from '../store/confirm-address.ts'
-import { setConfirmedAddress } from '../store/email-changes.ts'
+import { releaseAddress, setConfirmedAddress } from '../store/email-changes.ts'
 import { mergeAppMetadata } from '../store/admin-users.ts'
 import { deleteProviderIdentities, ensureEmailIdentity, setEmailIdentity } from '../store/identities.ts'
 import { deleteFlowsOf, deleteIssuedFlowsOf } from '../store/flow-states.ts'
 import { clearOneTimeTokens } from '../store/one-time-tokens.ts'
+import { deleteSessionsOf } from '../store/sessions.ts'
 import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from '../store/users.ts'
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
 import type { UserRef, UserRow } from '../protocol/types.ts'
@@ -46,6 +47,8 @@ export async function finishEmailChange(
   proof: AddressProof,
   clientAddress: string | null,
 ): Promise<void> {
+  const lost = proof === 'mailbox' ? await releaseAddress(run, email, user.id) : null
+  if (lost !== null && (user.email ?? '') === '') await leaveToMailbox(run, user.id)
   await checkAddressIsFree(run, user.id, email)
   await setConfirmedAddress(run, user.id, email).catch(refuseTakenAddress)
   await Promise.all([
@@ -54,7 +57,15 @@ export async function finishEmailChange(
     deleteIssuedFlowsOf(run, user.id),
     noteAddressProof(run, user.id, proof),
     audit(run, { action: 'user_modified', actor: { id: user.id, email }, address: clientAddress }),
+    ...(lost === null
+      ? []
+      : [audit(run, { action: 'user_modified', actor: { ...lost, email }, address: clientAddress })]),
   ])
+}
+
+/** Two people wanted the address: the account is that of the one who opens its mailbox alone (spec/auth.md 5.4). */
+async function leaveToMailbox(run: RunStatement, userId: string): Promise<void> {
+  await Promise.all([dropPassword(run, userId), deleteSessionsOf(run, userId)])
 }
 
 /** Throws 422 `email_exists` where somebody else than that user has the address. */
@@ -63,7 +74,17 @@ export async function checkAddressIsFree(run: RunStatement, userId: string, emai
   if (owner !== null && owner.id !== userId) throw refuse('email_exists')
 }
 
-/** Voids the mails to the user and the flows that the user began at a provider (spec/auth.md, attack 41). */
+/** The same, where the account that has it may still lose it to the one who proves the mailbox. */
+export async function checkAddressIsWon(run: RunStatement, userId: string, email: string): Promise<void> {
+  const owner = await findUserByEmail(run, email)
+  if (owner === null || owner.id === userId) return
+  if (owner.email_confirmed_at !== null || owner.invited_at !== null) throw refuse('email_exists')
+}
+
+/**
+ * Voids the mails to the user, a change of address under way, and the flows that the user began at a provider
+ * (spec/auth.md, attacks 41 and 46).
+ */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }

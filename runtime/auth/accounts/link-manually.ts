@@ -2,6 +2,7 @@ import { confirmAddress } from './accounts.ts'
 import { lockCaller, owesFactor, type AccountHolder } from './caller.ts'
 import { refuse } from '../protocol/errors.ts'
 import { setUserEmail } from '../store/admin-users.ts'
+import { releaseAddress } from '../store/email-changes.ts'
 import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../store/linking.ts'
 import { findUserWithSession } from '../store/users.ts'
 import { link, type Linked, type Linking } from './provider-sign-in.ts'
@@ -30,11 +31,13 @@ export async function linkToUser(linking: Linking, caller: AccountHolder): Promi
     const whose = owner.id === userId ? '' : ' to another user'
     throw refuse('identity_already_exists', `Identity is already linked${whose}`)
   }
+  const proved = profile.verified && !user.email ? profile.email : null
+  if (proved !== null) await releaseAddress(run, proved, userId)
   const holders = profile.email === null ? [] : await findAccountsByAddress(run, profile.email)
   if (holders.some(({ id }) => id !== userId)) throw refuse('email_conflict_identity_not_deletable')
-  if (!user.email && profile.email !== null && profile.verified) {
-    await setUserEmail(run, userId, profile.email)
-    await confirmAddress(run, { id: userId, email: profile.email }, 'provider')
+  if (proved !== null) {
+    await setUserEmail(run, userId, proved)
+    await confirmAddress(run, { id: userId, email: proved }, 'provider')
   }
   await endGuestState(run, userId)
   return link(linking, user)

@@ -6,7 +6,8 @@ import { pkcePrefix, withoutPrefix } from '../secrets/link-token.ts'
 import type { Presented } from '../secrets/one-time-tokens.ts'
 import { markPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
-import { noteFirstConfirmation, pendingChangeSlots } from '../store/email-changes.ts'
+import { mailboxesOf, type ChangeMailbox } from '../rules/email-change.ts'
+import { confirmedSlot, noteFirstConfirmation } from '../store/email-changes.ts'
 import type { GuessedAt } from '../store/codes.ts'
 import { findTokenHolder, spendOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
@@ -103,7 +104,7 @@ export async function acceptToken(
       return accepted
     case 'email_change_new':
     case 'email_change_current':
-      return { ...accepted, complete: await confirmChange(run, call, user) }
+      return { ...accepted, complete: await confirmChange(run, call, user, slot) }
     case 'reauthentication':
       throw refuse('otp_expired')
   }
@@ -142,12 +143,18 @@ function hasWayIn({ encrypted_password: password, identities }: UserRow): boolea
   return (password ?? '') !== '' || identities.some(({ provider }) => provider !== 'email')
 }
 
-/** True once no other mailbox has to confirm. */
-async function confirmChange(run: RunStatement, { client }: Call, user: UserRow): Promise<boolean> {
+/** True once no other mailbox has to confirm, whatever mails were sent. */
+async function confirmChange(
+  run: RunStatement,
+  { client, settings }: Call,
+  user: UserRow,
+  slot: ChangeMailbox,
+): Promise<boolean> {
   const email = user.email_change ?? ''
   if (email === '') throw refuse('otp_expired')
-  if ((await pendingChangeSlots(run, user.id)).length > 0) {
-    await noteFirstConfirmation(run, user.id)
+  const confirmed = [slot, await confirmedSlot(run, user.id)]
+  if (mailboxesOf(user, settings).some((needed) => !confirmed.includes(needed))) {
+    await noteFirstConfirmation(run, user.id, slot)
     return false
   }
   await finishEmailChange(run, user, email, 'mailbox', client.address)

@@ -6,9 +6,10 @@ import { checkedChallenge } from '../call/email-input.ts'
 import { refuse } from '../protocol/errors.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
 import type * as io from '../io/user.ts'
+import { mailboxesOf } from '../rules/email-change.ts'
 import type { MailingParts } from '../mails/mail-token.ts'
 import type { SendMail } from '../mails/mailer.ts'
-import { beginChange, type ChangeSlot } from '../store/email-changes.ts'
+import { beginChange } from '../store/email-changes.ts'
 import { clearOneTimeToken } from '../store/one-time-tokens.ts'
 import { findUserById } from '../store/users.ts'
 
@@ -27,8 +28,7 @@ export async function changeEmail(
   if (user.is_anonymous && !hasAddress && settings.autoconfirm) {
     return finishEmailChange(run, user, email, 'autoconfirm', client.address)
   }
-  const slots: readonly ChangeSlot[] =
-    hasAddress && settings.secure_email_change ? ['email_change_new', 'email_change_current'] : ['email_change_new']
+  const slots = mailboxesOf(user, settings)
   await beginChange(run, user.id, email)
   if (slots.length === 1) await clearOneTimeToken(run, user.id, 'email_change_current')
   const mails = { slots, challenge: checkedChallenge(call.body), destination: destinationOf(call) }

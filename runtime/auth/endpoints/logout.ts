@@ -1,20 +1,26 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
+import { endPending } from '../accounts/accounts.ts'
 import { noContent, type Outcome, type UserCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { audit } from '../store/audit-log.ts'
 import { deleteFlowsOf } from '../store/flow-states.ts'
 import { deleteOtherSessions, deleteSession, deleteSessionsOf } from '../store/sessions.ts'
 import { lockUser } from '../store/users.ts'
+import type { UserRow } from '../protocol/types.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 
-/** What each scope ends (spec/auth.md 5.5); everywhere means that nothing under way becomes a session either. */
+/** Nothing under way becomes a session either. A guest has no other way back than a mail that waits for them. */
+const endUnderWay = (run: RunStatement, { id, email }: UserRow): Promise<void> =>
+  (email ?? '') === '' ? deleteFlowsOf(run, id) : endPending(run, id)
+
+/** What each scope ends (spec/auth.md 5.5). */
 const scopes = new Map<string, End>([
   [
     'global',
-    async (run, { user }) => void (await Promise.all([deleteSessionsOf(run, user.id), deleteFlowsOf(run, user.id)])),
+    async (run, { user }) => void (await Promise.all([deleteSessionsOf(run, user.id), endUnderWay(run, user)])),
   ],
   ['local', async (run, { session }) => (session === null ? undefined : deleteSession(run, session.id))],
   ['others', (run, { user, session }) => deleteOtherSessions(run, user.id, session?.id ?? null)],

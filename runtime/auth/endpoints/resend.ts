@@ -5,7 +5,8 @@ import { refuse } from '../protocol/errors.ts'
 import { mailEmailChange } from '../mails/email-change.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { remindUnconfirmed } from '../accounts/registration.ts'
-import { pendingChangeSlots, findUserWithPendingAddress } from '../store/email-changes.ts'
+import { mailboxesOf } from '../rules/email-change.ts'
+import { confirmedSlot, pendingChangeSlots, findUserWithPendingAddress } from '../store/email-changes.ts'
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
@@ -65,8 +66,10 @@ export async function resendChange(call: Actor, tools: AuthTools, input: Registr
     await lockUser(run, user.id)
     const present = await findUserById(run, user.id)
     const slots = await pendingChangeSlots(run, user.id)
-    if (present === null || (present.email_change ?? '') === '' || slots.length === 0) return
-    await mailEmailChange(run, send, parts, { user: present, slots, challenge, destination })
+    const confirmed = await confirmedSlot(run, user.id)
+    if (present === null || (present.email_change ?? '') === '' || (slots.length === 0 && confirmed === null)) return
+    const missing = mailboxesOf(present, call.settings).filter((slot) => slot !== confirmed)
+    await mailEmailChange(run, send, parts, { user: present, slots: missing, challenge, destination })
   })
 }
 

@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { checkAddressIsFree, endPending } from '../accounts/accounts.ts'
+import { checkAddressIsWon, endPending } from '../accounts/accounts.ts'
 import { lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
@@ -38,7 +38,7 @@ interface Change {
 export async function updateUser(call: Updating, tools: AuthTools): Promise<Outcome> {
   const change = readChange(call)
   checkRights(call, change)
-  if (change.email !== null) await checkAddressIsFree(tools.database.run, call.user.id, change.email)
+  if (change.email !== null) await checkAddressIsWon(tools.database.run, call.user.id, change.email)
   const proof = change.password === null ? noProof : await checkPasswordChange(tools, call, change.password)
   if (call.body.phone) throw refuse('phone_provider_disabled')
   const hash = change.password === null ? null : await tools.passwords.hash(change.password)

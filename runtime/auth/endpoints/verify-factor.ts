@@ -1,4 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
+import { endPending } from '../accounts/accounts.ts'
 import { lockCaller, owesFactor } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -80,6 +81,8 @@ async function stepUp(
   ])
   if (!isNewStep) throw refuse('mfa_verification_rejected')
   if (!isUnused) throw refuse('mfa_ip_address_mismatch')
+  // Who began a change of address or a sign-in may have had the password alone.
+  if (before.status === 'unverified') await endPending(run, userId)
   const refreshToken = newRefreshToken()
   const [, , , found] = await Promise.all([
     raiseSession(run, { userId, sessionId, factorId, refreshToken }),

@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
-import type { ChangeSlot } from '../store/email-changes.ts'
+import type { ChangeMailbox } from '../rules/email-change.ts'
 import type { UserRow } from '../protocol/types.ts'
 import type { SendMail } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
@@ -9,7 +9,7 @@ export interface EmailChangeMails {
   /** With the address to come in `email_change`. */
   readonly user: UserRow
   /** The mailboxes that have to confirm. */
-  readonly slots: readonly ChangeSlot[]
+  readonly slots: readonly ChangeMailbox[]
   readonly challenge: Challenge | null
   readonly destination: string
 }

@@ -71,6 +71,18 @@ const refreshMarks: readonly string[] = [
   )`,
 ]
 
+/** The mailbox that confirmed a change of address while the other one is still asked (spec/auth.md 5.4). */
+const changeConfirmations: readonly string[] = [
+  `create table catalograph_auth.change_confirmations (
+    user_id uuid primary key references auth.users (id) on delete cascade,
+    slot text not null,
+    email text not null
+  )`,
+  `insert into catalograph_auth.change_confirmations (user_id, slot, email)
+  select id, case when email_change_token_new <> '' then 'email_change_current' else 'email_change_new' end, email_change
+  from auth.users where email_change_confirm_status = 1 and email_change <> ''`,
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -82,4 +94,5 @@ export const migrations: readonly Migration[] = [
   { version: 7, name: 'sessions of linking', statements: linkingFlows },
   { version: 8, name: 'kinds of hashes', statements: [hashKindsIndex] },
   { version: 9, name: 'marks of refresh tokens', statements: refreshMarks },
+  { version: 10, name: 'confirmations of changes', statements: changeConfirmations },
 ]

@@ -1,13 +1,12 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { TokenSlot } from './one-time-tokens.ts'
+import type { ChangeMailbox } from '../rules/email-change.ts'
 import { objectIn } from './user-columns.ts'
-import { defineAction } from './define.ts'
+import { instanceId } from './users.ts'
+import { defineAction, defineLookup } from './define.ts'
 
 /** Changes of addresses that wait to be confirmed (spec/auth.md 5.4). */
 
-export type ChangeSlot = Extract<TokenSlot, 'email_change_new' | 'email_change_current'>
-
-const changeSlots: readonly ChangeSlot[] = ['email_change_new', 'email_change_current']
+const changeSlots: readonly ChangeMailbox[] = ['email_change_new', 'email_change_current']
 
 const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }>(
   'auth.email-changes.slots',
@@ -30,14 +29,29 @@ export const beginChange = defineAction<[userId: string, email: string]>(
   `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
 )
 
-/** One of two mailboxes has confirmed. */
-export const noteFirstConfirmation = defineAction<[userId: string]>(
+/** One of two mailboxes has confirmed the change that is under way. */
+export const noteFirstConfirmation = defineAction<[userId: string, slot: ChangeMailbox]>(
   'auth.email-changes.note-first',
-  'update auth.users set email_change_confirm_status = 1, updated_at = now() where id = $1',
+  `with changing as (
+    update auth.users set email_change_confirm_status = 1, updated_at = now() where id = $1 returning id, email_change
+  )
+  insert into catalograph_auth.change_confirmations (user_id, slot, email)
+  select id, $2, email_change from changing
+  on conflict (user_id) do update set slot = excluded.slot, email = excluded.email`,
 )
 
-/** The mailboxes that still have to confirm. */
-export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeSlot[]> => {
+const confirmation = statement<{ readonly slot: ChangeMailbox }>(
+  'auth.email-changes.confirmation',
+  `select c.slot from catalograph_auth.change_confirmations c join auth.users u on u.id = c.user_id
+  where u.id = $1 and u.email_change_confirm_status = 1 and u.email_change = c.email`,
+)
+
+/** The mailbox that has confirmed the change under way; null: none has. */
+export const confirmedSlot = async (run: RunStatement, userId: string): Promise<ChangeMailbox | null> =>
+  (await run(confirmation, [userId]))[0]?.slot ?? null
+
+/** The mailboxes whose mails wait to be opened. */
+export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeMailbox[]> => {
   const [row] = await run(slotsOf, [userId])
   const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }
   return changeSlots.filter((slot) => waiting[slot])
@@ -66,4 +80,27 @@ export const setConfirmedAddress = defineAction<[userId: string, email: string]>
         then raw_app_meta_data -> 'providers'
         else coalesce(raw_app_meta_data -> 'providers', '[]') || '["email"]' end)
   where id = $1`,
+)
+
+/**
+ * Takes an address from the account that was signed up with it and never confirmed it, for the one who proves the mailbox
+ * (spec/auth.md 5.4). The row stays, for the rows that refer to it. Null: there is none; an invited one keeps its address.
+ */
+export const releaseAddress = defineLookup<{ readonly id: string }, [email: string, winner: string]>(
+  'auth.email-changes.release',
+  `with lost as (
+    update auth.users u set email = null, encrypted_password = null, email_change = '', email_change_confirm_status = 0,
+      confirmation_token = '', recovery_token = '', email_change_token_new = '', email_change_token_current = '',
+      reauthentication_token = '', updated_at = now()
+    where (u.instance_id = '${instanceId}' or u.instance_id is null) and lower(u.email::text) = $1 and u.id <> $2
+      and u.email_confirmed_at is null and u.invited_at is null and not u.is_sso_user and u.deleted_at is null
+    returning u.id
+  ), identities as (
+    delete from auth.identities i using lost where i.user_id = lost.id and i.provider = 'email'
+  ), copied as (
+    delete from auth.one_time_tokens o using lost where o.user_id = lost.id
+  ), counted as (
+    delete from catalograph_auth.codes c using lost where c.user_id = lost.id
+  )
+  select id from lost`,
 )

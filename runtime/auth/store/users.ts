@@ -129,11 +129,12 @@ export const replaceHash = defineAction<[id: string, old: string, hash: string]>
   `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
 )
 
-/** Takes every pending code and link of the user back; see clearOneTimeTokens for their copies. */
+/** Takes every pending code and link of the user back, and the change of address; see clearOneTimeTokens for copies. */
 export const clearUserTokens = defineAction<[id: string]>(
   'auth.users.clear-tokens',
   `update auth.users set confirmation_token = '', recovery_token = '', email_change_token_new = '',
-    email_change_token_current = '', reauthentication_token = '', updated_at = now() where id = $1`,
+    email_change_token_current = '', reauthentication_token = '', email_change = '', email_change_confirm_status = 0,
+    updated_at = now() where id = $1`,
 )
 
 /** Merges keys into the metadata; a key with null is removed (spec/auth.md 5.2). */

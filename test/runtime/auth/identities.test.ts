@@ -188,7 +188,12 @@ describe('attack 45: with a verified factor, identities', () => {
   })
 
   it('are not linked by a flow that began before the factor was verified, or whose session has ended', async () => {
-    for (const end of ['another session verifies', 'its own session signs out', 'its session is lowered'] as const) {
+    const refusals = {
+      'another session verifies': 'bad_oauth_state',
+      'its own session signs out': 'session_not_found',
+      'its session is lowered': 'insufficient_aal',
+    }
+    for (const end of Object.keys(refusals) as readonly (keyof typeof refusals)[]) {
       const owner = await signUp()
       const thief = await signIn(owner.email)
       const person = stage.newPerson()
@@ -207,7 +212,7 @@ describe('attack 45: with a verified factor, identities', () => {
       const { headers } = await stage.server.call('GET', `/callback${back.search}`, { headers: { apikey: '' } })
       const { searchParams } = new URL(headers.get('location') ?? '')
       const code = searchParams.get('error_code')
-      expect([end, code]).toEqual([end, end === 'its session is lowered' ? 'insufficient_aal' : 'session_not_found'])
+      expect([end, code]).toEqual([end, refusals[end]])
       const { rows } = await stage.server.db.query('select from auth.identities where user_id = $1', [owner.id])
       expect(rows).toHaveLength(1)
     }

@@ -15,6 +15,7 @@ const names = [
   'sessions of linking',
   'kinds of hashes',
   'marks of refresh tokens',
+  'confirmations of changes',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

@@ -119,10 +119,10 @@ const askTaken: ChangeStep = {
 }
 
 const settle = (project: Project, email: string): Promise<unknown> =>
-  project.db.query(`insert into auth.users (id, aud, role, email) values ($1, 'authenticated', 'authenticated', $2)`, [
-    randomUUID(),
-    email,
-  ])
+  project.db.query(
+    `insert into auth.users (id, aud, role, email, email_confirmed_at) values ($1, 'authenticated', 'authenticated', $2, now())`,
+    [randomUUID(), email],
+  )
 
 const take: ChangeStep = {
   name: 'somebody else takes the address',

@@ -81,5 +81,7 @@ async function applyRest(run: RunStatement, id: string, input: Update): Promise<
   if (input.userMetadata !== null) await mergeUserMetadata(run, id, input.userMetadata)
   if (input.appMetadata !== null) await mergeAppMetadata(run, id, input.appMetadata)
   if (input.role !== null) await setUserRole(run, id, input.role)
-  if (input.ban !== null) await setUserBan(run, id, input.ban.seconds)
+  if (input.ban === null) return
+  await setUserBan(run, id, input.ban.seconds)
+  if (input.ban.seconds !== null) await endPending(run, id)
 }

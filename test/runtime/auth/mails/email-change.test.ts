@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { codeOf, enrol, verify as factorVerified } from '../../../support/totp.ts'
 
 let server: AuthServer
 beforeAll(async () => {
@@ -156,6 +157,7 @@ describe('a member', () => {
     await put(token, { email: next })
     expect(await server.mails(email)).toHaveLength(1)
     await post('/signup', { email: next, password })
+    await server.db.query('update auth.users set email_confirmed_at = now() where email = $1', [next])
     expect((await put(token, { email: next })).body.error_code).toBe('email_exists')
     const change = (await server.mails(next)).find(({ kind }) => kind === 'email_change')
     expect((await hash(change?.url ?? '')).body).toMatchObject({ code: 422, error_code: 'email_exists' })
@@ -179,5 +181,131 @@ describe('a member', () => {
       code_verifier: verifier,
     })
     expect([session.status, session.body.user?.email]).toEqual([200, next])
+  })
+})
+
+describe('attack 40: a change whose links an administrator made', () => {
+  const linkOf = async (type: string, email: string, new_email: string): Promise<string> => {
+    const { body } = await server.call('POST', '/admin/generate_link', {
+      body: { type, email, new_email },
+      token: server.serviceRole,
+    })
+    return body.action_link
+  }
+  const proofOf = async (id: string) =>
+    (await server.db.query('select proof from catalograph_auth.address_proofs where user_id = $1', [id])).rows
+
+  it.each(['email_change_current', 'email_change_new'])('is not finished by %s alone, however often', async (type) => {
+    const { email, id } = await member()
+    const next = newAddress()
+    for (let times = 0; times < 2; times += 1) {
+      expect((await hash(await linkOf(type, email, next))).body.code).toBe('200')
+      expect(await rowOf(id)).toMatchObject({ email, email_change: next, status: 1 })
+    }
+    const other = type === 'email_change_new' ? 'email_change_current' : 'email_change_new'
+    expect((await hash(await linkOf(other, email, next))).body.user.email).toBe(next)
+    expect(await proofOf(id)).toEqual([{ proof: 'mailbox' }])
+  })
+
+  it('is mailed to the other mailbox when that is asked for', async () => {
+    const { email } = await member()
+    const next = newAddress()
+    await hash(await linkOf('email_change_current', email, next))
+    await post('/resend', { type: 'email_change', email })
+    expect((await hash((await newest(next)).url)).body.user.email).toBe(next)
+  })
+})
+
+describe('attack 47: an address with an unconfirmed sign-up', () => {
+  it('is won by the guest who proves the mailbox, before or after the sign-up', async () => {
+    for (const order of ['sign-up first', 'guest first']) {
+      const { token, id } = await guest()
+      const email = newAddress()
+      const squat = () => post('/signup', { email, password })
+      const squatter = order === 'sign-up first' ? await squat() : null
+      expect((await put(token, { email, password: 'guest horse' })).status).toBe(200)
+      const mine = await newest(email)
+      const other = (squatter ?? (await squat())).body.id
+      const { status, body } = await hash(mine.url)
+      expect([order, status, body.user.id, body.user.email]).toEqual([order, 200, id, email])
+      expect(
+        (await server.db.query('select email, encrypted_password from auth.users where id = $1', [other])).rows,
+      ).toEqual([{ email: null, encrypted_password: null }])
+      expect((await server.call('GET', '/user', { token: body.access_token })).status).toBe(200)
+      expect((await server.call('GET', '/user', { token })).body.error_code).toBe('session_not_found')
+      for (const tried of [password, 'guest horse']) {
+        expect((await post('/token?grant_type=password', { email, password: tried })).status).toBe(400)
+      }
+      const old = (await server.mails(email)).find(({ kind }) => kind === 'confirmation')
+      const token_hash = new URL(old?.url ?? '').searchParams.get('token')
+      expect((await post('/verify', { type: 'signup', token_hash })).status).toBe(403)
+    }
+  })
+
+  it('is kept by an invited account, and by whoever confirmed it first', async () => {
+    for (const kind of ['invited', 'confirmed']) {
+      const { token, id } = await guest()
+      const email = newAddress()
+      await put(token, { email })
+      const mine = await newest(email)
+      await post('/signup', { email, password })
+      const column = kind === 'invited' ? 'invited_at' : 'email_confirmed_at'
+      await server.db.query(`update auth.users set ${column} = now() where email = $1`, [email])
+      expect([kind, (await hash(mine.url)).body.error_code]).toEqual([kind, 'email_exists'])
+      expect(await rowOf(id)).toMatchObject({ email: null, email_change: email })
+    }
+  })
+
+  it('is not won where sign-ups are confirmed without a mail', async () => {
+    const email = newAddress()
+    await post('/signup', { email, password })
+    await server.set({ autoconfirm: 'on' })
+    const { token } = await guest()
+    expect((await put(token, { email })).body.error_code).toBe('email_exists')
+    await server.set({ autoconfirm: 'off' })
+  })
+})
+
+describe('attack 46: a pending change of address', () => {
+  const ends = {
+    'a sign-out everywhere': (token: string) => server.call('POST', '/logout', { token }),
+    'a new password': (token: string) => put(token, { password: 'another horse' }),
+    'a first verified factor': async (token: string) => {
+      const factor = await enrol(server, token)
+      return factorVerified(server, { token, factor, code: codeOf(factor.secret) })
+    },
+    'a ban that is over': async (token: string) => {
+      const path = `/admin/users/${String(claimsOf(token)['sub'])}`
+      const ban = (ban_duration: string) =>
+        server.call('PUT', path, { token: server.serviceRole, body: { ban_duration } })
+      await ban('1h')
+      return ban('none')
+    },
+  }
+  it.each(Object.keys(ends) as readonly (keyof typeof ends)[])('does not outlive %s', async (end) => {
+    for (const secure of ['on', 'off']) {
+      await server.set({ secure_email_change: secure })
+      const { email, token, id } = await member()
+      const thief = newAddress()
+      await put(token, { email: thief })
+      await post('/recover', { email })
+      const [mailed, reset] = [await newest(thief), await newest(email)]
+      expect((await ends[end](token)).status).toBeLessThan(300)
+      expect((await hash(mailed.url)).body.error_code).toBe('otp_expired')
+      const token_hash = new URL(reset.url).searchParams.get('token')
+      expect((await post('/verify', { type: 'recovery', token_hash })).body.error_code).toBe('otp_expired')
+      await post('/resend', { type: 'email_change', email: thief })
+      expect(await server.mails(thief)).toHaveLength(1)
+      expect(await rowOf(id)).toMatchObject({ email, email_change: '', status: 0 })
+    }
+    await server.set({ secure_email_change: 'on' })
+  })
+
+  it('of a guest survives a sign-out, since it is their one way back', async () => {
+    const { token, id } = await guest()
+    const email = newAddress()
+    await put(token, { email })
+    await server.call('POST', '/logout', { token })
+    expect((await hash((await newest(email)).url)).body.user).toMatchObject({ id, email })
   })
 })
