@@ -1,3 +1,4 @@
+import { clientPackage, isClientInstalled } from './codegen/client-installed.ts'
 import { stat } from 'node:fs/promises'
 import { clientFiles, type Files } from '../codegen/client.ts'
 import { documentFiles } from '../codegen/documents.ts'
@@ -119,4 +120,8 @@ async function writeFolder({ out }: Task, files: Files, terminal: Terminal): Pro
   await applyChanges(out, changes)
   const count = Object.keys(files).length
   terminal.print(`${out}: ${count} files, ${changes.files.length} of them changed`)
+  if (!isClientInstalled(out))
+    terminal.note(
+      `catalograph: they import ${clientPackage}, which is not installed there: npm install ${clientPackage}`,
+    )
 }

@@ -4,7 +4,7 @@ import { readSettings } from '../../../runtime/settings/read.ts'
 import { examine } from '../doctor/examine.ts'
 import { fault, printFindings, type Finding } from '../doctor/findings.ts'
 import { exitCodes, type Command, type Terminal } from './command.ts'
-import { readLocalSecret } from './local-secret.ts'
+import { embeddedSecret } from './local-secret.ts'
 
 /** Looks at everything that can be wrong before and while a database is served. */
 export const doctorCommand: Command = {
@@ -35,6 +35,6 @@ async function look({ environment }: Terminal): Promise<readonly Finding[]> {
     return [fault('settings', 'there is no database', 'set DATABASE_URL, or run catalograph start meanwhile')]
   }
   const ownerUrl = settings.databaseOwnerUrl ?? loginUrl
-  const jwtSecret = settings.jwtSecret ?? (await readLocalSecret(settings.dataFolder))
-  return examine({ settings: { ...settings, jwtSecret }, loginUrl, ownerUrl }, process.versions.node, Date.now)
+  const isEmbedded = settings.jwtSecret === null && (await embeddedSecret(settings)) !== null
+  return examine({ settings, isEmbedded, loginUrl, ownerUrl }, process.versions.node, Date.now)
 }

@@ -13,13 +13,17 @@ import { advise, fault, ok, type Finding } from './findings.ts'
 import { hostFindings } from './hosts.ts'
 import { liveFindings } from './live.ts'
 import { replicaFindings } from './replicas.ts'
+import { roleSettingFindings } from './role-settings.ts'
 import { schemaFindings } from './schema.ts'
 import { shardFindings } from './shards.ts'
+import { tokenHookFindings } from './token-hook.ts'
 import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
 /** What a look needs: the settings, and where requests and the compiler log in. */
 export interface Patient {
   readonly settings: Settings
+  /** Whether keys come from the secret of the embedded database. */
+  readonly isEmbedded: boolean
   readonly loginUrl: string
   readonly ownerUrl: string
 }
@@ -75,17 +79,27 @@ const schemaPart = async (patient: Patient, query: Query): Promise<readonly Find
   ]
 }
 
+/** What the login role brings along, as another role finds it: it may be the reason why it cannot log in. */
+const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean): Promise<readonly Finding[]> => {
+  if (isRefused && loginUrl === ownerUrl) return []
+  const look = () => withSession({ url: ownerUrl }, (query) => roleSettingFindings(query, loginOf(loginUrl), isRefused))
+  return isRefused ? look().catch(() => []) : attempt('role settings', 'check DATABASE_OWNER_URL', look)
+}
+
 /** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */
 export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
   const { settings, loginUrl, ownerUrl } = patient
-  const here = [nodeFinding(nodeVersion), keysFinding(settings)]
+  const here = [nodeFinding(nodeVersion), keysFinding(settings, patient.isEmbedded)]
   const pooler = await attempt('connection', 'check DATABASE_URL', () => poolerFindings(patient))
-  if (pooler.some(({ verdict }) => verdict === 'fault')) return [...here, ...pooler]
+  if (pooler.some(({ verdict }) => verdict === 'fault'))
+    return [...here, ...pooler, ...(await loginSettings(patient, true))]
   const login = await attempt('connection', 'check DATABASE_URL', () =>
     withSession({ url: loginUrl }, (query) => connectionFindings(query, settings, now())),
   )
-  if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault')) return [...here, ...login]
+  if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault'))
+    return [...here, ...login, ...(await loginSettings(patient, true))]
   const database = await Promise.all([
+    loginSettings(patient, false),
     attempt('hosts', 'check DATABASE_URL', () => hostFindings(loginUrl, process.env)),
     attempt('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings)),
     attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
@@ -103,6 +117,7 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
           ...(isAuth ? await withSession({ url: authUrl }, authFindings) : []),
           await mailFinding(settings, isAuth),
           addressFinding(settings, isAuth),
+          ...(isAuth ? await tokenHookFindings(query) : []),
         ]
       }),
     ),

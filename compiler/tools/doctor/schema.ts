@@ -34,13 +34,17 @@ const losses: ReadonlySet<string> = new Set([
   'label-unusable',
 ])
 
+/** Diagnostics of comments that make every request fail. */
+const refusing: ReadonlySet<string> = new Set(['comment-json', 'comment-value'])
+
 function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] {
   const lost = diagnostics.filter(({ code }) => losses.has(code)).length
-  const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length
+  const refused = diagnostics.filter(({ code }) => refusing.has(code)).length
+  const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length - refused
   const keyless = diagnostics.filter(({ code }) => code === 'no-key').length
   const crossing = diagnostics.filter(({ code }) => code === 'relation-crosses-shards').length
   const loosened = diagnostics.filter(({ code }) => code === 'policies-loosened')
-  const broken = diagnostics.filter(({ severity }) => severity === 'error').length - loosened.length
+  const broken = diagnostics.filter(({ severity }) => severity === 'error').length - loosened.length - refused
   return [
     ...loosened.map(({ object, message, fix }) => fault('policies', `${object}: ${message}`, fix)),
     ...(broken > 0 ? [fault('schema', `${broken} objects cannot be served`, 'catalograph report names them')] : []),
@@ -55,7 +59,9 @@ function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] 
       : []),
     ...(comments > 0
       ? [advise('comments', `${comments} comments or settings in them have no effect`, 'catalograph report names them')]
-      : [ok('comments', 'all comments can be read')]),
+      : refused > 0
+        ? []
+        : [ok('comments', 'all comments can be read')]),
     ...(lost > 0
       ? [
           advise(
@@ -88,9 +94,9 @@ export const schemaFindings = (
   diagnostics: readonly Diagnostic[],
   advice: SchemaReport['advice'],
 ): readonly Finding[] => [
-  ...(manifest.refusal ?? []).map(({ message }) =>
-    fault('comments', `a comment makes every request fail: ${message}`, 'correct the comment'),
-  ),
+  ...diagnostics
+    .filter(({ code }) => refusing.has(code))
+    .map(({ object, message, fix }) => fault('comments', `${object}: ${message}`, fix)),
   ...visibleFindings(manifest),
   introspectionFinding(manifest),
   ...remarkFindings(diagnostics),

@@ -11,14 +11,16 @@ export const nodeFinding = (version: string): Finding =>
     ? fault('node', `Node ${version} is too old`, `use Node ${oldestNode} or newer`)
     : ok('node', `Node ${version}`)
 
-export const keysFinding = ({ jwtSecret }: Settings): Finding =>
-  jwtSecret === null
-    ? fault(
-        'keys',
-        'JWT_SECRET is not set',
-        'set it to 32 random characters or more, such as those of: openssl rand -hex 32',
-      )
-    : ok('keys', 'keys are made with JWT_SECRET')
+/** @param isEmbedded whether the embedded database is meant, which has a secret of its own */
+export function keysFinding({ jwtSecret, dataFolder }: Settings, isEmbedded: boolean): Finding {
+  if (jwtSecret !== null) return ok('keys', 'keys are made with JWT_SECRET')
+  if (isEmbedded) return ok('keys', `keys are made with the secret of the embedded database in ${dataFolder}`)
+  return fault(
+    'keys',
+    'JWT_SECRET is not set',
+    'set it to 32 random characters or more, such as those of: openssl rand -hex 32',
+  )
+}
 
 /** Whether auth was ever enabled in this database. */
 export async function isAuthThere(query: Query): Promise<boolean> {

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -88,6 +90,14 @@ describe('an argument called select', () => {
 
 describe('the folder of a client', () => {
   const from = ['--from', join(root, 'generated'), '--role', 'anon']
+
+  it('is told of the package that it needs, where that is not installed', async () => {
+    const elsewhere = await mkdtemp(join(tmpdir(), 'catalograph-codegen-'))
+    expect((await app.codegen([...from, '--out', join(elsewhere, 'sdk')])).noted).toContain(
+      'they import @catalograph/client, which is not installed there: npm install @catalograph/client',
+    )
+    expect((await app.codegen([...from, '--out', join(app.folder, 'with')])).noted).not.toContain('npm install')
+  })
 
   it('is checked, and mended by the next run', async () => {
     const out = ['--out', join(app.folder, 'checked')]
