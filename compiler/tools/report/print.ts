@@ -21,13 +21,18 @@ interface Entry {
 const section = (title: string, entries: readonly Entry[]): string =>
   [`${title} (${entries.length})`, ...[...groupBy(entries, ({ message }) => message)].map(printAlike)].join('\n')
 
+/** What nobody here wrote is counted. */
+const broughtByExtension = 'An extension brought it.'
+
 /** What is said of several objects is said once, and so is what to do where it is the same for all. */
 function printAlike([message, entries]: readonly [string, readonly Entry[]]): string {
   const fixes = [...new Set(entries.map(({ fix }) => fix))]
   const isShared = entries.length > 1 && fixes.length === 1
   return [
     ...[message, ...(isShared ? fixes : [])].map((line) => `  ${line}`),
-    ...entries.flatMap(({ object, fix }) => [`    ${object}`, ...(isShared ? [] : [`      ${fix}`])]),
+    ...(message === broughtByExtension && entries.length > 1
+      ? [`    ${entries.length} functions, such as ${entries[0]?.object}`]
+      : entries.flatMap(({ object, fix }) => [`    ${object}`, ...(isShared ? [] : [`      ${fix}`])])),
   ].join('\n')
 }
 

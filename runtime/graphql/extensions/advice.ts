@@ -3,6 +3,7 @@ import type { AllowlistFacts } from '../../contract/guards.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/named.ts'
 import { noLimits } from './report-limits.ts'
+import { secretName } from './secret-columns.ts'
 
 /**
  * Faults that an owner should mend, found in the current system catalogues (PostgreSQL manual, chapter "System
@@ -39,7 +40,7 @@ const API_ROLES = `api as (
   select oid, rolname from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', current_user)
 )`
 
-/** Relations that some API role may read or change, and their names in SQL. */
+/** Relations that some API role may read or change, and their names in SQL; what an extension brought is not the owner's to mend. */
 const RELATIONS = `relations as (
   select c.oid, c.relnamespace as schema, c.relkind, c.relrowsecurity, c.reloptions,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
@@ -49,6 +50,8 @@ const RELATIONS = `relations as (
           or pg_catalog.has_table_privilege(api.oid, c.oid, 'DELETE'))) as roles
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where n.nspname in (select pg_catalog.json_array_elements_text($1::pg_catalog.json)) and c.relkind in ('r', 'p', 'v', 'm', 'f')
+    and not exists (select from pg_catalog.pg_depend d where d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
+      and d.objid = c.oid and d.deptype = 'e')
 )`
 
 /** Columns by which an index finds rows: its leading ones, where it is whole and valid. */
@@ -81,19 +84,30 @@ const BEYOND_POLICIES = `select 2, 'row level security cannot protect it',
     'revoke all on ' || r.name || ' from ' || r.roles || ';'
   from relations r where r.relkind in ('m', 'f') and r.roles is not null`
 
-/** Names of columns that hold what nobody else may know. */
-const SECRET = literal('passw(or)?d|passphrase|secret|private_?key|api_?key|(^|_)token$')
+const SECRET = literal(secretName)
 
-/** A grant on columns narrows none on the whole table, so that one is replaced. */
+/**
+ * A grant on columns narrows none on the whole table, so that one is replaced. Where a key has the secret, what is left of the table
+ * would have no key.
+ */
 const SECRETS = `select 0, 'what looks like a secret can be read', 'table ' || r.name,
-    api.rolname || ' may read ' || c.secret || ' in every row.',
+    api.rolname || ' may read ' || c.secret || ' in every row.'
+      || case when c.keyed then ' A key has it, so that nothing of the table is left to read.' else '' end,
     'revoke select on ' || r.name || ' from ' || pg_catalog.quote_ident(api.rolname) || ';'
-      || coalesce(' grant select (' || c.rest || ') on ' || r.name || ' to ' || pg_catalog.quote_ident(api.rolname) || ';', '')
+      || case when c.keyed then '' else coalesce(' grant select (' || c.rest || ') on ' || r.name || ' to ' || pg_catalog.quote_ident(api.rolname) || ';', '') end
   from relations r cross join api cross join lateral (
-    select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attname ~* ${SECRET}) as secret,
-      pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where a.attname !~* ${SECRET}) as rest
-    from pg_catalog.pg_attribute a where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
-      and pg_catalog.has_column_privilege(api.oid, r.oid, a.attnum, 'SELECT')) c
+    select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where a.secret) as secret,
+      pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by a.attnum) filter (where not a.secret) as rest,
+      coalesce(pg_catalog.bool_or(a.secret and a.keyed), false) as keyed
+    from (
+      select a.attname, a.attnum, a.attname ~* ${SECRET} and (t.typcategory = 'S'
+          or t.oid in ('pg_catalog.bytea'::pg_catalog.regtype, 'pg_catalog.json'::pg_catalog.regtype, 'pg_catalog.jsonb'::pg_catalog.regtype)) as secret,
+        exists (select from pg_catalog.pg_index i where i.indrelid = r.oid and i.indisprimary
+          and a.attnum = any (i.indkey::pg_catalog.int2[]))
+          or coalesce(pg_catalog.obj_description(r.oid, 'pg_class') ~ ('"primary_key_columns"[^]]*"' || pg_catalog.regexp_replace(a.attname, '([^[:alnum:]_])', '\\\\\\1', 'g') || '"'), false) as keyed
+      from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
+      where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
+        and pg_catalog.has_column_privilege(api.oid, r.oid, a.attnum, 'SELECT')) a) c
   where api.rolname in ('anon', 'authenticated') and r.relkind <> 'v' and c.secret is not null
     and (not r.relrowsecurity or exists (select from pg_catalog.pg_policy p
       where p.polrelid = r.oid and p.polcmd in ('r', '*') and p.polpermissive

@@ -17,6 +17,7 @@ import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
 import { liveReport, type LiveReport } from './report-live.ts'
+import { isSecret } from './secret-columns.ts'
 import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
@@ -138,7 +139,8 @@ function missingRelation(
   entity: EntityFacts | undefined,
 ): Missing {
   const role = ident(visible.role)
-  const grant = `grant select on ${qualified(schema, name)} to ${role};`
+  const table = qualified(schema, name)
+  const grant = entity === undefined ? `grant select on ${table} to ${role};` : grantOf(entity, table, role)
   if (entity !== undefined && !uses(visible, schema)) return noGrant(visible, schema, grant)
   const reads =
     entity !== undefined &&
@@ -147,6 +149,15 @@ function missingRelation(
     return { reason: 'no grant', message: `${visible.role} may read no column of it.`, fix: grant }
   }
   return unusableName(remarks, object, 'name-taken')
+}
+
+/** A grant of what does not look like a secret. */
+function grantOf({ columns }: EntityFacts, table: string, role: string): string {
+  const open = columns.filter((column) => !isSecret(column)).map(({ column }) => ident(column))
+  if (open.length === columns.length) return `grant select on ${table} to ${role};`
+  return open.length === 0
+    ? 'Every column looks like a secret: grant those that are none.'
+    : `grant select (${open.join(', ')}) on ${table} to ${role};`
 }
 
 const uses = (visible: RoleVisibility, schema: string): boolean =>

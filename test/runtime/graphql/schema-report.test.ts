@@ -272,6 +272,37 @@ describe('17 schemaReport: what should be mended', () => {
     expect(await advised()).toEqual([])
     await service.db.query('drop table login, own, kept_back')
   })
+  it('takes for a secret what can hold one, and leaves a table alone whose key has one', async () => {
+    await service.db.query(`
+      create table users (id int primary key, password_login boolean, twofa_key text, totp bytea, otp_sent_at timestamptz, name text);
+      create table verification (identifier text, token text, unique (identifier, token));
+      comment on table verification is '@graphql({"primary_key_columns": ["identifier", "token"]})';
+      create table later (id int primary key, name text, api_key text);
+      grant select on users, verification to anon;
+    `)
+    const { advice, relations } = await report()
+    expect(advice.filter(({ problem }) => problem === 'what looks like a secret can be read')).toMatchObject([
+      {
+        message: 'anon may read twofa_key, totp in every row.',
+        sql: 'revoke select on public.users from anon; grant select (id, password_login, otp_sent_at, name) on public.users to anon;',
+      },
+      {
+        message: 'anon may read token in every row. A key has it, so that nothing of the table is left to read.',
+        sql: 'revoke select on public.verification from anon;',
+      },
+    ])
+    expect(relations.find(({ object }) => object === 'table public.later')?.fix).toBe(
+      'grant select ("id", "name") on "public"."later" to "anon";',
+    )
+    for (const { sql } of advice) await service.db.query(sql)
+    expect(await advised()).toEqual([])
+    await service.db.query('drop table users, verification, later')
+  })
+  it('leaves alone what an extension brought', async () => {
+    await service.db.query(`create extension pg_stat_statements; grant select on pg_stat_statements to anon`)
+    expect(await advised()).not.toContainEqual(expect.stringContaining('pg_stat_statements'))
+    await service.db.query('drop extension pg_stat_statements')
+  })
   it('finds what no policy can keep from anybody', async () => {
     await service.db.query(`
       create materialized view calmed as select * from calm; grant select on calmed to anon, authenticated;
