@@ -99,13 +99,15 @@ export function typeSample(column: TypeBuilder): string {
     ) select ${column.json('u.c')}, json_build_array(${column.cursor('u.c')}) from u order by u.c desc`
 }
 
-const conditions = (value: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>): string =>
+const conditions = (subject: string, type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial'>): string =>
   [
     ...Object.values(operators).map(({ operand, render }) => {
-      const given = { presence: 'not null', values: type.operands('$2'), value: type.operand('$3') }[operand]
-      return render(value, given, ownOperators(type.order))
+      const value = type.operand('$3')
+      const pattern = type.order?.['~~'] === undefined ? '$3::text' : value
+      const given = { presence: 'not null', values: type.operands('$2'), value, pattern }[operand]
+      return render(subject, given, ownOperators(type.order))
     }),
-    ...Object.values(type.spatial ?? {}).map((decides) => `${decides}(${value}, ${type.operand('$3')})`),
+    ...Object.values(type.spatial ?? {}).map((decides) => `${decides}(${subject}, ${type.operand('$3')})`),
   ].join(' and ')
 
 /** Relations join by equal columns; which ones is for the manifest to say. */

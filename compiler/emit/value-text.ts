@@ -87,6 +87,8 @@ export function valuesText(column: ColumnSql): string {
   const cursor = column.alike ? '' : `, ${jsFunction('value', cursorPieces(column))}`
   const common = `values(${texts.map(jsString).join(', ')}, ${jsonText(column.json)}${cursor})`
   if (column.order !== undefined) return `{ ...${common}, ${orderText(column.order)} }`
+  if (column.composite)
+    return `{ ...${common}, operand: ${jsFunction('parameter', fromJson(column, hole('parameter')))} }`
   if (geo === undefined) return common
   return `{ ...${common}, ${operandsText(column)}, fromRecord: ${jsFunction('value', geoPieces(geo, value))} }`
 }
@@ -109,6 +111,13 @@ export const operandsText = (type: CastType): string =>
 /** From a text parameter to a value of the type. */
 export const operandPieces = (type: CastType, parameter: Hole): Pieces =>
   type.geo === undefined ? [parameter, operandCast(type)] : geoPieces(type.geo, parameter)
+
+/** From the text of a JSON object, as an element of a cursor shows a composite value, or of a list of objects. */
+function fromJson({ type, array }: CastType, text: Hole): Pieces {
+  if (!array) return [`pg_catalog.jsonb_populate_record(null::${type}, `, text, '::jsonb)']
+  const element = `pg_catalog.jsonb_populate_record(null::${type.replace(/\[\]$/, '')}, nullif(e, 'null'::jsonb))`
+  return [`array(select ${element} from pg_catalog.jsonb_array_elements(`, text, '::jsonb) e)']
+}
 
 /**
  * From the text of a GeoJSON geometry. Without a member `crs` its coordinates are in the reference system of the column, where

@@ -41,7 +41,7 @@ export const isCondition =
 
 function fits(
   scope: ValueScope,
-  { filter, type, maxLength }: ColumnFacts,
+  { filter, type }: ColumnFacts,
   column: AnnotatedColumn,
   { operator, value }: ConditionFacts,
 ): boolean {
@@ -54,7 +54,7 @@ function fits(
     return values.every((item) => typeof item === 'string' && labels.includes(item))
   }
   const [scalar, isValue] = constants[baseName(scope, column)] ?? []
-  return scalar === type.name && values.every((item) => isValue?.(item, maxLength ?? Number.POSITIVE_INFINITY) === true)
+  return scalar === type.name && values.every((item) => isValue?.(item) === true)
 }
 
 /** Those of the column's filter, for whoever sees its type. */
@@ -74,7 +74,7 @@ export function baseName({ types }: ValueScope, column: AnnotatedColumn): string
   return type?.name ?? ''
 }
 
-type IsValue = (value: FilterConstant, maxLength: number) => boolean
+type IsValue = (value: FilterConstant) => boolean
 
 const integer =
   (bits: bigint): IsValue =>
@@ -88,8 +88,7 @@ const long: IsValue = (value) =>
     ? digits.test(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
     : typeof value === 'number' && Number.isSafeInteger(value)
 
-const text: IsValue = (value, maxLength) =>
-  typeof value === 'string' && !value.includes('\0') && [...value].length <= maxLength
+const text: IsValue = (value) => typeof value === 'string' && !value.includes('\0')
 
 /** By Postgres type: what it maps to, and whether it can hold a value. */
 const constants: Readonly<Record<string, readonly [scalar: ScalarName, isValue: IsValue]>> = {

@@ -14,16 +14,19 @@ export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modi
   const element = type?.element == null ? null : scope.types.get(type.element)
   const own = type?.oid === oid ? modifier : domainModifier(scope, oid)
   const geo = asked.geo && type !== undefined ? geoOf(type, own) : {}
-  return { array: element !== null, plainDelimiter: (element ?? type)?.delimiter === ',', ...geo }
+  return {
+    array: element !== null,
+    plainDelimiter: (element ?? type)?.delimiter === ',',
+    ...geo,
+    ...((element ?? type)?.kind === 'c' && { composite: true }),
+  }
 }
 
-/** Types of pg_catalog whose explicit casts cut a value to the modifier's length; an assignment refuses it instead (manual 8.3, 8.10). */
-const cutting: ReadonlySet<string> = new Set(['varchar', 'bpchar', 'bit', 'varbit'])
-
 /**
- * The type that a column's operands are cast to: its own with the modifier, so that numbers are rounded as the column rounds them,
- * but without one where a cast would cut. Domains are looked through: a cast to one casts to its base type's modifier first.
- * With `domains` a value is compared as what lies under the domain, whose checks are for what is written.
+ * The type that a column's operands are cast to: its own, without the modifier of a type of pg_catalog, to which a cast would cut or
+ * round: a comparison is of the value that was sent, and what is written an assignment holds to the modifier (manual 8.1 to 8.3,
+ * 8.5, 8.10). A list of a domain is cast to a list of what lies under it, where that has a modifier. With `domains` a value is
+ * compared as what lies under the domain, whose checks are for what is written.
  */
 export function castText(
   scope: ModelScope,
@@ -37,7 +40,7 @@ export function castText(
   const element = scope.types.get(type)?.element ?? null
   const named = scope.types.get(element ?? type)
   const bottom = named?.kind === 'd' ? domainBase(scope, named) : named
-  if (bottom?.schema !== 'pg_catalog' || !cutting.has(bottom.name)) return typeText
+  if (bottom?.schema !== 'pg_catalog' || (named?.kind === 'd' && domainModifier(scope, named.oid) < 0)) return typeText
   return element === null ? bottom.text : `${bottom.text}[]`
 }
 

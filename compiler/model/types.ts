@@ -56,6 +56,8 @@ export interface CastSql {
   readonly plainDelimiter: boolean
   /** For what is served as GeoJSON. */
   readonly geo?: GeoSql
+  /** Of a composite value, or of a list of them, which cursors and node ids show as JSON. */
+  readonly composite?: true
   /** What compares values, where that is not what `<` and so on find on the search path. */
   readonly order?: OrderSql
 }

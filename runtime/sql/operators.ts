@@ -4,8 +4,11 @@
  */
 
 interface Operator {
-  /** `value`: one operand of the column's type; `values`: a list; `presence`: NULL or NOT_NULL. */
-  readonly operand: 'value' | 'values' | 'presence'
+  /**
+   * `value`: one operand of the column's type; `values`: a list; `pattern`: a text, unless the type has operators of its own;
+   * `presence`: NULL or NOT_NULL.
+   */
+  readonly operand: 'value' | 'values' | 'pattern' | 'presence'
   readonly help: string
   /**
    * SQL condition from the column and the operand, both finished expressions.
@@ -59,16 +62,16 @@ export const operators = {
     render: (column, list, own) => `${column} ${own('=') ?? '='} any (${list})`,
   },
   is: { operand: 'presence', help: 'Null or not null.', render: (column, presence) => `${column} is ${presence}` },
-  like: { operand: 'value', help: 'Matches this SQL LIKE pattern.', render: matching('like', '~~') },
+  like: { operand: 'pattern', help: 'Matches this SQL LIKE pattern.', render: matching('like', '~~') },
   ilike: {
-    operand: 'value',
+    operand: 'pattern',
     help: 'Matches this SQL LIKE pattern, upper and lower case alike.',
     render: matching('ilike', '~~*'),
   },
-  startsWith: { operand: 'value', help: 'Begins with this text; it holds no wildcards.', render: infix('^@') },
-  regex: { operand: 'value', help: 'Matches this POSIX regular expression.', render: matching('~', '~') },
+  startsWith: { operand: 'pattern', help: 'Begins with this text; it holds no wildcards.', render: infix('^@') },
+  regex: { operand: 'pattern', help: 'Matches this POSIX regular expression.', render: matching('~', '~') },
   iregex: {
-    operand: 'value',
+    operand: 'pattern',
     help: 'Matches this POSIX regular expression, upper and lower case alike.',
     render: matching('~*', '~*'),
   },

@@ -47,6 +47,7 @@ export type OperandField = readonly [
 export const operandType = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
   switch (operators[name].operand) {
     case 'value':
+    case 'pattern':
       return type
     case 'values':
       return new GraphQLList(new GraphQLNonNull(type))

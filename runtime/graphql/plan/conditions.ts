@@ -28,16 +28,14 @@ export interface Compared {
   /** Whether conditions on its elements are there. */
   readonly elements?: boolean
   readonly geo: boolean
-  readonly maxLength: number | null
 }
 
-const columnSubject = ({ column, type, maxLength }: ColumnFacts): Compared => ({
+const columnSubject = ({ column, type }: ColumnFacts): Compared => ({
   subject: { column },
   form: formOf(type),
   list: type?.list === true,
   elements: hasElementFilter(type),
   geo: isGeo(type),
-  maxLength,
 })
 
 /** The conditions of a filter on a column. */
@@ -71,7 +69,6 @@ function planAttributes(
               list: item.type.list,
               elements: hasElementFilter(item.type),
               geo: isGeo(item.type),
-              maxLength: null,
             },
             value,
           )
@@ -100,7 +97,7 @@ const planOne = (compared: Compared, name: string, operand: Input): Filter =>
 /** Conditions on the elements of a list; those of `every` that are empty are none. */
 function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
   if (input.kind !== 'object') return null
-  const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false, maxLength: null }
+  const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false }
   const of = planValue(element, input)
   return of === null && quantifier === 'every' ? null : { kind: 'elements', ...subject, quantifier, of }
 }
@@ -126,7 +123,7 @@ function partOf(subject: Subject): Pick<Compared, 'subject' | 'form'> {
 
 const nullSlot: Slot = { kind: 'constant', value: null }
 
-function planOperator({ subject, list, maxLength }: Compared, operator: OperatorName, operand: Input): Filter {
+function planOperator({ subject, list }: Compared, operator: OperatorName, operand: Input): Filter {
   const { operand: wants } = operators[operator]
   if (wants === 'presence') {
     if (operand.kind !== 'leaf') throw badArgument('Error transpiling Is filter value type')
@@ -134,7 +131,8 @@ function planOperator({ subject, list, maxLength }: Compared, operator: Operator
   }
   const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
   const isArray = wants === 'values' || list
-  const value: Value = { slot, encoding: isArray ? { kind: 'array', maxLength } : { kind: 'scalar', maxLength } }
+  // The length rule is for what is written (spec/graphql.md 3.4).
+  const value: Value = { slot, encoding: { kind: isArray ? 'array' : 'scalar', maxLength: null } }
   return { kind: 'compare', ...subject, operator, operand: wants, value }
 }
 

@@ -6,8 +6,8 @@ import { badArgument } from '../protocol/failures.ts'
  * Cursors and node ids: base64 of the JSON text that Postgres made (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep their digits.
  */
 
-/** What an element stands for: a value's text, the elements of an array, or a JSON document. */
-export type ElementForm = 'text' | 'list' | 'json'
+/** What an element stands for: a value's text, the elements of an array, a JSON document, or an array of those. */
+export type ElementForm = 'text' | 'list' | 'json' | 'json-list'
 
 /** Elements as they were read, numbers with all their digits. */
 export type Elements = readonly unknown[]
@@ -35,12 +35,18 @@ function decode(token: string): Elements | Step {
   return Array.isArray(value) ? value : 'array'
 }
 
+/** Whether an element is a null of SQL: JSON has a value of that name, and nothing but keys, which are never null, is JSON. */
+export const isNullElement = (element: unknown, form: ElementForm): boolean => element === null && form !== 'json'
+
 /** An element as text to be cast to the type of its column; null stays null. */
 export function elementText(element: unknown, form: ElementForm): string | null {
-  if (element === null) return null
+  if (isNullElement(element, form)) return null
   if (form === 'json') return stringify(element) ?? null
-  return form === 'list' && Array.isArray(element) ? arrayText(element.map(itemOf)) : plainText(element)
+  if (!Array.isArray(element) || form === 'text') return plainText(element)
+  return arrayText(element.map(form === 'list' ? itemOf : documentOf))
 }
+
+const documentOf = (element: unknown): ArrayItem => (element === null ? null : (stringify(element) ?? null))
 
 const itemOf = (element: unknown): ArrayItem =>
   Array.isArray(element) ? element.map(itemOf) : element === null ? null : plainText(element)

@@ -51,10 +51,7 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
       const computed = filterComputed(planner.visible, entity).get(name)
       if (computed !== undefined) {
         const { function: fn, type } = computed
-        return planValue(
-          { subject: { computed: fn }, form: formOf(type), list: false, geo: isGeo(type), maxLength: null },
-          input,
-        )
+        return planValue({ subject: { computed: fn }, form: formOf(type), list: false, geo: isGeo(type) }, input)
       }
       const related = filterRelations(planner.visible, entity).get(name)
       if (related !== undefined) return planRelated(planner, related, input)
@@ -107,6 +104,7 @@ export function nodeKey(entity: EntityFacts, slot: Slot, token: string): Filter 
 /** How a value of this column stands in a cursor or node id. */
 export function elementForm(entity: EntityFacts, name: string): ElementForm {
   const type = entity.columns.find((column) => column.column === name)?.type
-  if (type?.list === true) return 'list'
-  return type?.kind === 'scalar' && type.name === 'JSON' ? 'json' : 'text'
+  const isJson = type?.kind === 'scalar' && type.name === 'JSON'
+  if (type?.list === true) return isJson ? 'json-list' : 'list'
+  return isJson ? 'json' : 'text'
 }

@@ -106,30 +106,29 @@ function planCondition(planned: GroupPlan, name: string, input: Input): Filter |
     case 'count':
       return combined(
         'all',
-        planCompared(() => countId(planned), null, input),
+        planCompared(() => countId(planned), input),
       )
     case 'percentile':
       return combined(
         'all',
-        percentilesIn<Filter>(planned, input, (idOf, value) => planCompared(idOf, null, value)),
+        percentilesIn<Filter>(planned, input, (idOf, value) => planCompared(idOf, value)),
       )
     default: {
       const figure = asFigure(name)
       if (figure === undefined) return null
-      const conditions = figuresIn<Filter>(planned, figure, input, (field, column, value) => {
-        const isOfColumn = figure === 'min' || figure === 'max'
-        return planCompared(() => figureId(planned, figure, field, column), isOfColumn ? column.maxLength : null, value)
-      })
+      const conditions = figuresIn<Filter>(planned, figure, input, (field, column, value) =>
+        planCompared(() => figureId(planned, figure, field, column), value),
+      )
       return combined('all', conditions)
     }
   }
 }
 
 /** What is said of a value of a group, if anything. */
-function planCompared(idOf: () => string, maxLength: number | null, input: Input): readonly Filter[] {
+function planCompared(idOf: () => string, input: Input): readonly Filter[] {
   if (input.kind !== 'object' || input.fields.length === 0) return []
   const subject = { column: idOf() }
-  const condition = planValue({ subject, form: undefined, list: false, geo: false, maxLength }, input)
+  const condition = planValue({ subject, form: undefined, list: false, geo: false }, input)
   return condition === null ? [] : [condition]
 }
 

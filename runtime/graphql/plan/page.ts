@@ -1,6 +1,6 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { decodeCursor, type ElementForm } from './cursors-and-node-ids.ts'
+import { decodeCursor, isNullElement, type ElementForm } from './cursors-and-node-ids.ts'
 import { elementForm } from './filter.ts'
 import { isGiven, type Input } from './input.ts'
 import type { OrderKey, OrderTerm, Page } from './types.ts'
@@ -65,7 +65,7 @@ function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input):
     const form = orderedForm(entity, order[index]?.column ?? '')
     // What follows the name of a type is the key of a row of that type.
     const of = typeAt >= 0 && index > typeAt ? { of: { at: typeAt, name: entity.name } } : {}
-    return value === null ? null : { slot, encoding: { kind: 'cursor', index, form, ...of } }
+    return isNullElement(value, form) ? null : { slot, encoding: { kind: 'cursor', index, form, ...of } }
   })
 }
 

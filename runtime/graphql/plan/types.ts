@@ -26,7 +26,7 @@ export type Filter =
   | (Subject & {
       readonly kind: 'compare'
       readonly operator: string
-      readonly operand: 'value' | 'values'
+      readonly operand: 'value' | 'values' | 'pattern'
       readonly value: Value
     })
   /** One column of the row with another one, by their SQL names. */

@@ -90,8 +90,12 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
   const { render } = operators[filter.operator as OperatorName]
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
-    const typed = applied(filter.operand === 'values' ? type.operands : type.operand, operand)
     const own = ownOperators(type.order)
+    // A pattern is cut and padded by nothing.
+    const isText = filter.operand === 'pattern' && own('~~') === undefined
+    const typed = isText
+      ? sql`${operand}::text`
+      : applied(filter.operand === 'values' ? type.operands : type.operand, operand)
     return sql`(${written(([left = '', right = '']) => render(left, right, own), [value, typed])})`
   }
 }

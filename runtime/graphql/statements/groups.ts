@@ -159,13 +159,7 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
   const element = scope.ordered(key.of)
   if (key.recurring !== undefined)
     return number(sql`${recurringOf(builder, key.recurring, key.zone, element.value)}::int8`, '::int8')
-  const value = stretchOf(builder, key, element.value)
-  // Multiples of a width may have more digits than the column takes.
-  const isFiner = key.width !== undefined && builder.operand('').startsWith('::numeric')
-  return {
-    element: { ...element, value, ...(isFiner && { operand: number(value, '::numeric').element.operand }) },
-    builder,
-  }
+  return { element: { ...element, value: stretchOf(builder, key, element.value) }, builder }
 }
 
 /** The column in which a key ends. */

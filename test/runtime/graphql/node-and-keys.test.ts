@@ -23,6 +23,12 @@ const sql = `
   create table coded (value code primary key);
   create table listed (value int[] primary key);
   create table document (value jsonb primary key);
+  create table documents (value jsonb[] primary key);
+  create table document_with_null (value jsonb primary key);
+  create type inner_part as (at timestamptz, tags text[]);
+  create type pair as (some_label text, a numeric, part inner_part, doc jsonb);
+  create table paired (value pair primary key, n int);
+  create table pairs (value pair[] primary key, n int);
   create table "Mixed Case" ("The Key" int primary key, body text);
   comment on table "Mixed Case" is '@graphql({"name": "mixed"})';
   comment on column "Mixed Case"."The Key" is '@graphql({"name": "theKey"})';
@@ -54,6 +60,11 @@ const sql = `
   insert into coded values ('c');
   insert into listed values ('{1,2}'), ('{3}');
   insert into document values ('[1, 2]'), ('"text"'), ('{"a": "b"}');
+  insert into document_with_null values ('null'), ('[null]');
+  insert into documents values (array['"a"', null, '{"b": [1]}']::jsonb[]), (array['1']::jsonb[]);
+  insert into paired values (row('a "b", (c)', 1.50, row('2024-01-01 10:00:00.123456Z', '{a,"b c"}'), '{"x": "y"}')::pair, 1),
+    (row('', null, null, null)::pair, 2), (row(null, 9007199254740993.1, row(null, '{}'), '"s"')::pair, 3);
+  insert into pairs values (array[row('a', 1, null, null), null, row('b', 2, null, '[1]')]::pair[], 1), ('{}', 2);
   insert into "Mixed Case" values (1, 'mixed');
   insert into included values (1, 'more');
   insert into loose values (1, 'a'), (1, 'b'), (null, 'c'), (2, 'd');
@@ -188,6 +199,24 @@ describe('7.1 nodeId', () => {
       expect(pages).toEqual(key.map((value) => (value === '"text"' ? 'text' : value)))
     }
   })
+  it.each([
+    ['document_with_null', 'value', 2],
+    ['documents', 'value', 2],
+    ['paired', 'n', 3],
+    ['pairs', 'n', 2],
+  ])('finds rows by a key that is a composite value or JSON, in either direction: %s', async (table, field, count) => {
+    const page = async (args: string) =>
+      (await ask(`{ page: ${table}Collection(${args}) { edges { cursor node { nodeId ${field} } } } }`)).page.edges
+    const all = await page('first: 9')
+    expect(all).toHaveLength(count)
+    for (const [index, { cursor, node }] of all.entries()) {
+      expect(await page(`first: 9, after: "${cursor}"`)).toEqual(all.slice(index + 1))
+      expect(await page(`last: 9, before: "${cursor}"`)).toEqual(all.slice(0, index))
+      expect(await page(`filter: { nodeId: { eq: "${node.nodeId}" } }`)).toEqual([all[index]])
+      const found = await ask(`{ node(nodeId: "${node.nodeId}") { nodeId ... on ${table} { ${field} } } }`)
+      expect(found.node).toEqual(node)
+    }
+  })
   it('filters its own table and refuses others', async () => {
     const ids = (filter: string) => `{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
     const second = account('2')
@@ -243,12 +272,16 @@ describe('7.2 node', () => {
       'country',
       'day',
       'document',
+      'document_with_null',
+      'documents',
       'flag',
       'included',
       'listed',
       'loose',
       'mixed',
       'padded',
+      'paired',
+      'pairs',
       'price',
       'product',
       'product_view',

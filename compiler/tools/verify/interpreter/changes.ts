@@ -1,5 +1,5 @@
 import type { ApiTable } from './api-types.ts'
-import { readOperand } from './conditions.ts'
+import { readInput } from './conditions.ts'
 import { operatorNames, applied, steps, type OperatorName } from './operators.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
@@ -51,7 +51,7 @@ const columnOf = (inputs: ReadonlyMap<string, ColumnSketch> | undefined, field: 
 const readSet = (world: World, table: ApiTable, input: Json | undefined): readonly Named[] =>
   Object.entries((input ?? {}) as Readonly<Record<string, Json>>).map(([field, given]) => {
     const { name, type } = columnOf(table.updates, field)
-    const value = readOperand(world, type, given)
+    const value = readInput(world, type, given)
     return { column: name, field, by: 'set', change: () => value }
   })
 

@@ -5,7 +5,7 @@ import { readOwnOperator } from './own-operators.ts'
 import { matches } from './patterns.ts'
 import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
-import { compareValues, operatorHolds, quantifiers, readValue, rulesOf } from './types.ts'
+import { compareValues, operatorHolds, quantifiers, readCompared, readValue, rulesOf } from './types.ts'
 import {
   compositeNamed,
   type ColumnSketch,
@@ -94,10 +94,10 @@ export function readColumn(
   )
 }
 
-/** Of a list, as it is compared: the length rule is one of columns that are no arrays (spec/graphql.md 3.4). */
+/** Of a list, as it is compared. */
 function elementType(type: ColumnType): ColumnType {
-  const { elementDomain: _, domain: __, length: ___, ...rest } = type
-  return { ...rest, base: rest.base === 'varchar(5)' ? 'text' : rest.base, list: false }
+  const { elementDomain: _, domain: __, ...rest } = type
+  return { ...rest, list: false }
 }
 
 /** Conditions on the elements of a list (spec/graphql.md 17.1); of no list nothing is known. */
@@ -181,10 +181,10 @@ function readOperator(
   const meets = readOwnOperator(type.base, operator, input)
   if (meets !== undefined) return (row) => meets(valueOf(row))
   if (operator === 'in') {
-    const list = asList(input).map((item) => readOperand(world, type, item))
+    const list = asList(input).map((item) => readCompared(world, type, item))
     return (row) => isIn(world, type, valueOf(row), list)
   }
-  const operand = readOperand(world, type, input)
+  const operand = readCompared(world, type, input)
   return (row) => {
     const value = valueOf(row)
     return value === null ? null : compareBy(world, type, operator, value, operand)
@@ -192,7 +192,7 @@ function readOperator(
 }
 
 /** Texts that are too long for the column are refused before anything runs (spec/graphql.md 3.4). */
-export function readOperand(world: World, type: ColumnType, input: Json): Value {
+export function readInput(world: World, type: ColumnType, input: Json): Value {
   const maxLength = type.length ?? rulesOf(type).maxLength
   if (!type.list && maxLength !== null && typeof input === 'string' && [...input].length > maxLength) {
     throw new Refused(`Invalid input for String type. Maximum character length ${maxLength}`)

@@ -19,7 +19,7 @@ import { Refused } from './refusal.ts'
 import { relatedRows, type Surroundings } from './related.ts'
 import type { Row } from './store.ts'
 import { decodeToken } from './tokens.ts'
-import { compareValues, readValue } from './types.ts'
+import { compareValues, readCompared } from './types.ts'
 import type { ColumnSketch, Json, Value, World } from './world.ts'
 
 /** The conjunction of a filter's entries; null when nothing is asked for (spec/graphql.md 4.2, 4.3). */
@@ -122,7 +122,7 @@ export const valuesCondition = (
 ): Condition =>
   equalCondition(
     world,
-    values.map(([column, input]) => [column, readValue(world, column.type, input ?? null)]),
+    values.map(([column, input]) => [column, readCompared(world, column.type, input ?? null)]),
   )
 
 const equalCondition =

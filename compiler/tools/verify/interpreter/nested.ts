@@ -5,7 +5,7 @@ import { nestedFields, type NestedField } from './nested-api.ts'
 import { isSame } from './constraints.ts'
 import { Refused } from './refusal.ts'
 import { visibleRows, type Row, type Store } from './store.ts'
-import { compareValues, readValue } from './types.ts'
+import { compareValues, readCompared } from './types.ts'
 import type { Json, Value } from './world.ts'
 import { putRows, readCells, readConflict, type Conflict, type Written } from './write.ts'
 
@@ -271,7 +271,7 @@ export function found(
 ): Row {
   const key = keyOf(field, connect) ?? new Map()
   const wanted = [...key].map(
-    ([name, column]) => [column.name, column.type, readValue(world, column.type, connect[name] ?? null)] as const,
+    ([name, column]) => [column.name, column.type, readCompared(world, column.type, connect[name] ?? null)] as const,
   )
   const there = visibleRows(store, field.target.sketch, claims)
   const row = there

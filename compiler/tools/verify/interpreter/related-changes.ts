@@ -18,7 +18,7 @@ import {
 import { Refused } from './refusal.ts'
 import { changedFields, relatedArgument, relatedMembers, type ChangedField, type RelatedMember } from './related-api.ts'
 import { allowsIn, visibleRows, type Row, type Store } from './store.ts'
-import { compareValues, readValue } from './types.ts'
+import { compareValues, readCompared } from './types.ts'
 import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 import { change, reachable, readRows, removeAll, withPresets, type Written } from './write.ts'
 
@@ -310,7 +310,7 @@ function updateChildren(context: Context, store: Store, field: ChangedField, row
 /** @throws Refused where two objects have one key; one with a null is no row's either */
 function checkTwins({ world }: Context, key: ReadonlyMap<string, ColumnSketch>, objects: readonly Fields[]): void {
   const values = objects.map((object) =>
-    [...key].map(([name, { type }]) => [type, readValue(world, type, object[name] ?? null)] as const),
+    [...key].map(([name, { type }]) => [type, readCompared(world, type, object[name] ?? null)] as const),
   )
   const twin = values.find((one, index) =>
     values

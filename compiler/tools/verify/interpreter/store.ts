@@ -1,6 +1,6 @@
 import type { Claims } from './policies.ts'
 import { allows } from './policies.ts'
-import type { Command, TableSketch, Value, World } from './world.ts'
+import { columnNamed, type Command, type TableSketch, type Value, type World } from './world.ts'
 
 /**
  * A row by column name. Rows and stores are never changed: a change makes new ones, and the old store is the snapshot
@@ -55,3 +55,7 @@ export const visibleRows = (...asked: Parameters<typeof readableRows>): readonly
 
 export const hasKey = ({ primaryKey }: Pick<TableSketch, 'primaryKey'>, row: Row): boolean =>
   primaryKey.every((name) => (row.get(name) ?? null) !== null)
+
+/** Whether it has to be looked at. */
+export const mayLackKey = (table: TableSketch): boolean =>
+  table.primaryKey.some((name) => !columnNamed(table, name).notNull)

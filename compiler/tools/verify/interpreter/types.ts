@@ -254,6 +254,12 @@ export function readValue(world: World, type: ColumnType, input: Json): Value {
   return rulesOf(type).canon(input)
 }
 
+/** A value that is compared is held to no length and to no digits behind the point (spec/graphql.md 3.4). */
+export function readCompared(world: World, type: ColumnType, input: Json): Value {
+  const { scale: _, ...rest } = type
+  return readValue(world, { ...rest, base: type.base === 'numeric(8,2)' ? 'numeric' : type.base }, input)
+}
+
 const mappingsOf = (world: World, type: ColumnType): Readonly<Record<string, string>> =>
   world.enums.find((item) => item.name === type.enum)?.mappings ?? {}
 

@@ -4,13 +4,13 @@ import { readChanges, readNamed, type Change } from './changes.ts'
 import { isSame, removeRows, requireValid, violations } from './constraints.ts'
 import { amongMeant, isMeant, markChange, mayBeDeleted } from './deleted.ts'
 import { surroundingsOf, type Context } from './context.ts'
-import { readOperand, type Condition } from './conditions.ts'
+import { readInput, type Condition } from './conditions.ts'
 import { readFilter } from './filter.ts'
 import type { Claims } from './policies.ts'
 import type { Surroundings } from './related.ts'
 import { Refused } from './refusal.ts'
-import { allowsIn, rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
-import { compareValues, readValue } from './types.ts'
+import { allowsIn, mayLackKey, rowsOf, visibleRows, withRows, type Row, type Store } from './store.ts'
+import { compareValues, readCompared } from './types.ts'
 import type { ColumnSketch, Json, TableSketch, UniqueSketch, Value, World } from './world.ts'
 
 /**
@@ -34,7 +34,7 @@ export function readCells(world: World, inputs: ReadonlyMap<string, ColumnSketch
     Object.entries(input as Record<string, Json>).map(([field, value]) => {
       const column = inputs.get(field)
       if (column === undefined) throw new Error(`there is no input ${field}`)
-      return [column.name, readOperand(world, column.type, value)]
+      return [column.name, readInput(world, column.type, value)]
     }),
   )
 }
@@ -256,7 +256,11 @@ function affectedRows(
   const { claims } = context
   const filter = readFilter(surroundingsOf(context, store), table, arg('filter'))
   const condition = amongMeant(table, arg('deleted'), filter)
-  const reads = changeReads || filter !== null || (mayBeDeleted(table.sketch) && arg('deleted') !== 'WITH')
+  const reads =
+    changeReads ||
+    filter !== null ||
+    mayLackKey(table.sketch) ||
+    (mayBeDeleted(table.sketch) && arg('deleted') !== 'WITH')
   const rows = visibleRows(store, table.sketch, claims, command)
     .filter((row) => !reads || allowsIn(store, table.sketch, claims, 'select', row))
     .filter((row) => condition(row) === true)
@@ -357,7 +361,7 @@ export function reachable(
   deleted: Json | undefined,
 ): readonly Row[] {
   const wanted = [...key].map(
-    ([field, { name, type }]) => [name, type, readValue(world, type, valueOf(field) ?? null)] as const,
+    ([field, { name, type }]) => [name, type, readCompared(world, type, valueOf(field) ?? null)] as const,
   )
   const hasKey = (row: Row): boolean =>
     wanted.every(([name, type, value]) => {
@@ -416,7 +420,7 @@ export function writeRows(context: Context, store: Store, field: RowWrite, arg: 
   const { world } = context
   const rows = readRows(world, field.table, arg)
   const keys = rows.map(({ given }) =>
-    [...field.key].map(([name, { type }]) => [type, readValue(world, type, given[name] ?? null)] as const),
+    [...field.key].map(([name, { type }]) => [type, readCompared(world, type, given[name] ?? null)] as const),
   )
   const isTwin = (index: number): boolean =>
     keys

@@ -151,12 +151,6 @@ export const patternOperands: Readonly<Record<string, readonly string[]>> = {
   startsWith: ['a', '', 'a%', 'É', '😀', 'A'],
 }
 
-/** A text that is too long for the column would be refused (spec/graphql.md 3.4). */
-const fitting = (
-  texts: readonly string[],
-  { type: { length = Number.POSITIVE_INFINITY } }: ColumnSketch,
-): readonly string[] => texts.filter((text) => Buffer.byteLength(text) <= length)
-
 export function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operator: string): Tree | undefined {
   const { draw } = scene
   const lists = column.type.list ? ` on lists${column.type.base === 'enum' ? ' of enums' : ''}` : ''
@@ -173,9 +167,9 @@ export function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch,
   const declared = isList ? `[${type}!]` : type
   if (draw.chance(4)) return absent(scene, declared)
   if (draw.chance(5)) return place(scene, declared, null)
-  if (column.type.base === 'varchar(5)' && !isList && scene.spoil()) return 'äöüßéa'
+  if (column.type.base === 'varchar(5)' && !isList && draw.chance(5)) return 'äöüßéa'
   if (patternOperands[operator] !== undefined && column.type.base === 'text' && draw.chance(70))
-    return place(scene, declared, draw.pick(fitting(patternOperands[operator] ?? [], column)))
+    return place(scene, declared, draw.pick(patternOperands[operator] ?? []))
   if (patternOperands[operator] !== undefined && operator !== 'startsWith') return place(scene, declared, 'a')
   const one = (): Tree | undefined => {
     const value = columnValue(scene, table, column)
