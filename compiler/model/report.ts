@@ -7,6 +7,7 @@ import type {
   ReportFacts,
 } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
+import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/types.ts'
 import { nameFunction, nameRelation, relationWord } from '../report/object-name.ts'
@@ -30,16 +31,21 @@ export function buildReport(
     inOrder(order, objects)
       .map(({ object }) => object)
       .filter(({ schema }) => schemas.includes(schema))
+  const functions = annotated.functions.filter(({ schema }) => schemas.includes(schema)).sort(bySignature)
   const told = groupBy(diagnostics, ({ object }) => object)
   const variants = groupBy(annotated.functions, ({ name }) => name)
   const isOverloaded = ({ name }: AnnotatedFunction): boolean => (variants.get(name)?.length ?? 0) > 1
   return {
     schemas,
     relations: asked(annotated.relations).map((relation) => relationOf(manifest, relation, told)),
-    functions: asked(annotated.functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), told)),
+    functions: asked(functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), told)),
     remarks: diagnostics.map(({ code, severity, object, message, fix }) => ({ code, severity, object, message, fix })),
   }
 }
+
+/** The catalogue lists those of one name in the order in which they were made. */
+const bySignature = (a: AnnotatedFunction, b: AnnotatedFunction): number =>
+  compareBytes(nameFunction(a), nameFunction(b))
 
 type DiagnosticsByObject = ReadonlyMap<string, readonly Diagnostic[]>
 
