@@ -53,6 +53,7 @@ const bases: Readonly<Record<string, BaseType>> = {
   timestamptz: 'timestamptz',
   uuid: 'uuid',
   jsonb: 'jsonb',
+  bytea: 'bytea',
 }
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
@@ -123,6 +124,7 @@ function modified(base: BaseType, modifier: number, collation: Collation): Colum
     case 'timestamptz':
       return modifier < 0 || modifier >= 3 ? plain(base) : plain('other')
     case 'bool':
+    case 'bytea':
     case 'composite':
     case 'date':
     case 'enum':

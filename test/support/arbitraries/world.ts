@@ -32,6 +32,7 @@ import { directions } from '../../../compiler/tools/verify/questions/page.ts'
 import { choices, drawFrom, fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
+import { withHeirs } from './heirs.ts'
 import { drawValue, orDomain } from '../../../compiler/tools/verify/questions/values.ts'
 
 /** Catalogues with their data and roles. */
@@ -81,7 +82,7 @@ function withAsides(draw: Draw, world: World): World {
   const ordered = withDefaultOrders(draw, drawn)
   const shaped = withAccess(draw, withDeprecated(draw, draw.chance(20) ? { ...ordered, live: true } : ordered))
   const linked = withUnions(draw, withLinks(draw, withSoftDeletes(draw, withDefaultFilters(draw, shaped))))
-  return withTwin(draw, withInterfaces(draw, linked))
+  return withHeirs(draw, withTwin(draw, withInterfaces(draw, linked)))
 }
 
 /** A table with the columns and rows of another one, so that they have more in common than tables by chance. */
@@ -334,7 +335,7 @@ function orComposite(draw: Draw, world: World, type: ColumnType): ColumnType {
   return { ...plain('composite'), composite: draw.pick(composites).name }
 }
 
-const enumLabels = ['low', 'high', 'Mid', 'odd label', 'ünï', 'null', 'a,b', 'with"quote']
+const enumLabels = ['low', 'true', 'high', 'Mid', 'odd label', 'ünï', 'null', 'false', 'a,b', 'with"quote']
 
 function drawEnums(draw: Draw): readonly EnumSketch[] {
   if (!draw.chance(60)) return []
@@ -369,6 +370,26 @@ const keyBases: readonly BaseType[] = [
   'numeric',
   'date',
 ]
+/** Not drawn as keys until cursors and node ids hold them: rows of composite types, and JSON with its null. */
+const drawsObjectsAsKeys = false
+
+/** Types of which keys are seldom made, and which cursors and node ids hold all the same. */
+const oddKeyTypes = (world: World): readonly ColumnType[] => [
+  { ...plain('text'), list: true },
+  { ...plain('int4'), list: true },
+  { ...plain('numeric'), list: true },
+  plain('int4range'),
+  plain('bytea'),
+  plain('inet'),
+  ...world.enums.map(({ name }): ColumnType => ({ base: 'enum', list: true, enum: name })),
+  ...(drawsObjectsAsKeys
+    ? [
+        plain('jsonb'),
+        ...(world.composites ?? []).map(({ name }): ColumnType => ({ ...plain('composite'), composite: name })),
+      ]
+    : []),
+]
+
 const bases: readonly BaseType[] = [
   'int4',
   'text',
@@ -402,8 +423,10 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
   const form = draw.int(10)
   if (form < 4) return [key('id', plain('int4'), draw.chance(50) ? { kind: 'identity' } : { kind: 'none' })]
   const [kind] = world.enums
-  const type = (): ColumnType =>
-    kind !== undefined && draw.chance(15) ? { base: 'enum', list: false, enum: kind.name } : plain(draw.pick(keyBases))
+  const type = (): ColumnType => {
+    if (draw.chance(25)) return draw.pick(oddKeyTypes(world))
+    return kind !== undefined && draw.chance(20) ? { ...plain('enum'), enum: kind.name } : plain(draw.pick(keyBases))
+  }
   if (form < 7)
     return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
   return ['b', 'a', draw.pick(['c', 'Key C', 'A'])].slice(0, 2 + draw.int(2)).map((name) => {
@@ -416,7 +439,7 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
 const orSpecial = (draw: Draw, type: ColumnType): ColumnType =>
   draw.chance(25) ? plain(draw.pick(specialBases)) : type
 
-const specialBases: readonly BaseType[] = ['jsonb', 'tsvector', 'int4range', 'int4multirange', 'inet', 'ltree']
+const specialBases: readonly BaseType[] = ['jsonb', 'tsvector', 'int4range', 'int4multirange', 'inet', 'ltree', 'bytea']
 
 function drawColumn(draw: Draw, world: World, names: Set<string>): ColumnSketch {
   const plainly = orSpecial(draw, orDomain(draw, world, drawType(draw, world)))
@@ -533,6 +556,8 @@ function addUnique(draw: Draw, table: Linked, columns: readonly string[]): Linke
 }
 
 function drawPolicies(draw: Draw, columns: readonly ColumnSketch[]): readonly PolicySketch[] {
+  // As of a contact form: rows are written, and nobody reads them.
+  if (draw.chance(25)) return [{ command: 'insert', condition: { kind: 'always' } }]
   const owners = columns.filter((column) => column.type.base === 'text' && !column.type.list)
   const conditions: readonly PolicySketch['condition'][] = [
     { kind: 'always' },
@@ -560,9 +585,15 @@ function drawGrants(draw: Draw, table: Linked): Grants {
 function fill(draw: Draw, world: World): World {
   let filled = world
   for (const table of world.tables) {
+    // Columns that are null mostly: of them there are groups, pages and figures of nulls alone.
+    const empty = new Set(draw.some(table.columns, 15).map(({ name }) => name))
     const wanted = draw.pick([3, 5, 2, 8, 0, 4])
     for (let index = 0; index < wanted; index += 1) {
-      const row = table.columns.map((column) => drawCell(draw, filled, table, column, index))
+      const row = table.columns.map((column) =>
+        empty.has(column.name) && !column.notNull && draw.chance(80)
+          ? null
+          : drawCell(draw, filled, table, column, index),
+      )
       const next = withRow(filled, table.name, linkRow(draw, filled, table, row))
       if (violations(next, storeOf(next)).length === 0) filled = next
     }
@@ -573,7 +604,10 @@ function fill(draw: Draw, world: World): World {
 function drawCell(draw: Draw, world: World, table: TableSketch, column: ColumnSketch, index: number): Value {
   if (!column.notNull && draw.chance(35)) return null
   const isSimpleKey =
-    table.primaryKey.length === 1 && table.primaryKey[0] === column.name && column.type.base === 'int4'
+    table.primaryKey.length === 1 &&
+    table.primaryKey[0] === column.name &&
+    column.type.base === 'int4' &&
+    !column.type.list
   return isSimpleKey ? index + 1 : drawValue(draw, world, column.type)
 }
 

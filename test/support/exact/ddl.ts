@@ -101,7 +101,29 @@ function tableSql(world: World, table: TableSketch): string {
     ...table.columns.map((column) => columnSql(world, column)),
     `constraint ${ident(name)} primary key (${list(table.primaryKey)})`,
   ]
-  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};`
+  return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};${heirSql(table)}`
+}
+
+/** In a schema that nobody is served of. */
+const heirName = ({ name }: TableSketch): string => `parts."${sha256Hex(name).slice(0, 32)} heir"`
+
+/** From PostgreSQL 18 on heirs have the NOT NULL of their parents unless these say otherwise. */
+function heirSql(table: TableSketch): string {
+  if (table.heir === undefined) return ''
+  const [own, heir] = [ident(table.name), heirName(table)]
+  const loosened = table.heir.nullable.map(
+    (column) => `alter table ${own} alter ${ident(column)} drop not null, add not null ${ident(column)} no inherit;`,
+  )
+  const dropped = table.heir.nullable.map((column) => `alter table ${heir} alter ${ident(column)} drop not null;`)
+  return `
+create schema if not exists parts;
+do $heir$ begin
+  if current_setting('server_version_num')::int >= 180000 then
+    ${[...loosened, `create table ${heir} () inherits (${own});`].join('\n    ')}
+  else
+    ${[`create table ${heir} () inherits (${own});`, ...dropped].join('\n    ')}
+  end if;
+end $heir$;`
 }
 
 /** Makes a view, or changes what it shows. */
@@ -436,7 +458,10 @@ export function schemaSql(world: World): string {
 
 /** Rows with their cells in the order of the columns. */
 export const insertSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
-  `insert into ${ident(table.name)} (${list(table.columns.map((column) => column.name))}) values\n${rowsSql(world, table, rows)}`
+  insertIntoSql(world, table, ident(table.name), rows)
+
+const insertIntoSql = (world: World, table: TableSketch, place: string, rows: TableSketch['rows']): string =>
+  `insert into ${place} (${list(table.columns.map((column) => column.name))}) values\n${rowsSql(world, table, rows)}`
 
 export const rowsSql = (world: World, table: TableSketch, rows: TableSketch['rows']): string =>
   rows
@@ -446,8 +471,15 @@ export const rowsSql = (world: World, table: TableSketch, rows: TableSketch['row
     )
     .join(',\n')
 
-const fillTable = (world: World, table: TableSketch): readonly string[] =>
-  table.rows.length === 0 || table.view !== undefined ? [] : [`${insertSql(world, table, table.rows)};`]
+function fillTable(world: World, table: TableSketch): readonly string[] {
+  if (table.view !== undefined) return []
+  const from = table.heir?.from ?? table.rows.length
+  const [own, inherited] = [table.rows.slice(0, from), table.rows.slice(from)]
+  return [
+    ...(own.length === 0 ? [] : [`${insertSql(world, table, own)};`]),
+    ...(inherited.length === 0 ? [] : [`${insertIntoSql(world, table, heirName(table), inherited)};`]),
+  ]
+}
 
 /** Everything that is in it. */
 export const dataSql = (world: World): string => world.tables.flatMap((table) => fillTable(world, table)).join('\n')

@@ -15,6 +15,7 @@ import type { Major, TestDatabase } from '../database.ts'
 import { createDistributed } from '../distributed.ts'
 import { createTestService } from '../service.ts'
 import { dataSql, postgisSql, schemaSql } from './ddl.ts'
+import { withoutHeirs } from '../arbitraries/heirs.ts'
 import { withoutLive, type Setting } from './hunt.ts'
 import { stageOn } from './stage.ts'
 
@@ -231,7 +232,7 @@ export async function createDistributedSetting(major: Major): Promise<Distribute
     { timezone: 'UTC' },
   )
   return {
-    fit: distributedWorld,
+    fit: (world) => distributedWorld(withoutHeirs(world)),
     excuses,
     open: async (world) => {
       await empty(database)

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { questions, usefulRoles, type Drawn } from '../../../compiler/tools/verify/questions/document.ts'
 import { worlds } from '../arbitraries/world.ts'
-import type { Question, World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import { additions, type Question, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import { roles } from '../arbitraries/roles.ts'
 import type { Case } from './case.ts'
 import type { Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
 import { judge, judgeCase, type Asked } from './judge.ts'
@@ -28,6 +29,28 @@ export interface Setting {
 }
 
 export const usualSetting: Setting = { fit: (world) => world, open: openStage, excuses: () => false }
+
+const everything = { select: 'all', insert: 'all', update: 'all', delete: true } as const
+
+/** With every addition, and with everything granted: less is refused there, and less drawn before an operator is. */
+const opened = (world: World): World => ({
+  ...withoutBounds(world),
+  maxRows: null,
+  additions: { ...Object.fromEntries(additions.map((name) => [name, true])), oneOf: world.additions?.oneOf ?? false },
+  tables: world.tables.map(({ access: ___, ...table }) => ({
+    ...table,
+    ...{ additions: {}, policies: null, totalCount: true, aggregate: true, maxRows: null },
+    // Nobody writes to tables with heirs.
+    grants: table.heir === undefined ? Object.fromEntries(roles.map((role) => [role, everything])) : table.grants,
+  })),
+})
+
+function withoutBounds(world: World): World {
+  const { limits: _, allowlist: __, ...others } = world
+  return others
+}
+
+export const openedSetting: Setting = { ...usualSetting, fit: opened }
 
 export const withoutLive = (world: World): World => {
   const { live: _, ...others } = world

@@ -1,7 +1,7 @@
 import { isNonNullType, isObjectType, validateSchema, type GraphQLSchema } from 'graphql'
 import { introspect, namesOf } from '../api-schema.ts'
 import { isFigure } from '../../../compiler/tools/verify/interpreter/aggregate.ts'
-import type { Api, ApiTable, Collected } from '../../../compiler/tools/verify/interpreter/api-types.ts'
+import type { Api, ApiTable, Collected, RowField } from '../../../compiler/tools/verify/interpreter/api-types.ts'
 import { apiOf, apiTableOf } from '../../../compiler/tools/verify/interpreter/api.ts'
 import { nestedFields } from '../../../compiler/tools/verify/interpreter/nested-api.ts'
 import { changedFields, type ChangedField } from '../../../compiler/tools/verify/interpreter/related-api.ts'
@@ -43,7 +43,7 @@ export async function judgeShape(stage: Stage): Promise<string | null> {
 }
 
 const isPart = (type: string): boolean =>
-  /(Connection|Edge|Filter|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult|PercentileOrder|PercentileColumnOrder|HavingPercentile|HavingPercentileColumn|ValuesResult|GroupDayOfWeek|GroupDayOfWeekOrder|GroupHourOfDay|GroupHourOfDayOrder)$/.test(
+  /(Connection|Edge|Filter|ComparedColumn|OrderBy|DistinctField|Constraint|UpdateField|Input|Change|AggregateResult|GroupBy|Grouped|GroupKey|GroupOrder|GroupKeyOrder|GroupWidths|Having|CountDistinctResult|FlagResult|PercentileResult|PercentileOrder|PercentileColumnOrder|HavingPercentile|HavingPercentileColumn|ValuesResult|GroupDayOfWeek|GroupDayOfWeekOrder|GroupHourOfDay|GroupHourOfDayOrder)$/.test(
     type,
   )
 
@@ -187,16 +187,25 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
   ]
 }
 
-/** Relations that are NonNull and should not be, or the other way round. */
+/** Columns and relations that are NonNull and should not be, or the other way round. */
 function otherNullability(schema: GraphQLSchema, table: ApiTable): readonly string[] {
   const type = schema.getType(table.type)
   if (!isObjectType(type)) return []
   const shown = type.getFields()
   return [...table.fields].flatMap(([name, field]) => {
     const found = shown[name]
-    if (field.kind !== 'relation' || found === undefined || isNonNullType(found.type) === field.notNull) return []
+    const wanted = isAlwaysNonNull(table, field)
+    if (wanted === null || found === undefined || isNonNullType(found.type) === wanted) return []
     return [`${table.type}.${name} as ${String(found.type)}`]
   })
+}
+
+/** Null: it is not known of such fields. */
+function isAlwaysNonNull({ sketch: { heir, primaryKey, view } }: ApiTable, field: RowField): boolean | null {
+  if (field.kind === 'relation') return field.notNull
+  if (field.kind !== 'column' || view !== undefined) return null
+  const { name, notNull } = field.column
+  return primaryKey.includes(name) || (notNull && heir?.nullable.includes(name) !== true)
 }
 
 /** A row type that the role should not see. */

@@ -68,6 +68,10 @@ function* simplerTables(world: World, table: TableSketch): Generator<TableSketch
   for (const index of table.foreignKeys.keys()) yield { ...table, foreignKeys: without(table.foreignKeys, index) }
   for (const index of table.uniques.keys()) yield { ...table, uniques: without(table.uniques, index) }
   if (table.policies !== null) yield { ...table, policies: null }
+  if (table.heir !== undefined) {
+    const { heir: _, ...plain } = table
+    yield plain
+  }
   if (table.defaultOrder !== undefined) {
     const { defaultOrder: _, ...plain } = table
     yield plain

@@ -213,7 +213,10 @@ function apiTable(
     type: typeOf(world, sketch),
     maxRows: sketch.maxRows ?? world.maxRows ?? 30,
     key: keyOf(sketch),
-    keyArguments: keyArguments(named(keyOf(sketch).filter((column) => !column.type.list)), keyOf(sketch)),
+    keyArguments: keyArguments(
+      named(keyOf(sketch).filter(({ type }) => !type.list && type.base !== 'composite')),
+      keyOf(sketch),
+    ),
     fields: withHeadlines(fields, searched),
     columns,
     filters,

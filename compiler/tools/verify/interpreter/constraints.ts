@@ -19,7 +19,9 @@ export function violations(world: World, store: Store): readonly string[] {
 function tableViolations(world: World, store: Store, table: TableSketch): readonly string[] {
   const rows = rowsOf(store, table.name)
   const uniques: readonly UniqueSketch[] = [{ columns: table.primaryKey, where: null }, ...table.uniques]
-  const required = table.columns.filter((column) => column.notNull || table.primaryKey.includes(column.name))
+  const required = table.columns.filter(({ name, notNull }) =>
+    table.heir?.nullable.includes(name) === true ? false : notNull || table.primaryKey.includes(name),
+  )
   return [
     ...(required.some((column) => rows.some((row) => row.get(column.name) === null)) ? ['23502'] : []),
     ...(breaksDomain(world, table, rows) ? ['23514'] : []),

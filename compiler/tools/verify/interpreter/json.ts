@@ -70,6 +70,40 @@ export function isEqualJson(a: JsonNode, b: JsonNode): boolean {
   )
 }
 
+/** What jsonb is sorted by first (Postgres manual 8.14.4). */
+function rankOf(node: JsonNode): number {
+  if (isMap(node)) return 5
+  if (isList(node)) return 4
+  if (typeof node === 'boolean') return 3
+  return isNumber(node) ? 2 : typeof node === 'string' ? 1 : 0
+}
+
+const isNothing = (node: JsonNode): boolean => isList(node) && node.length === 0
+
+/** The order of jsonb: an array of nothing comes before all else, but for within others. */
+export const compareJson = (a: JsonNode, b: JsonNode): number =>
+  isNothing(a) || isNothing(b) ? Number(isNothing(b)) - Number(isNothing(a)) : compareInner(a, b)
+
+function compareInner(a: JsonNode, b: JsonNode): number {
+  if (isMap(a) && isMap(b)) return a.size - b.size || compareAll(membersOf(a), membersOf(b))
+  if (isList(a) && isList(b)) return a.length - b.length || compareAll(a, b)
+  if (isNumber(a) && isNumber(b)) return compareDecimals(a.number, b.number)
+  if (typeof a === 'string' && typeof b === 'string') return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
+  return rankOf(a) - rankOf(b)
+}
+
+/** Keys and values by turns. */
+const membersOf = (node: ReadonlyMap<string, JsonNode>): readonly JsonNode[] => [...node].sort(compareKeys).flat()
+
+const compareAll = (a: readonly JsonNode[], b: readonly JsonNode[]): number => {
+  for (const [index, item] of a.entries()) {
+    const order = compareInner(item, b[index] ?? null)
+    if (order !== 0) return order
+  }
+  return 0
+}
+
 /** Containment: of arrays neither order nor number counts, and one contains a plain value among its elements. */
 export function containsJson(whole: JsonNode, part: JsonNode): boolean {
   if (isList(whole) && isScalar(part)) return whole.some((item) => isEqualJson(item, part))

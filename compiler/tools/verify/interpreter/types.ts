@@ -1,5 +1,5 @@
 import { spatialOperators, withCrs } from './geometry.ts'
-import { isEqualJson, printJson, readJson, textOfJson } from './json.ts'
+import { compareJson, printJson, readJson, textOfJson } from './json.ts'
 import { jsonOperators } from './json-filter.ts'
 import { compareNetworks, networkOperators } from './networks.ts'
 import { canonRange, canonRanges, compareRanges, rangeOperators } from './ranges.ts'
@@ -122,13 +122,14 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     ...unserved,
     graphql: 'JSON',
     operators: jsonOperators,
-    compare: (a: string, b: string) => (isEqualJson(readJson(a), readJson(b)) ? 0 : compareText(a, b)),
+    compare: (a: string, b: string) => compareJson(readJson(a), readJson(b)),
     canon: (value) => printJson(readJson(String(value))),
   },
   tsvector: { ...opaque, operators: ['eq', 'is', ...searchOperators], compare: compareVectors },
   int4range: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRange },
   int4multirange: { ...opaque, operators: rangeOperators, compare: compareRanges, canon: canonRanges },
   inet: { ...opaque, operators: networkOperators, compare: compareNetworks },
+  bytea: { ...opaque, operators: ['eq', 'is'] },
   ltree: { ...opaque, operators: pathOperators, compare: comparePaths },
   other: unserved,
   enum: { ...unserved, operators: equality },

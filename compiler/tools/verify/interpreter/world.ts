@@ -39,6 +39,7 @@ export type BaseType =
   | 'int4multirange'
   | 'inet'
   | 'ltree'
+  | 'bytea'
   /** Answered as it is, and never asked for. */
   | 'other'
 
@@ -243,6 +244,8 @@ export interface TableSketch {
   readonly additions?: Additions
   /** The `live` setting; left out: the schema's. */
   readonly live?: boolean
+  /** The rows from that place on lie in a table that inherits from it, in which these columns may be null. */
+  readonly heir?: { readonly from: number; readonly nullable: readonly string[] }
   /** Its rows lie in partitions, by hash of its key. */
   readonly partitioned?: true
   /** Present for a view, whose policies are those of its table where it reads with the rights of the caller. */

@@ -475,8 +475,8 @@ function drawCell(
 /** Keys mostly get a value that no row has. */
 function freshValue(scene: Scene, table: ApiTable, column: ColumnSketch): Exclude<Value, null> | undefined {
   const isKey = table.sketch.primaryKey.includes(column.name)
-  if (isKey && column.type.base === 'int4' && !scene.draw.chance(10)) return 500 + scene.count()
-  if (isKey && column.type.base === 'text' && !scene.draw.chance(10)) return `new ${scene.count()}`
+  if (isKey && column.type.base === 'int4' && !column.type.list && !scene.draw.chance(10)) return 500 + scene.count()
+  if (isKey && column.type.base === 'text' && !column.type.list && !scene.draw.chance(10)) return `new ${scene.count()}`
   return columnValue(scene, table, column, true)
 }
 

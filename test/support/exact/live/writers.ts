@@ -25,7 +25,7 @@ function drawRow(draw: Draw, world: World, table: TableSketch): readonly Value[]
   return table.columns.map((column, index): Value => {
     if (draw.chance(60) && like[index] !== undefined) return like[index] ?? null
     const isKey = table.primaryKey.includes(column.name)
-    if (isKey && column.type.base === 'int4') return 100 + draw.int(900)
+    if (isKey && column.type.base === 'int4' && !column.type.list) return 100 + draw.int(900)
     return !column.notNull && draw.chance(20) ? null : drawValue(draw, world, column.type)
   })
 }
