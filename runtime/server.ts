@@ -229,16 +229,17 @@ function openServerAuth({ settings, log, hashCost }: ServerParts, listeningUrl: 
     ...(hashCost !== undefined && { hashCost }),
     log,
   })
-  return settings.smtpUrl === null ? { ...auth, state: loggingKeptMails(auth.state, log) } : auth
+  return { ...auth, state: loggingOnce(auth.state, log, settings.smtpUrl === null) }
 }
 
-/** Logs once, as soon as auth is enabled, that mails are kept and not sent. */
-function loggingKeptMails(state: ReadAuthState, log: Log): ReadAuthState {
+/** Logs once, as soon as auth is enabled, that mails are kept and not sent, and which settings are ignored. */
+function loggingOnce(state: ReadAuthState, log: Log, keepsMails: boolean): ReadAuthState {
   let told = false
   const tell = (now: AuthState): AuthState => {
     if (!told && now.kind === 'enabled') {
       told = true
-      log({ kind: 'mails-kept' })
+      if (keepsMails) log({ kind: 'mails-kept' })
+      for (const fault of now.ignored) log({ kind: 'role-setting-ignored', ...fault })
     }
     return now
   }

@@ -1,7 +1,8 @@
 import { providers, type ProviderName } from '../auth/providers/table.ts'
 import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
 import { settingsOf } from '../auth/settings/load.ts'
-import { resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
+import { roleFaults } from '../auth/rules/administrators.ts'
+import { isUnboundRole, resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
 import type { RunStatement, StatementsDatabase } from '../db/pool/statements.ts'
 import { didYouMean } from '../lib/suggest.ts'
 
@@ -35,10 +36,26 @@ export async function saveSettings(
     const stored = Object.fromEntries(Object.entries(wanted).filter(hasText))
     const { auth_enabled, site_url } = settingsOf(stored)
     if (auth_enabled && site_url === null) return { kind: 'refused', problems: [siteNeeded] }
+    const faults = await roleProblems(run, changes, stored)
+    if (faults.length > 0) return { kind: 'refused', problems: faults }
     await apply(run, changes)
     await note(run)
     return { kind: 'saved', stored }
   })
+}
+
+/** Of changes of roles alone: what was stored before does not keep the owner from changing something else. */
+async function roleProblems(
+  run: RunStatement,
+  changes: SettingChanges,
+  stored: Readonly<Record<string, string>>,
+): Promise<readonly SettingProblem[]> {
+  if (!('jwt_default_role' in changes || 'admin_roles' in changes)) return []
+  const { jwt_default_role: role, admin_roles: admins } = settingsOf(stored)
+  const roles = { jwt_default_role: role ?? '', admin_roles: admins ?? [] }
+  const faults = roleFaults(roles)
+  if (faults.length > 0 || !(await isUnboundRole(run, roles.jwt_default_role))) return faults
+  return [{ name: 'jwt_default_role', problem: 'would let every user go past policies: the role bypasses them' }]
 }
 
 const hasText = (entry: [string, string | null]): entry is [string, string] => entry[1] !== null

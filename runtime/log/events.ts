@@ -96,6 +96,10 @@ const eventTable = {
     'warn',
     ({ grants }) => `no role sees a table or function, so the API is empty; to publish what is there, run: ${grants}`,
   ),
+  'role-setting-ignored': row<{ name: string; problem: string }>(
+    'warn',
+    ({ name, problem }) => `the setting ${name} is ignored, since it ${problem}`,
+  ),
   'mails-kept': row(
     'warn',
     () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',

@@ -92,6 +92,7 @@ const alike: ReadonlySet<LogEventKind> = new Set([
   'nothing-visible',
   'not-ready',
   'mails-kept',
+  'role-setting-ignored',
   'pool-unshared',
   'pooler-found',
 ])

@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
+import { roleFaults, withoutRoleFaults, type RoleFault } from '../rules/administrators.ts'
 import { authSettingRows, type AuthSettings } from './keys.ts'
 
 /**
@@ -11,7 +12,7 @@ import { authSettingRows, type AuthSettings } from './keys.ts'
  */
 
 export type AuthState =
-  | { readonly kind: 'enabled'; readonly settings: AuthSettings }
+  | { readonly kind: 'enabled'; readonly settings: AuthSettings; readonly ignored: readonly RoleFault[] }
   /** Not enabled, not prepared, or without a site URL. */
   | { readonly kind: 'disabled' }
 
@@ -82,10 +83,8 @@ function stateOf(stored: Readonly<Record<string, string>> | null, externalUrl: s
   if (stored === null) return disabled
   const settings = settingsOf(stored)
   if (!settings.auth_enabled || settings.site_url === null) return disabled
-  return {
-    kind: 'enabled',
-    settings: { ...settings, external_url: settings.external_url ?? externalUrl } as AuthSettings,
-  }
+  const whole = { ...settings, external_url: settings.external_url ?? externalUrl } as AuthSettings
+  return { kind: 'enabled', settings: withoutRoleFaults(whole), ignored: roleFaults(whole) }
 }
 
 type StoredValues = { readonly [N in keyof AuthSettings]: AuthSettings[N] | null } & { readonly auth_enabled: boolean }

@@ -26,6 +26,15 @@ const listSettings = statement<{ readonly name: string; readonly value: string }
   'select name, value from catalograph_auth.settings order by name',
 )
 
+const unboundRole = statement<object>(
+  'auth.settings.unbound-role',
+  'select from pg_catalog.pg_roles where rolname = $1 and (rolsuper or rolbypassrls)',
+)
+
+/** Whether policies do not hold a role of the database. */
+export const isUnboundRole = async (run: RunStatement, role: string): Promise<boolean> =>
+  (await run(unboundRole, [role])).length > 0
+
 /** Stores a setting's text. What is wrong with the text comes back, and nothing is stored. */
 export async function setSetting(run: RunStatement, name: AuthSettingName, text: string): Promise<Parsed<unknown>> {
   const key: AuthSettingKey<unknown> = authSettingKeys[name]

@@ -234,3 +234,42 @@ it('says what to do where auth was never prepared', async () => {
     await bare.stop()
   }
 })
+
+describe('settings that would make everybody an administrator', () => {
+  test.each([
+    [{ jwt_default_role: 'service_role' }, 'jwt_default_role'],
+    [{ jwt_default_role: 'supabase_admin', admin_roles: ['service_role'] }, 'jwt_default_role'],
+    [{ jwt_default_role: 'member', admin_roles: ['service_role', 'member'] }, 'jwt_default_role'],
+    [{ jwt_default_role: 'postgres' }, 'jwt_default_role'],
+    [{ admin_roles: ['authenticated'] }, 'jwt_default_role'],
+    [{ admin_roles: ['service_role', 'anon'] }, 'admin_roles'],
+  ])('%j are refused, and nothing is kept', async (change, name) => {
+    const before = (await owner('GET', '/settings')).body
+    const { status, body } = await patch({ ...change, mfa_max_factors: 3 })
+    expect([status, body.code, body.problems[0].name]).toEqual([422, 'validation_failed', name])
+    expect((await owner('GET', '/settings')).body).toEqual(before)
+  })
+
+  it('are ignored where they are stored, which the log says, and keep nothing else from being changed', async () => {
+    const stored = await startAuthServer({ settings: null })
+    try {
+      await stored.db.query(
+        `insert into catalograph_auth.settings values ('auth_enabled', 'on'), ('site_url', 'https://a.example'),
+          ('autoconfirm', 'on'), ('jwt_default_role', 'service_role'), ('admin_roles', 'service_role,authenticated')`,
+      )
+      await expect.poll(async () => (await stored.call('GET', '/health')).status, { timeout: 10_000 }).toBe(200)
+      const account = { email: `${randomUUID()}@example.com`, password: 'correct horse' }
+      const { body } = await stored.call('POST', '/signup', { body: account })
+      expect(body.user.role).toBe('authenticated')
+      const asAdmin = await stored.call('GET', '/admin/users', { token: body.access_token })
+      expect(asAdmin.body.error_code).toBe('not_admin')
+      expect(stored.events.filter(({ kind }) => kind === 'role-setting-ignored')).toMatchObject([
+        { name: 'jwt_default_role' },
+        { name: 'admin_roles' },
+      ])
+      expect((await askOwner(stored, 'PATCH', '/settings', { mfa_max_factors: 3 })).status).toBe(200)
+    } finally {
+      await stored.stop()
+    }
+  })
+})
