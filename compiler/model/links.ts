@@ -5,8 +5,10 @@ import { viewOf, type Lookup, type Table } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
-import type { AnnotatedForeignKey } from '../comments/types.ts'
+import type { AnnotatedForeignKey, AnnotatedType } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
+import { mayBeEqual } from './comparable.ts'
+import type { ModelScope } from './scope.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameConstraint, nameRelation } from '../report/object-name.ts'
 import type { RelationOutline, NamedRelation } from './named-relations.ts'
@@ -40,6 +42,7 @@ interface Others extends Tables {
   readonly namedRelations: Lookup<NamedRelation>
   /** Of those. */
   readonly outlines: Lookup<RelationOutline>
+  readonly types: Lookup<AnnotatedType>
 }
 
 /** The links of one relation to others, its constraints first. */
@@ -53,8 +56,9 @@ export function* buildLinks(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
   byId: Table<NamedRelation>,
+  { types }: Pick<ModelScope, 'types'>,
 ): Steps<WithDiagnostics<Table<RelationLinks>>> {
-  const others: Others = tablesOf({ namedRelations: byId, outlines: viewOf(byId, outlineOf) })
+  const others: Others = tablesOf({ namedRelations: byId, outlines: viewOf(byId, outlineOf), types })
   const own = yield* memo.each(ownLinks, namedRelations, memo, others)
   const links = yield* memo.groups(touchedBy, yield* memo.map(linksIn, own))
   return {
@@ -145,25 +149,29 @@ const declaredBy = (
   child: NamedRelation,
   keys: readonly DeclaredForeignKey[],
   memo: Memo,
-  { namedRelations }: Others,
+  { namedRelations, types }: Others,
 ): readonly WithDiagnostics<Link | null>[] =>
-  keys.map((key, index) =>
-    memo.same(linkDeclared, key, child, namedRelations.get(objectId(key.foreignSchema, key.foreignTable)), index + 1),
-  )
+  keys.map((key, index) => {
+    const parent = namedRelations.get(objectId(key.foreignSchema, key.foreignTable))
+    const problem =
+      parent === undefined ? null : (columnsProblem(child, parent, key) ?? typesProblem(types, child, parent, key))
+    return memo.same(linkDeclared, key, child, parent, index + 1, problem)
+  })
 
 function linkDeclared(
   key: DeclaredForeignKey,
   child: NamedRelation,
   parent: NamedRelation | undefined,
   entry: number,
+  problem: string | null,
 ): WithDiagnostics<Link | null> {
   const object = nameRelation(child.relation)
   if (parent === undefined) {
     const reason = `${JSON.stringify(key.foreignSchema)}.${JSON.stringify(key.foreignTable)} is not served`
     return withDiagnostics(null, [diagnose('foreign-key-unknown', object, { entry, reason })])
   }
-  const reason = columnsProblem(child, parent, key)
-  if (reason !== null) return withDiagnostics(null, [diagnose('foreign-key-unknown', object, { entry, reason })])
+  if (problem !== null)
+    return withDiagnostics(null, [diagnose('foreign-key-unknown', object, { entry, reason: problem })])
   return withDiagnostics({
     object,
     declared: true,
@@ -184,6 +192,23 @@ function columnsProblem(child: NamedRelation, parent: NamedRelation, key: Declar
   if (key.localColumns.length === 0) return 'it names no column'
   const paired = key.localColumns.length === key.foreignColumns.length
   return paired ? null : 'it names more columns on one side than on the other'
+}
+
+/** A relation whose join Postgres refuses would have a field that always fails. */
+function typesProblem(
+  types: Lookup<AnnotatedType>,
+  child: NamedRelation,
+  parent: NamedRelation,
+  { localColumns, foreignColumns }: DeclaredForeignKey,
+): string | null {
+  const columnOf = ({ relation }: NamedRelation, name: string | undefined) =>
+    relation.columns.find((column) => column.name === name)
+  for (const [place, name] of localColumns.entries()) {
+    const [own, other] = [columnOf(child, name), columnOf(parent, foreignColumns[place])]
+    if (own === undefined || other === undefined || mayBeEqual(types, own.type, other.type)) continue
+    return `Postgres does not compare ${JSON.stringify(name)} (${own.typeText}) with ${JSON.stringify(other.name)} (${other.typeText})`
+  }
+  return null
 }
 
 const unknownColumns = (named: NamedRelation, names: readonly string[]): readonly string[] =>

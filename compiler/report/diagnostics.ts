@@ -177,7 +177,9 @@ export const diagnosticKinds = {
   'foreign-key-unknown': kind<{ entry: number; reason: string }>(
     'warning',
     ({ entry, reason }) => `Entry ${entry} of the comment's "foreign_keys" is skipped: ${reason}.`,
-    () => 'Name existing relations of the served schemas and existing columns, as many here as there.',
+    () =>
+      'Name existing relations of the served schemas and existing columns, as many here as there, of types that Postgres ' +
+      'compares; a view or a generated column can cast one.',
   ),
   'column-unmapped': kind<{ type: string }>(
     'info',

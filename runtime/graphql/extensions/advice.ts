@@ -2,6 +2,7 @@ import type { BoundStatement } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/named.ts'
+import { KEYS, PERIODS, RULES } from './advice-rules.ts'
 import { noLimits } from './report-limits.ts'
 import { secretName } from './secret-columns.ts'
 
@@ -144,8 +145,8 @@ const FOREIGN_KEYS = `select 4, 'the foreign key has no index',
     'constraint ' || pg_catalog.quote_ident(k.conname) || ' on ' || r.name,
     'Whatever goes from there to here, relations and deletes among it, reads the whole table.',
     'create index on ' || r.name || ' (' || ${columnsOf('r.oid', 'k.conkey')} || ');'
-  from pg_catalog.pg_constraint k join relations r on r.oid = k.conrelid
-  where k.contype = 'f' and k.conparentid = 0 and not exists (
+  from keys k join relations r on r.oid = k.conrelid
+  where not k.temporal and not exists (
     select from indexes i where i.indrelid = r.oid
       and i.columns[1:pg_catalog.cardinality(k.conkey)] operator(pg_catalog.@>) k.conkey)`
 
@@ -226,9 +227,11 @@ const problems = [
   POLICY_CALLS,
   FOREIGN_KEYS,
   POLICY_COLUMNS,
+  RULES,
+  PERIODS,
 ]
 
-const adviceText = `with ${[API_ROLES, RELATIONS, INDEXES, POLICIES, LISTS].join(', ')}
+const adviceText = `with ${[API_ROLES, RELATIONS, INDEXES, KEYS, POLICIES, LISTS].join(', ')}
 select coalesce(pg_catalog.json_agg(pg_catalog.json_build_object(
     'problem', x.problem, 'object', x.object, 'message', x.message, 'sql', x.sql) order by x.rank, x.object, x.sql), '[]')
 from (

@@ -394,6 +394,51 @@ describe('17 schemaReport: what should be mended', () => {
     expect(await told()).toEqual([])
     await service.db.query(on)
   })
+  it('names rules because of which writes fail, and keys over periods, which need no index', async () => {
+    const ruled = await createTestService({
+      major: 18,
+      sql: `comment on schema public is '@graphql({"schemaReport": {"enabled": true}, "limits": {"rows": 9}})';
+        create table log (id int generated always as identity primary key, what text);
+        create table taken (id int primary key, name text);
+        create table kept (id int primary key, name text);
+        create view shown as select id, name from taken;
+        create rule beside as on insert to taken do also insert into log (what) values (new.name);
+        create rule nothing_done as on delete to taken do instead nothing;
+        create rule partly as on update to kept where new.id > 9 do instead nothing;
+        create rule silent as on delete to shown do instead delete from taken where id = old.id;
+        create rule good as on insert to shown do instead insert into kept values (new.id, new.name) returning id, name;
+        create table span (room int4range, during daterange, primary key (room, during without overlaps));
+        create table part (id int primary key, room int4range, during daterange,
+          foreign key (room, period during) references span (room, period during));
+        do $$ declare t text; begin for t in select tablename from pg_tables where schemaname = 'public' loop
+          execute format('alter table %I enable row level security; create policy p on %I using (true)', t, t); end loop; end $$;
+        alter view shown set (security_invoker = true);
+        grant all on all tables in schema public to anon`,
+    })
+    try {
+      const told = (await report('anon', ruled)).advice
+      expect(told.map(({ problem, object }) => `${problem}: ${object}`)).toEqual([
+        'a rule makes writes fail: rule beside on public.taken',
+        'a rule makes writes fail: rule nothing_done on public.taken',
+        'a rule makes writes fail: rule partly on public.kept',
+        'a rule makes writes fail: rule silent on public.shown',
+        'a foreign key over periods has no relation: constraint part_room_during_fkey on public.part',
+      ])
+      const failing = [
+        'insertIntotakenCollection(objects: [{id: 1}]) { affectedCount }',
+        'deleteFromtakenCollection(filter: {id: {eq: 1}}) { affectedCount }',
+        'updatekeptCollection(set: {name: "a"}, filter: {id: {eq: 1}}) { affectedCount }',
+      ]
+      for (const field of failing)
+        expect((await ruled.graphql(`mutation { ${field} }`)).errors?.[0]?.extensions.code, field).toBe(
+          'DATABASE_REFUSED',
+        )
+      for (const { sql } of told) await ruled.db.query(sql)
+      for (const field of failing) expect((await ruled.graphql(`mutation { ${field} }`)).errors, field).toBeUndefined()
+    } finally {
+      await ruled.close()
+    }
+  })
   it('says nothing of limits where anon reads nothing', async () => {
     const quiet = await createTestService({
       sql: `comment on schema public is '@graphql({"schemaReport": {"enabled": true}})'; create table own (id int primary key);

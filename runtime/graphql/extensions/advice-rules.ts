@@ -1,0 +1,29 @@
+/** Advice about what Postgres does with rules and with keys over periods (advice.ts has the relations `r`). */
+
+/**
+ * A write is asked for within WITH and returns rows, for which Postgres takes one kind of rule (PostgreSQL manual, CREATE RULE
+ * and 7.8.4).
+ */
+export const RULES = `select 1, 'a rule makes writes fail',
+    'rule ' || pg_catalog.quote_ident(w.rulename) || ' on ' || r.name,
+    'Postgres refuses every ' || case w.ev_type when '2' then 'update' when '3' then 'insert' else 'delete' end
+      || ' of the API: it takes only a rule with INSTEAD, without a condition, of one statement with RETURNING. Write a trigger in its place.',
+    'drop rule ' || pg_catalog.quote_ident(w.rulename) || ' on ' || r.name || ';'
+  from relations r join pg_catalog.pg_rewrite w on w.ev_class = r.oid and w.ev_type in ('2', '3', '4') and w.ev_enabled <> 'D'
+  cross join lateral (select pg_catalog.pg_get_ruledef(w.oid) as text) rule
+  where r.roles is not null
+    and not (w.is_instead and w.ev_qual::pg_catalog.text = '<>' and rule.text ~ '\\mRETURNING\\M' and rule.text !~ 'DO INSTEAD \\(')`
+
+/** Keys of tables, with whether they are over periods: Postgres 17 and older have no such column, and take the word from outside. */
+export const KEYS = `keys as (
+  select k.* from (select false as conperiod) before_18
+  cross join lateral (select k.oid, k.conname, k.conrelid, k.conkey, conperiod as temporal
+    from pg_catalog.pg_constraint k where k.contype = 'f' and k.conparentid = 0) k
+)`
+
+/** Nothing is to be mended: the owner learns why there is no field. */
+export const PERIODS = `select 6, 'a foreign key over periods has no relation',
+    'constraint ' || pg_catalog.quote_ident(k.conname) || ' on ' || r.name,
+    'It relates rows whose periods cover another one, and relations relate rows whose columns are equal.',
+    '-- A function that takes a row and returns those of the other table can have a field.'
+  from keys k join relations r on r.oid = k.conrelid where k.temporal and r.roles is not null`
