@@ -1,5 +1,6 @@
 import type { StatementsDatabase } from '../../db/pool/statements.ts'
 import type { ProviderSet } from '../providers/openid.ts'
+import type { ProveFlow } from '../rules/flow-proof.ts'
 import type { Passwords } from '../secrets/passwords.ts'
 import type { MailRequests } from '../mails/mail-requests.ts'
 import type { Mailer } from '../mails/mailer.ts'
@@ -17,6 +18,7 @@ export interface AuthTools {
   readonly mailRequests: MailRequests
   readonly throttle: Throttle
   readonly providers: ProviderSet
+  readonly proveFlow: ProveFlow
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
 }

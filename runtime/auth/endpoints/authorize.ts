@@ -5,6 +5,7 @@ import { refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
 import { isProviderName, providers, type ProviderName } from '../providers/table.ts'
+import { challengeOf } from '../rules/flow-proof.ts'
 import { insertFlow, type FlowLinker } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
@@ -37,6 +38,7 @@ export async function startAuthorization(
     redirect_uri: callbackOf(call.settings),
     scope: scopesOf(provider, call.query.scopes ?? ''),
     state,
+    ...challengeOf(tools.proveFlow(state)),
   })
 }
 
@@ -67,6 +69,7 @@ const neverPassed: ReadonlySet<string> = new Set([
   'code_challenge_method',
   'code_verifier',
   'invite_token',
+  'nonce',
   'provider',
   'redirect_to',
   'redirect_uri',

@@ -87,7 +87,7 @@ async function finish(
   if (code === '') throw refuse('bad_oauth_callback', 'OAuth callback without an authorization code')
   const { provider_type: provider } = flow
   if (!isProviderName(provider) || !isOffered(call.settings, provider)) throw refuse('provider_disabled')
-  const { profile, tokens } = await exchange(call, tools, provider, code)
+  const { profile, tokens } = await exchange(call, tools, provider, { code, flowId: flow.id })
   const given = { provider, profile, destination }
   const link = linkerOf(flow)
   if (flow.has_challenge) {
@@ -117,12 +117,13 @@ function linkerOf({
 /** The message shows only the beginning of the code, by which the owner finds the attempt at the provider. */
 async function exchange(
   { settings }: Call,
-  { providers }: AuthTools,
+  { providers, proveFlow }: AuthTools,
   provider: ProviderName,
-  code: string,
+  { code, flowId }: { readonly code: string; readonly flowId: string },
 ): Promise<SignedIn> {
   try {
-    return await providers[provider].exchange(clientOf(settings, provider), code, callbackOf(settings))
+    const grant = { code, redirectUri: callbackOf(settings), proof: proveFlow(flowId) }
+    return await providers[provider].exchange(clientOf(settings, provider), grant)
   } catch (cause) {
     throw refuse('unexpected_failure', {
       message: `Unable to exchange external code: ${code.slice(0, 4)}`,

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { OauthFailure, refuse } from '../protocol/errors.ts'
 import { clientOf, isOffered } from '../providers/client.ts'
@@ -10,6 +11,7 @@ import { linkAndKeep } from '../accounts/link-and-keep.ts'
 import { openIdProfile } from '../rules/openid-profile.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { sessionJson, startSession } from '../accounts/sign-in.ts'
+import { useIdToken } from '../store/used-id-tokens.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
@@ -30,7 +32,13 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
     call,
     tools,
     { provider: name, profile, destination: settings.site_url },
-    { link, then: (run, user) => startSession(run, call, user, { provider: name }) },
+    {
+      link,
+      then: async (run, user) => {
+        if (claims['nonce'] === undefined) await spend(run, idToken, claims)
+        return startSession(run, call, user, { provider: name })
+      },
+    },
   )
   return json({ ...(await sessionJson(tools, call, started)) })
 }
@@ -55,6 +63,13 @@ async function verify(
   } catch (cause) {
     if (isOutage(cause)) throw refuse('unavailable', { cause })
     throw new OauthFailure('invalid request', 'Bad ID token')
+  }
+}
+
+/** A token that no client kept a nonce for opens one session: whoever reads it later cannot bring it again. */
+async function spend(run: RunStatement, idToken: string, { exp }: VerifiedClaims): Promise<void> {
+  if (!(await useIdToken(run, idToken, exp))) {
+    throw new OauthFailure('invalid request', 'Bad ID token: it has been used already')
   }
 }
 

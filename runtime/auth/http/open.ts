@@ -9,6 +9,7 @@ import { createProviders, type Issuers } from '../providers/openid.ts'
 import { storedHashKinds } from '../store/hash-kinds.ts'
 import { startHousekeeping } from '../store/housekeeping.ts'
 import { usualCost } from '../secrets/algorithms.ts'
+import { createFlowProof } from '../rules/flow-proof.ts'
 import { createPasswords } from '../secrets/passwords.ts'
 import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
 import { createMailRequests } from '../mails/mail-requests.ts'
@@ -119,6 +120,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
     mailRequests,
     throttle: createThrottle({ run: database.run, whereReady, now }),
     providers: createProviders(options.issuers, now),
+    proveFlow: createFlowProof(secret),
     now,
   }
   return tools

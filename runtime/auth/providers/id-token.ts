@@ -22,6 +22,8 @@ export interface TokenExpectations {
 /** Claims that hold: `sub` is there. */
 export interface VerifiedClaims extends JWTPayload {
   readonly sub: string
+  /** Unix seconds. */
+  readonly exp: number
 }
 
 const toleranceSeconds = 30
@@ -43,12 +45,13 @@ export async function verifyIdToken(token: string, expected: TokenExpectations):
     currentDate: new Date(expected.now),
     requiredClaims: ['sub', 'aud', 'exp', 'iat'],
   })
-  const { sub, iat } = payload
+  const { sub, iat, exp } = payload
   if (typeof sub !== 'string' || !isSubject.test(sub)) throw new Error('the subject is missing')
   if (iat === undefined || iat > expected.now / 1000 + toleranceSeconds) throw new Error('it was issued in the future')
   if (!isFor(payload, expected.clientId)) throw new Error('it is for another client')
   if (!matchesAccessToken(payload, expected.accessToken)) throw new Error('it belongs to another access token')
-  return { ...payload, sub }
+  if (exp === undefined) throw new Error('it never expires')
+  return { ...payload, sub, exp }
 }
 
 /** Whether verifying failed because the provider's keys were not available, not because of the token. */
@@ -58,8 +61,10 @@ export function isOutage(error: unknown): boolean {
   return unusable || error instanceof TypeError || error instanceof errors.JWKSTimeout
 }
 
-function isFor({ aud, azp }: JWTPayload, clientId: string): boolean {
-  return azp === clientId || aud === clientId || (Array.isArray(aud) && aud.includes(clientId))
+/** Of several audiences the token names the one that it was given to. A single one may be asked for by another client. */
+function isFor({ aud = [], azp }: JWTPayload, clientId: string): boolean {
+  const audiences = [aud].flat()
+  return audiences.includes(clientId) && (audiences.length === 1 || azp === clientId)
 }
 
 /** OpenID Connect Core 1.0 section 3.1.3.6: the left half of the hash that the signature uses. */

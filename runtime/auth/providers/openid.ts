@@ -4,6 +4,7 @@ import { once } from '../../lib/once.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import { openIdProfile, type OpenIdProfile } from '../rules/openid-profile.ts'
 import type { ProviderTokens } from '../store/flow-states.ts'
+import type { FlowProof } from '../rules/flow-proof.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts'
 import type { ProviderRow } from './provider.ts'
@@ -21,13 +22,20 @@ export interface SignedIn {
   readonly tokens: ProviderTokens
 }
 
+/** A code that a browser came back with, and what the flow that it came to was begun with. */
+export interface CodeGrant {
+  readonly code: string
+  readonly redirectUri: string
+  readonly proof: FlowProof
+}
+
 export interface Provider {
   /** The issuer that tokens have to be from. */
   readonly issuer: string
   /** Where a browser is sent to; rejects while the provider cannot be reached. */
   readonly authorizationUrl: (client: ProviderClient, parameters: Readonly<Record<string, string>>) => Promise<string>
   /** Trades a code for what the provider says of the person. Rejects when it refuses, lies or is late. */
-  readonly exchange: (client: ProviderClient, code: string, redirectUri: string) => Promise<SignedIn>
+  readonly exchange: (client: ProviderClient, grant: CodeGrant) => Promise<SignedIn>
   /** The claims of an ID token that somebody brought. Rejects for one that is not to be trusted. */
   readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
@@ -70,11 +78,12 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
       const config = await configure(await endpoints(), client, null)
       return (await openid()).buildAuthorizationUrl(config, { ...parameters }).href
     },
-    exchange: async (client, code, redirectUri) => {
+    exchange: async (client, grant) => {
       const config = await configure(await endpoints(), client, AbortSignal.timeout(exchangeMs))
-      const answer = await tradeCode(config, code, redirectUri)
+      const answer = await tradeCode(config, grant)
       if (answer.id_token === undefined) throw new Error('The provider gave no ID token.')
       const claims = await check(client, answer.id_token, answer.access_token)
+      if (claims['nonce'] !== grant.proof.nonce) throw new Error('The ID token is of another flow.')
       const isTold = typeof claims['email'] === 'string'
       const more = isTold ? {} : await (await openid()).fetchUserInfo(config, answer.access_token, claims.sub)
       return {
@@ -86,11 +95,12 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
 }
 
 /** The provider's own code, such as `invalid_client`: with it the owner's log says what to mend. */
-async function tradeCode(config: Configuration, code: string, redirectUri: string) {
+async function tradeCode(config: Configuration, { code, redirectUri, proof }: CodeGrant) {
   const { genericGrantRequest, ResponseBodyError } = await openid()
   try {
-    // The ID token is verified by us, like one that somebody brings: it may carry a nonce of the caller's.
-    return await genericGrantRequest(config, 'authorization_code', { code, redirect_uri: redirectUri })
+    // The ID token is verified by us, like one that somebody brings.
+    const parameters = { code, redirect_uri: redirectUri, code_verifier: proof.verifier }
+    return await genericGrantRequest(config, 'authorization_code', parameters)
   } catch (cause) {
     throw cause instanceof ResponseBodyError ? new Error(`The provider refused: ${cause.error}`, { cause }) : cause
   }

@@ -83,6 +83,14 @@ const changeConfirmations: readonly string[] = [
   from auth.users where email_change_confirm_status = 1 and email_change <> ''`,
 ]
 
+/** ID tokens without a nonce are brought once: those that were, until they expire (spec/auth.md 4.7). */
+const usedIdTokens: readonly string[] = [
+  `create table catalograph_auth.used_id_tokens (
+    token_hash bytea primary key,
+    expires_at timestamptz not null
+  )`,
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -95,4 +103,5 @@ export const migrations: readonly Migration[] = [
   { version: 8, name: 'kinds of hashes', statements: [hashKindsIndex] },
   { version: 9, name: 'marks of refresh tokens', statements: refreshMarks },
   { version: 10, name: 'confirmations of changes', statements: changeConfirmations },
+  { version: 11, name: 'used ID tokens', statements: usedIdTokens },
 ]

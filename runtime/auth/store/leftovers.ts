@@ -68,6 +68,7 @@ const walks: readonly Walk[] = [
     over: `t.window_began < ${old} and coalesce(t.banned_until < ${old}, true)`,
   },
   datedBy('catalograph_auth.mail_requests', 'created_at'),
+  datedBy('catalograph_auth.used_id_tokens', 'expires_at'),
   datedBy('catalograph_auth.accepted_mails', 'accepted_at'),
 ]
 

@@ -16,6 +16,7 @@ const names = [
   'kinds of hashes',
   'marks of refresh tokens',
   'confirmations of changes',
+  'used ID tokens',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { siteUrl } from '../../../support/auth.ts'
-import { locationOf, redirectUri, startGoogle, type GoogleStage } from '../../../support/google.ts'
+import { locationOf, newVerifier, redirectUri, startGoogle, type GoogleStage } from '../../../support/google.ts'
 import { sendAsItIs } from '../../../support/raw-request.ts'
 import { google } from '../../../support/openid-provider.ts'
 
@@ -30,21 +30,42 @@ describe('GET /authorize', () => {
   })
 
   it('passes what is free, and never what the flow rests on, in whatever case', async () => {
-    const names = ['STATE', 'Client_Id', 'redirect_URI', 'response_type', 'request_uri', 'Code_Verifier', 'scope']
+    const names = [
+      'STATE',
+      'Client_Id',
+      'redirect_URI',
+      'response_type',
+      'request_uri',
+      'Code_Verifier',
+      'scope',
+      'NONCE',
+      'code_challenge_METHOD',
+    ]
     const bad = [...names, 'client_secret'].map((name) => `&${name}=x`).join('')
-    const free = '&access_type=offline&prompt=consent&hd=x.com&nonce=n'
+    const free = '&access_type=offline&prompt=consent&hd=x.com'
     const { searchParams } = locationOf(await stage.authorize(free + bad))
     expect(Object.fromEntries(searchParams)).toEqual({
       access_type: 'offline',
       prompt: 'consent',
       hd: 'x.com',
-      nonce: 'n',
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
       client_id: google.clientId,
       redirect_uri: redirectUri,
       response_type: 'code',
       scope: 'openid email profile',
       state: expect.stringMatching(/^[0-9a-f-]{36}$/),
     })
+  })
+
+  it('binds the leg to the provider by a challenge and a nonce of its own, others for each flow', async () => {
+    const { query } = newVerifier()
+    const legs = await Promise.all([1, 2].map(async () => locationOf(await stage.authorize(query)).searchParams))
+    for (const name of ['code_challenge', 'nonce', 'state']) {
+      expect(new Set(legs.map((leg) => leg.get(name))).size).toBe(2)
+      expect(query).not.toContain(legs[0]?.get(name))
+    }
   })
 
   test('fact 34: refuses a destination on neither list, and keeps nothing', async () => {

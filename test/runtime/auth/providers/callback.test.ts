@@ -163,6 +163,26 @@ describe('the way back', () => {
     expect(logged.join()).not.toMatch(new RegExp(`abcdefgh|${google.secret}`))
   })
 
+  it('refuses a code that was given for another flow, in both kinds of flows', async () => {
+    for (const query of ['', newVerifier().query]) {
+      const stolen = (await stage.goThrough(stage.newPerson(), query)).searchParams
+      const state = stateOf(await stage.authorize(query))
+      const landed = locationOf(await stage.callback(`?state=${state}&code=${stolen.get('code')}`))
+      expect(landed.searchParams.get('error_code')).toBe('unexpected_failure')
+      expect([landed.searchParams.has('code'), fragmentOf(landed)['access_token']]).toEqual([false, undefined])
+    }
+  })
+
+  it('refuses an ID token that was made for another flow', async () => {
+    const person = stage.newPerson()
+    const start = locationOf(await stage.authorize(`&login_hint=${person.sub}`))
+    start.searchParams.set('nonce', 'of another flow')
+    const back = await stage.provider.visit(start.href)
+    const landed = locationOf(await stage.callback(back.search))
+    expect(landed.searchParams.get('error_code')).toBe('unexpected_failure')
+    expect(await stage.byAddress(person.email)).toBeUndefined()
+  })
+
   it('lands at the site when the destination was taken off the list meanwhile', async () => {
     const back = await stage.goThrough(stage.newPerson(), '&redirect_to=https://listed.example.com/x')
     await stage.server.set({ redirect_allow_list: 'myapp://back' })

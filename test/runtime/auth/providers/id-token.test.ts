@@ -74,6 +74,37 @@ describe('an ID token', () => {
     expect(await stage.byAddress(person.email)).toBeUndefined()
   })
 
+  it('is for us by its audience alone, whoever asked for it', async () => {
+    const person = stage.newPerson()
+    const ours = google.clientId
+    const refused = [
+      { aud: 'another client', azp: ours },
+      { aud: ['a', 'b'], azp: ours },
+      { aud: [] },
+      { aud: [ours, 'b'] },
+    ]
+    for (const more of [...refused, { aud: [ours, 'b'], azp: 'b' }]) {
+      expect([more, (await bring(claims(person, more))).body.error_description]).toEqual([more, 'Bad ID token'])
+    }
+    for (const more of [{ azp: 'an app of ours' }, { aud: [ours] }, { aud: [ours, 'b'], azp: ours }]) {
+      expect([more, (await bring(claims(person, more))).status]).toEqual([more, 200])
+    }
+  })
+
+  it('without nonce opens one session, also when it is brought many times at once', async () => {
+    const id_token = await stage.provider.sign(claims(stage.newPerson()))
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => grant({ id_token })))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const { status, body } = await grant({ id_token })
+    expect([status, body.error_description]).toEqual([400, 'Bad ID token: it has been used already'])
+  })
+
+  it('with a nonce may be brought again by the client that kept it', async () => {
+    const nonce = createHash('sha256').update('secret').digest('hex')
+    const id_token = await stage.provider.sign(claims(stage.newPerson(), { nonce }))
+    for (const _twice of [1, 2]) expect((await grant({ id_token, nonce: 'secret' })).status).toBe(200)
+  })
+
   it('compares nonces', async () => {
     const person = stage.newPerson()
     const nonce = createHash('sha256').update('secret').digest('hex')

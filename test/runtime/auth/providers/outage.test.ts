@@ -13,6 +13,7 @@ let mood: RequestListener
 let keys: RequestListener
 let server: AuthServer
 let idToken: string
+let sign: (nonce: string) => Promise<string>
 
 const json = (response: ServerResponse, body: object): void => {
   response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
@@ -49,15 +50,15 @@ beforeAll(async () => {
   const { privateKey, publicKey } = await generateKeyPair('RS256')
   const key = { ...(await exportJWK(publicKey)), kid: 'k', alg: 'RS256', use: 'sig' }
   keys = (_request, response) => json(response, { keys: [key] })
-  const claims = { email: 'someone@example.com', email_verified: true }
-  idToken = await new SignJWT(claims)
-    .setProtectedHeader({ alg: 'RS256', kid: 'k' })
-    .setIssuer(issuer)
-    .setAudience(google.clientId)
-    .setSubject('someone')
-    .setIssuedAt()
-    .setExpirationTime('10m')
-    .sign(privateKey)
+  sign = (nonce) =>
+    new SignJWT({ email: 'someone@example.com', email_verified: true, nonce })
+      .setProtectedHeader({ alg: 'RS256', kid: 'k' })
+      .setIssuer(issuer)
+      .setAudience(google.clientId)
+      .setSubject('someone')
+      .setIssuedAt()
+      .setExpirationTime('10m')
+      .sign(privateKey)
   server = await startAuthServer({
     googleIssuer: issuer,
     settings: { google_enabled: 'on', google_client_id: google.clientId, google_secret: google.secret },
@@ -87,7 +88,9 @@ const moods: Readonly<Record<string, RequestListener>> = {
 
 /** The way back of somebody whom the provider gave a code. */
 const callback = async () => {
-  const state = stateOf(await server.call('GET', '/authorize?provider=google', { headers: { apikey: '' } }))
+  const begun = await server.call('GET', '/authorize?provider=google', { headers: { apikey: '' } })
+  idToken = await sign(locationOf(begun).searchParams.get('nonce') ?? '')
+  const state = stateOf(begun)
   const answer = await server.call('GET', `/callback?state=${state}&code=abcdefgh`, { headers: { apikey: '' } })
   return { answer, landing: locationOf(answer) }
 }
