@@ -33,6 +33,8 @@ export type ServiceErrorCode =
   | 'mfa_totp_verify_not_enabled'
   | 'mfa_verification_failed'
   | 'mfa_verification_rejected'
+  | 'mfa_recovery_codes_enroll_not_enabled'
+  | 'mfa_recovery_codes_verify_not_enabled'
   | 'mfa_webauthn_enroll_not_enabled'
   | 'no_authorization'
   | 'not_admin'

@@ -5,12 +5,12 @@ import { SMTPServer } from 'smtp-server'
 export interface MailServer {
   readonly url: string
   readonly received: readonly ReceivedMail[]
-  /** What it does with mails from now on; `slow` never answers the data. */
+  /** What it does with mails from now on; `slow` never answers the data, `later` asks for another attempt. */
   readonly behave: (mood: Mood) => void
   readonly stop: () => Promise<void>
 }
 
-export type Mood = 'accept' | 'refuse' | 'slow' | 'down'
+export type Mood = 'accept' | 'refuse' | 'later' | 'slow' | 'down'
 
 export interface ReceivedMail {
   readonly from: string
@@ -85,6 +85,7 @@ export async function startMailServer(): Promise<MailServer> {
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.on('end', () => {
         if (mood === 'slow') return
+        if (mood === 'later') return done(Object.assign(new Error('later'), { responseCode: 451 }))
         if (mood === 'refuse') return done(Object.assign(new Error('no'), { responseCode: 554 }))
         const { mailFrom, rcptTo } = session.envelope
         const from = mailFrom === false ? '' : mailFrom.address

@@ -40,3 +40,12 @@ export async function publicSettings({ settings }: Call): Promise<Outcome> {
 export async function sso(): Promise<never> {
   throw refuse('saml_provider_disabled')
 }
+
+/** Recovery codes are not offered: newest clients ask for them, and know these codes (spec/auth.md 5.7). */
+export async function enrolRecoveryCodes(): Promise<never> {
+  throw refuse('mfa_recovery_codes_enroll_not_enabled')
+}
+
+export async function verifyRecoveryCode(): Promise<never> {
+  throw refuse('mfa_recovery_codes_verify_not_enabled')
+}

@@ -2,7 +2,7 @@ import { adminRoutes } from './admin-routes.ts'
 import { challengeFactor, enrolFactor, unenrolFactor } from '../endpoints/factors.ts'
 import { authorize } from '../endpoints/authorize.ts'
 import { callback, callbackForm } from '../endpoints/callback.ts'
-import { health, jwks, publicSettings, sso } from '../endpoints/about.ts'
+import { enrolRecoveryCodes, health, jwks, publicSettings, sso, verifyRecoveryCode } from '../endpoints/about.ts'
 import { authorizeIdentity, unlinkIdentity } from '../endpoints/identities.ts'
 import { logout } from '../endpoints/logout.ts'
 import { magicLink, otp } from '../endpoints/otp.ts'
@@ -27,6 +27,20 @@ const verifying = { guard: 'open', assurance: none, limit: 'verify', counted: ye
 const changing = { guard: 'user', assurance: none, limit: 'sign-up', counted: no } as const
 const ofSession = { guard: 'user', assurance: 'session', limit: none, counted: no } as const
 const ofMember = { guard: 'user', assurance: 'member', limit: none, counted: no } as const
+
+/** What the newest clients ask for, so that they understand the refusal: there are no recovery codes (spec/auth.md 5.7). */
+const recoveryCodeRoutes: readonly Route[] = [
+  route({ at: 'GET /factors/recovery-codes', ...ofMember, io: io.recoveryCodeStatus, handle: enrolRecoveryCodes }),
+  route({ at: 'POST /factors/recovery-codes', ...ofMember, io: io.recoveryCodes, handle: enrolRecoveryCodes }),
+  route({ at: 'DELETE /factors/recovery-codes', ...ofMember, io: io.recoveryCodes, handle: enrolRecoveryCodes }),
+  route({
+    at: 'POST /factors/recovery-codes/regenerate',
+    ...ofMember,
+    io: io.recoveryCodes,
+    handle: enrolRecoveryCodes,
+  }),
+  route({ at: 'POST /factors/recovery-codes/verify', ...ofMember, io: io.recoveryCodes, handle: verifyRecoveryCode }),
+]
 
 /**
  * Every endpoint: who may call it, how sure of the caller it has to be, what limits it, whether its refusals count
@@ -115,6 +129,7 @@ export const routes: readonly Route[] = [
     handle: verifyFactor,
   }),
   route({ at: 'DELETE /factors/:factor_id', ...ofMember, io: io.unenrolFactor, handle: unenrolFactor }),
+  ...recoveryCodeRoutes,
   route({ at: 'POST /sso', guard: 'key', assurance: none, limit: none, counted: no, io: io.sso, handle: sso }),
   ...adminRoutes,
 ]

@@ -225,4 +225,7 @@ export const verifyFactor = io('Shows a factor: the session becomes aal2', sessi
 })
 
 export const unenrolFactor = io('Takes a factor away', ok(exactly({ id })))
+export const recoveryCodeStatus = io('Refused: there are no recovery codes', {})
+
+export const recoveryCodes = io('Refused: there are no recovery codes', {}, body({}))
 export const sso = io('Refused: there is no SAML', {}, body({}))

@@ -1,10 +1,10 @@
-import { refuse } from '../protocol/errors.ts'
+import { AuthFailure, refuse } from '../protocol/errors.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { NewMail } from '../store/outbox.ts'
 import { createDurations } from './durations.ts'
 import { mailKinds, type MailKind } from './kinds.ts'
 import { plainText } from './plain-text.ts'
-import type { MailServer } from './smtp.ts'
+import { isPassing, type MailServer } from './smtp.ts'
 
 /** A mail that is in the outbox. */
 export interface Posted extends NewMail {
@@ -71,6 +71,12 @@ export function createHandOver(server: MailServer, from: string | null): HandOve
       }
     },
   }
+}
+
+/** Whether a failure is one of the server's mood, which may be another one in a while (RFC 5321 section 4.2.1). */
+export function isPutOff(error: unknown): boolean {
+  if (!(error instanceof AuthFailure) || error.code !== 'unexpected_failure') return false
+  return isPassing(error.cause)
 }
 
 const failure = (kind: MailKind, cause: unknown): Error =>

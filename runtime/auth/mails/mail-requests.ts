@@ -8,7 +8,8 @@ import { endCooldowns } from './limits.ts'
 import type { MailKind } from './kinds.ts'
 import type { Mailer } from './mailer.ts'
 import type { ReadAuthState } from '../settings/load.ts'
-import { deleteMailRequest, insertMailRequest, takeMailRequests } from '../store/mail-requests.ts'
+import { isPutOff } from './hand-over.ts'
+import { deleteMailRequest, insertMailRequest, putOffMailRequest, takeMailRequests } from '../store/mail-requests.ts'
 import type { MailRequest, MailRequestKind, StoredRequest } from '../store/mail-requests.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 
@@ -19,8 +20,9 @@ import type { WhereReady } from '../schema/where-ready.ts'
  * Two rules of the specification conflict here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
  * wants 200 for known and unknown addresses, and a mail is taken or not only where there is an account. The answer
  * therefore says what can be known without an account: whether the mail server takes mails, the cooldown and the
- * ceiling, which give the same 500 or 429 for every address. A mail that is refused after that leaves everything as it
- * was, its cooldown too, and is logged; the person asks again.
+ * ceiling, which give the same 500 or 429 for every address. A mail that the server puts off after that is made again,
+ * with a new code, after pauses as long as the request is old. One that is refused leaves everything as it was, its
+ * cooldown too, and is logged; the person asks again.
  */
 export interface MailRequests {
   /**
@@ -102,6 +104,9 @@ async function answer(parts: MailRequestParts, request: StoredRequest): Promise<
   const { id, begun } = request
   try {
     const failure = await failureOf(parts, request)
+    if (failure !== null && isPutOff(failure.error) && (await putOffMailRequest(database.run, id))) {
+      return parts.failed(failure.error)
+    }
     await database.transaction(async (run) => {
       if (failure !== null) await endCooldowns(run, begun)
       await deleteMailRequest(run, id)

@@ -18,6 +18,9 @@ export interface LetterToSend {
   readonly text: string
 }
 
+/** RFC 3834 section 5, and what Exchange reads instead: nobody wants an absence reply. */
+const ofMachine = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
+
 /** Below the limit of a request (spec/auth.md 9.3). */
 const usualSmtpLimitMs = 8_000
 
@@ -31,13 +34,36 @@ export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer 
     deliver: ({ from, recipient, ...parts }) =>
       inTime(limitMs, async () => {
         const to = { name: '', address: recipient }
-        await (await transport()).sendMail({ from, to, envelope: { from, to: [recipient] }, ...parts })
+        await (
+          await transport()
+        ).sendMail({ from, to, envelope: { from, to: [recipient] }, headers: ofMachine, ...parts })
       }),
     knock: () => inTime(limitMs, async () => void (await (await transport()).verify())),
   }
 }
 
+class TookTooLong extends Error {}
+
+/** How nodemailer names a server that it could not reach, or lost. */
+const unreachable: ReadonlySet<string> = new Set([
+  'ECONNECTION',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EDNS',
+  'ESOCKET',
+  'ETIMEDOUT',
+])
+
+/** Whether a server that failed so may take the same mail later: 4yz (RFC 5321 section 4.2.1), or none was reached. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof TookTooLong) return true
+  if (!(error instanceof Error)) return false
+  const { responseCode, code } = error as { readonly responseCode?: unknown; readonly code?: unknown }
+  if (typeof responseCode === 'number') return responseCode >= 400 && responseCode < 500
+  return typeof code === 'string' && unreachable.has(code)
+}
+
 /** Rejects when the work takes longer than that. */
 async function inTime(ms: number, work: () => Promise<void>): Promise<void> {
-  if (!(await within(ms, work()))) throw new Error(`The mail server took longer than ${ms} ms.`)
+  if (!(await within(ms, work()))) throw new TookTooLong(`The mail server took longer than ${ms} ms.`)
 }

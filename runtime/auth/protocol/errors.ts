@@ -52,6 +52,8 @@ export const authErrors = {
   mfa_totp_verify_not_enabled: { status: 422, message: 'MFA verification is disabled for TOTP' },
   mfa_verification_failed: { status: 422, message: 'Invalid TOTP code entered' },
   mfa_verification_rejected: { status: 422, message: 'This TOTP code was used already; wait for the next one' },
+  mfa_recovery_codes_enroll_not_enabled: { status: 422, message: 'MFA enroll is disabled for recovery codes' },
+  mfa_recovery_codes_verify_not_enabled: { status: 422, message: 'MFA verification is disabled for recovery codes' },
   mfa_webauthn_enroll_not_enabled: { status: 422, message: 'MFA enroll is disabled for WebAuthn' },
   metadata_too_large: { status: 422, message: 'The metadata of the user is too large for a token' },
   method_not_allowed: { status: 405, message: 'This address does not answer the method' },

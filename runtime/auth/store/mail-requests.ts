@@ -26,7 +26,7 @@ const insert = statement<{ readonly id: string }>(
 )
 
 /**
- * Requests whose process has ended, since none is processed for so long. After a longer wait the person does not expect
+ * Requests whose process has ended, since none is processed for so long, and those that were put off. After a longer wait the person does not expect
  * the mail any more.
  */
 const take = statement<{ readonly id: string; readonly kind: MailRequestKind; readonly request: Kept }>(
@@ -39,6 +39,17 @@ const take = statement<{ readonly id: string; readonly kind: MailRequestKind; re
   )
   returning id::text, kind, request`,
 )
+
+const putOff = statement<object>(
+  'auth.mail-requests.put-off',
+  `update catalograph_auth.mail_requests
+  set taken_at = now() - interval '1 minute' + greatest(now() - created_at, interval '5 seconds')
+  where id = $1 and created_at > now() - interval '7 minutes' returning 1`,
+)
+
+/** Lets it be taken again, later each time; false where it would be too late for the person who asked. */
+export const putOffMailRequest = async (run: RunStatement, id: string): Promise<boolean> =>
+  (await run(putOff, [id])).length > 0
 
 type Kept = Omit<StoredRequest, 'id' | 'kind'>
 

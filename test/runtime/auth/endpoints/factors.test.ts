@@ -139,6 +139,19 @@ describe('a factor', () => {
     expect(codeIn(await server.call('POST', '/factors', { token, body }))).toEqual([status, code])
   })
 
+  test.each([
+    ['GET', '', 'enroll'],
+    ['POST', '', 'enroll'],
+    ['DELETE', '', 'enroll'],
+    ['POST', '/regenerate', 'enroll'],
+    ['POST', '/verify', 'verify'],
+  ] as const)('of recovery codes is refused by a code that clients know: %s %s', async (method, path, act) => {
+    const { token } = await signUp()
+    const body = method === 'GET' ? {} : { body: { recovery_code: 'x' } }
+    const answer = await server.call(method, `/factors/recovery-codes${path}`, { token, ...body })
+    expect(codeIn(answer)).toEqual([422, `mfa_recovery_codes_${act}_not_enabled`])
+  })
+
   it('has a name that no other of its user has; one without takes the place of the last', async () => {
     const { token } = await signUp()
     const body = { factor_type: 'totp', friendly_name: 'Phone' }

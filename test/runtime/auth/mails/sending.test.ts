@@ -48,6 +48,14 @@ describe('a mail', () => {
     expect((await server.db.query('select from catalograph_auth.outbox')).rowCount).toBe(0)
   })
 
+  it('says that a machine has sent it, so that no absence reply comes back', async () => {
+    const email = newAddress()
+    await post('/signup', { email, password })
+    const head = newest(email)?.head ?? ''
+    expect(head).toMatch(/^Auto-Submitted: auto-generated\r?$/m)
+    expect(head).toMatch(/^X-Auto-Response-Suppress: All\r?$/m)
+  })
+
   it('says the same as text: link, code and site, word for word', async () => {
     const email = newAddress()
     await post('/signup', { email, password })
@@ -200,6 +208,39 @@ describe('a mail server', () => {
 })
 
 describe('a request that was answered', () => {
+  const pending = async (): Promise<number> =>
+    (await server.db.query('select from catalograph_auth.mail_requests')).rowCount ?? 0
+  const failures = (): number => server.events.filter(({ kind }) => kind === 'mail-failed').length
+  /** A request whose mail the server puts off. */
+  const putOff = async (): Promise<string> => {
+    const { email } = await member()
+    mails.behave('later')
+    const before = failures()
+    expect((await server.call('POST', '/recover', { body: { email } })).status).toBe(200)
+    await expect.poll(failures).toBeGreaterThan(before)
+    expect([await pending(), newest(email)?.url]).toEqual([1, expect.stringContaining('type=signup')])
+    return email
+  }
+
+  it('is kept while the mail server says that it takes the mail later, and made with a code that works', async () => {
+    const email = await putOff()
+    mails.behave('accept')
+    await server.settled()
+    const mail = newest(email)
+    expect([to(email).length, mail?.url]).toEqual([2, expect.stringContaining('type=recovery')])
+    expect((await post('/verify', { type: 'recovery', email, token: mail?.code })).status).toBe(200)
+  }, 60_000)
+
+  it('is given up after some minutes, and its cooldown with it', async () => {
+    const email = await putOff()
+    await server.db.query(`update catalograph_auth.mail_requests
+      set created_at = now() - interval '8 minutes', taken_at = now() - interval '2 minutes'`)
+    await server.settled()
+    mails.behave('accept')
+    expect((await post('/recover', { email })).status).toBe(200)
+    expect(to(email)).toHaveLength(2)
+  }, 60_000)
+
   it('is done by the process that is asked to stop, before it ends', async () => {
     const { email } = await member()
     const other = await server.another()
