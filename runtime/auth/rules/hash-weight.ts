@@ -26,7 +26,7 @@ export function hashWork(kind: string): number {
   return (2 ** cost * product(sizes)) / blocksPerHash
 }
 
-export const bcryptWork = (cost: number): number => 2 ** (cost - 10)
+const bcryptWork = (cost: number): number => 2 ** (cost - 10)
 
 const product = (numbers: readonly number[]): number => numbers.reduce((all, one) => all * one, 1)
 
