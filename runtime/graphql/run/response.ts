@@ -4,7 +4,14 @@ import { longBytes, LongBody } from '../../http/long-body.ts'
 import type { Extensions } from '../extensions/extensions.ts'
 import { failures, Refusal, type ErrorEntry, type FailureCode } from '../protocol/failures.ts'
 import { fieldOf } from '../statements/field-of.ts'
-import { noRelatedRow, noRowToUpdate, noSuchRow, sameKeyTwice, skippedRow } from '../statements/reasons.ts'
+import {
+  noRelatedRow,
+  noRowToUpdate,
+  noSuchRow,
+  nullReferred,
+  sameKeyTwice,
+  skippedRow,
+} from '../statements/reasons.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
@@ -88,7 +95,14 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
 /** Raised by catalograph.refuse: a limit of the request's own. */
 const refusedByUs = 'CG002'
 
-const ofArguments: ReadonlySet<string> = new Set([sameKeyTwice, noSuchRow, skippedRow, noRelatedRow, noRowToUpdate])
+const ofArguments: ReadonlySet<string> = new Set([
+  sameKeyTwice,
+  noSuchRow,
+  nullReferred,
+  skippedRow,
+  noRelatedRow,
+  noRowToUpdate,
+])
 
 const codeOfOurs = ({ message }: DatabaseFailure): FailureCode =>
   ofArguments.has(message) ? 'BAD_ARGUMENT' : 'AT_MOST_EXCEEDED'

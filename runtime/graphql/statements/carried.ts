@@ -1,6 +1,7 @@
 import { literal } from '../../sql/literal.ts'
 import { applied, joined, sql, trusted, type Ident, type Sql } from '../../sql/tree.ts'
 import type { CarriedColumn, WriteStep } from '../plan/write-steps.ts'
+import { nullReferred } from './reasons.ts'
 import { columnOf, type Scope } from './source.ts'
 
 /**
@@ -26,6 +27,15 @@ export const carriedValues = (scope: Scope, here: string, of: CarriedColumn): Sq
 export type ReadCarried = (scope: Scope, here: string, of: CarriedColumn, place: () => Sql, always: boolean) => Sql
 
 export const fromSetting: ReadCarried = (scope, here, of, place) => sql`${carriedValues(scope, here, of)}[${place()}]`
+
+/**
+ * The value that the first of these gives a column here, so that the row belongs to another one. Null refers to no row, and the
+ * row would belong to none: it refuses the field.
+ */
+export function referring(scope: Scope, here: string, values: readonly Sql[]): Sql {
+  const refusal = sql`catalograph.refuse(${literal(nullReferred)})::text`
+  return sql`coalesce(${joined([...values, applied(columnOf(scope.builder, here).operand, refusal)], ', ')})`
+}
 
 /** Values of rows in the order in which they were inserted, as the text of an array. */
 export const carriedPairs = (

@@ -3,7 +3,7 @@ import { applied, joined, sql, trusted, type Sql } from '../../sql/tree.ts'
 import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import type { InsertStep, LinkedFrom, LinkedValue } from '../plan/write-steps.ts'
-import type { ReadCarried } from './carried.ts'
+import { referring, type ReadCarried } from './carried.ts'
 import { valueParameter } from './parameters.ts'
 import { presetValue } from './set.ts'
 import { columnOf, relationOf, type Scope, type Writer } from './source.ts'
@@ -49,7 +49,7 @@ function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep, read: ReadCar
     ...own.map(({ as, fromRecord }) => trusted(fromRecord(`${row}.${as}`))),
     ...rows.links.map(({ column, from }) => {
       const found = from.map((one) => read(scope, column, one, () => placeOf(one), from.length === 1))
-      return found.length === 1 ? joined(found, ', ') : sql`coalesce(${joined(found, ', ')})`
+      return referring(scope, column, found)
     }),
     ...preset,
   ]
@@ -66,6 +66,6 @@ function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep, read: ReadCar
 
 function cellSql(scope: Scope, column: string, cell: Value | LinkedValue | null, read: ReadCarried): Sql {
   if (cell === null) return sql`default`
-  if ('place' in cell) return read(scope, column, cell, () => sql`${cell.place}`, true)
+  if ('place' in cell) return referring(scope, column, [read(scope, column, cell, () => sql`${cell.place}`, true)])
   return applied(columnOf(scope.builder, column).operand, valueParameter(cell))
 }

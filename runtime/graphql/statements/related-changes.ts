@@ -3,7 +3,7 @@ import { toJson } from '../../sql/json.ts'
 import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
 import type { PlacedStep, RelatedUpdate } from '../plan/types.ts'
 import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts'
-import { carriedPairs, equal, keeping, carriedValues } from './carried.ts'
+import { carriedPairs, equal, keeping, carriedValues, referring } from './carried.ts'
 import { givenRows } from './changes.ts'
 import { keyEquals } from './filter.ts'
 import { ofKeyed } from './keyed.ts'
@@ -26,7 +26,10 @@ interface Link {
 }
 
 const linked = (scope: Scope, links: readonly Link[]): readonly Sql[] =>
-  links.map(({ column, from }) => sql`${ident(column)} = ${from === null ? sql`null` : valueOf(scope, column, from)}`)
+  links.map(
+    ({ column, from }) =>
+      sql`${ident(column)} = ${from === null ? sql`null` : referring(scope, column, [valueOf(scope, column, from)])}`,
+  )
 
 /** The row of the field: it is changed, or found and locked, so that nobody changes it meanwhile. */
 export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedStep, isFirst: boolean): SelectList {

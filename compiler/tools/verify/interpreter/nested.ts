@@ -231,6 +231,8 @@ export function insertPlace(
     })
   }
   const cells = objects.map((object, place) => new Map([...cellsOf(context, table, object), ...(links[place] ?? [])]))
+  if (links.some(isToNothing))
+    throw new Refused(nullReferred, ...reasonsOf(() => putRows(context, after, table, cells, conflict, true)))
   const reverse = fields.filter(({ relation }) => relation.direction === 'reverse')
   const isNeeded = at.isParent || reverse.some(({ name }) => adding(objects, name).length > 0)
   const { records, store: added } = putRows(context, after, table, cells, conflict, isNeeded || at.isRead === true)
@@ -262,6 +264,11 @@ export function insertPlace(
   }
   return { store: after, records, count }
 }
+
+/** Null refers to no row, so that what is to belong to a row would belong to none. */
+const isToNothing = (links: ReadonlyMap<string, Value>): boolean => [...links.values()].includes(null)
+
+export const nullReferred = 'A row that others depend on has a null in the columns that they refer to'
 
 export function found(
   { world, claims }: Context,

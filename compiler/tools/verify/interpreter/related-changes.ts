@@ -10,6 +10,7 @@ import {
   insertPlace,
   keyOf,
   memberOf,
+  nullReferred,
   objectsOf,
   reasonsOf,
   rowsIn,
@@ -152,10 +153,15 @@ export function updateRelated(context: Context, store: Store, field: RowWrite, a
   let after = store
   const before = isFound ? rowNow() : null
   const links = new Map<string, Value>()
+  let isLost = false
   for (const one of forward) {
     const { relation, target } = one
     const link = (row: Row): void =>
-      relation.local.forEach((name, index) => links.set(name, row.get(relation.foreign[index] ?? '') ?? null))
+      relation.local.forEach((name, index) => {
+        const value = row.get(relation.foreign[index] ?? '') ?? null
+        links.set(name, value)
+        if (value === null) isLost = true
+      })
     if (has(one, 'insert')) {
       const objects = objectsOf(given(one, 'insert'))
       const conflict = conflictOf(context, after, target, memberOf(related, one.name))
@@ -175,7 +181,8 @@ export function updateRelated(context: Context, store: Store, field: RowWrite, a
     : new Map<string, Change>()
   let row = before ?? new Map<string, Value>()
   if (isSet) {
-    const changed = change(context, after, table, new Map([[rowNow(), withPresets(context, table, own)]]), () => [])
+    const lost = isLost ? [nullReferred] : []
+    const changed = change(context, after, table, new Map([[rowNow(), withPresets(context, table, own)]]), () => lost)
     after = changed.store
     row = changed.records[0] ?? row
   }
@@ -224,7 +231,13 @@ const changeRows = (
     store,
     field.target,
     new Map(rows.map((row) => [row, withPresets(context, field.target, changes)])),
-    (changed) => missing(changed.length, wanted, connects),
+    (changed) => [
+      ...missing(changed.length, wanted, connects),
+      // Null refers to no row.
+      ...(connects && changed.some((row) => field.relation.foreign.some((name) => (row.get(name) ?? null) === null))
+        ? [nullReferred]
+        : []),
+    ],
   ).store
 
 function changeChildren(
