@@ -210,7 +210,7 @@ function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
       uniques.filter(({ identifying }) => identifying),
       index,
     ),
-    uniqueKeys: keys.filter(({ immediate }) => immediate).map((unique) => uniqueKeyOf(unique, index)),
+    uniqueKeys: keys.filter(({ arbiter }) => arbiter).map((unique) => uniqueKeyOf(unique, index)),
     foreignKeys: (index.foreignKeys.get(row.oid) ?? []).map((key) => foreignKeyOf(key, index)),
   }
 }

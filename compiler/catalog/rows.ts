@@ -76,7 +76,7 @@ export const ROWS = {
     relation: text,
     name: text,
     primary: bool,
-    immediate: bool,
+    arbiter: bool,
     identifying: bool,
     numbers: eachOf(integer),
     parts: nullable(eachOf(text)),

@@ -1,4 +1,5 @@
 import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
+import type { AnnotatedRelation } from '../comments/types.ts'
 import { diagnose } from '../report/diagnostics.ts'
 import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameConstraint } from '../report/object-name.ts'
@@ -23,11 +24,20 @@ export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> |
     {
       facts: usable.map(({ name, parts, predicate }) => ({
         name,
-        columns: parts.flatMap((part) => ('column' in part ? [part.column] : [])),
+        ...columnsOf(relation, parts),
         whole: predicate !== null || parts.some((part) => 'expression' in part),
       })),
       sql: usable,
     },
     others.map(({ name }) => diagnose('unique-key-unusable', nameConstraint(relation, name), { name })),
   )
+}
+
+function columnsOf(
+  relation: AnnotatedRelation,
+  parts: AnnotatedRelation['uniqueKeys'][number]['parts'],
+): Pick<UniqueKeyFacts, 'columns' | 'generated'> {
+  const columns = parts.flatMap((part) => ('column' in part ? [part.column] : []))
+  const generated = columns.filter((column) => relation.columns.some((one) => one.name === column && one.generated))
+  return { columns, ...(generated.length > 0 && { generated }) }
 }

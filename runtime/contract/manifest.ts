@@ -356,6 +356,8 @@ export interface UniqueKeyFacts {
   readonly name: string
   /** SQL names of its columns, which a role has to read in order to name it. */
   readonly columns: readonly string[]
+  /** Those of them that are computed from others; the values of all others an insert has to give. */
+  readonly generated?: readonly string[]
   /** True when it depends on more than that (expressions, a condition): the role has to read the whole relation. */
   readonly whole: boolean
 }

@@ -21,11 +21,12 @@ const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
 
 /**
  * Unique keys as column numbers (indkey counts from 0; 0 stands for an expression), without INCLUDE columns; those that
- * do not hold yet are left out. Expressions and the condition of a partial one are printed, as defaults are.
+ * do not hold yet are left out. `arbiter`: ON CONFLICT can name it, as neither deferrable nor temporal keys (since 18, which are
+ * indexes of exclusion) can be named. Expressions and the condition of a partial one are printed, as defaults are.
  * An index that was not made by a constraint may compare in another way than `=` does.
  */
 export const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
-    i.indimmediate as immediate,
+    i.indimmediate and not i.indisexclusion as arbiter,
     not ${INHERITED} and (i.indisprimary or ${TELLS_APART}) as identifying,
     (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as numbers,
     case when i.indexprs is not null then case path.value when '' then array(

@@ -21,7 +21,7 @@ export interface VisibleColumns {
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that the statement sets to an expression of the builder, by its place; the role may write them. */
   readonly presets: (entity: EntityFacts, command: 'insert' | 'update') => readonly PresetPlace[]
-  /** Unique keys that `onConflict` can name: Postgres reads what they consist of (spec/graphql.md 17). */
+  /** Unique keys that `onConflict` can name: an insert gives all of their values, and Postgres reads them (spec/graphql.md 17). */
   readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
 }
 
@@ -37,6 +37,8 @@ export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, Co
 
 /** Whether the column has a type in the API. */
 export const hasType = (column: ColumnFacts): column is ColumnFacts & TypeFacts => column.type !== null
+
+const columnName = ({ column }: { readonly column: string }): string => column
 
 const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
   entity.columns.find((column) => column.column === name)
@@ -100,6 +102,16 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
   /** Citus sends defaults along, which the role has to be allowed to write as well. */
   const insertsDefaults = ({ grants, sentDefaults = [] }: EntityFacts): boolean =>
     can(grants.insert) || sentDefaults.every(can)
+  const insertable = (entity: EntityFacts): readonly ColumnFacts[] =>
+    insertsDefaults(entity) ? inputs(entity, 'insert') : []
+  const presets: VisibleColumns['presets'] = (entity, command) =>
+    access(entity).presets.flatMap((preset): readonly PresetPlace[] => {
+      const at = preset[command]
+      const column = columnOf(entity, preset.column)
+      return at !== null && column !== undefined && writes(entity, column, command)
+        ? [{ column: preset.column, at }]
+        : []
+    })
   return {
     seesColumn,
     findsBy: (entity, name) =>
@@ -108,7 +120,7 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
     filterable: (entity) =>
       entity.columns.filter((column) => column.filter && compares(column.type) && seesColumn(entity, column)),
     orderable: (entity) => entity.columns.filter((column) => column.order && seesColumn(entity, column)),
-    insertable: (entity) => (insertsDefaults(entity) ? inputs(entity, 'insert') : []),
+    insertable,
     updatable: (entity) => inputs(entity, 'update'),
     deletes: (entity) => {
       const { grants, softDelete } = entity
@@ -120,17 +132,16 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
       inputs(entity, 'update').filter(
         (column) => selects(rights, entity, column) && !access(entity).writeOnly.has(column.column),
       ),
-    presets: (entity, command) =>
-      access(entity).presets.flatMap((preset): readonly PresetPlace[] => {
-        const at = preset[command]
-        const column = columnOf(entity, preset.column)
-        return at !== null && column !== undefined && writes(entity, column, command)
-          ? [{ column: preset.column, at }]
-          : []
-      }),
-    nameableKeys: (entity) =>
-      (entity.uniqueKeys ?? []).filter(({ columns, whole }) =>
-        whole ? can(entity.grants.select) : selectsAll(rights, entity, columns),
-      ),
+    presets,
+    nameableKeys: (entity) => {
+      const { uniqueKeys = [] } = entity
+      if (uniqueKeys.length === 0) return []
+      const given = new Set([...byField(insertable(entity)).values(), ...presets(entity, 'insert')].map(columnName))
+      return uniqueKeys.filter(
+        ({ columns, generated = [], whole }) =>
+          (whole ? can(entity.grants.select) : selectsAll(rights, entity, columns)) &&
+          columns.every((name) => given.has(name) || generated.includes(name)),
+      )
+    },
   }
 }

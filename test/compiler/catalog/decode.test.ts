@@ -77,7 +77,7 @@ describe('decoding the answer', () => {
           relation: ['1'],
           name: ['u'],
           primary: [true],
-          immediate: [true],
+          arbiter: [true],
           identifying: [true],
           numbers: [[3]],
           parts: [null],

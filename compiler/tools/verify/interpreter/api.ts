@@ -186,6 +186,9 @@ function apiTable(
   const figured = new Map(
     figureNames.map((name) => [name, pick((column) => aggregatesOf(column.type).includes(name))] as const),
   )
+  const inserts = named(writable.filter((column) => isGranted(grants.insert, column.name)))
+  const presets = presetsOf(access, grants, 'insert')
+  const givenByInserts = new Set([...[...inserts.values()].map(({ name }) => name), ...presets.keys()])
   const flags = pick(({ type }) => type.base === 'bool' && !type.list)
   const fields = rowFields(world, role, exposed, links, sketch, columns)
   const orders = ordersOf(world, role, sketch)
@@ -232,12 +235,14 @@ function apiTable(
     distinct: hasAddition(world, sketch, 'distinctOn')
       ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
       : new Map(),
-    presets: { insert: presetsOf(access, grants, 'insert'), update: presetsOf(access, grants, 'update') },
-    inserts: named(writable.filter((column) => isGranted(grants.insert, column.name))),
+    presets: { insert: presets, update: presetsOf(access, grants, 'update') },
+    inserts,
     conflicts: hasAddition(world, sketch, 'upsert')
       ? new Map(
-          [...uniqueKeysOf(sketch)].filter(([, { columns, where }]) =>
-            where === null ? columns.every((column) => isGranted(grants.select, column)) : grants.select === 'all',
+          [...uniqueKeysOf(sketch)].filter(
+            ([, { columns, where }]) =>
+              columns.every((column) => givenByInserts.has(column)) &&
+              (where === null ? columns.every((column) => isGranted(grants.select, column)) : grants.select === 'all'),
           ),
         )
       : new Map(),
