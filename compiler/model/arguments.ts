@@ -35,8 +35,15 @@ export function readArguments(context: ResultContext, fn: AnnotatedFunction, fro
     const given = defaults[index]
     if (index < from || value === null || given === undefined) return []
     const base = { field: fieldOf(context, fn, index), ...(index <= nameless && { positional: true as const }) }
+    const { required, literal, printed } = given
     return {
-      facts: { ...base, ...typeFacts(value), required: given.required, defaultValue: given.literal },
+      facts: {
+        ...base,
+        ...typeFacts(value),
+        required,
+        defaultValue: literal,
+        ...(printed !== undefined && { databaseDefault: printed }),
+      },
       sql: { ...base, name: arg.name, type: arg.typeText, ...sqlType(scope, arg.type, asked) },
     }
   })

@@ -7,7 +7,6 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameFunction } from '../report/object-name.ts'
 import { readArguments, reservedProblem } from './arguments.ts'
-import { defaultDiagnostics } from './defaults.ts'
 import { functionFacts, judge, hiddenDiagnostics } from './judge.ts'
 import { nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { functionId } from './overloads.ts'
@@ -71,21 +70,18 @@ function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): 
   const problem = reservedProblem(context, result.facts, args)
   if (problem !== null) return withDiagnostics(null, hiddenDiagnostics(fn, problem))
   const filter = isFiltered(context, fn, result) ? filterType(context, fn) : null
-  return withDiagnostics(
-    {
-      facts: { ...functionFacts(fn, id, judged, args.facts), ...(filter && { filter: true as const }) },
-      sql: {
-        id,
-        schema: fn.schema,
-        function: fn.name,
-        json: result.json,
-        ...(result.attributes && { attributes: result.attributes }),
-        ...(args.sql.length > 0 && { args: args.sql }),
-        ...(filter && { filter }),
-      },
+  return withDiagnostics({
+    facts: { ...functionFacts(fn, id, judged, args.facts), ...(filter && { filter: true as const }) },
+    sql: {
+      id,
+      schema: fn.schema,
+      function: fn.name,
+      json: result.json,
+      ...(result.attributes && { attributes: result.attributes }),
+      ...(args.sql.length > 0 && { args: args.sql }),
+      ...(filter && { filter }),
     },
-    defaultDiagnostics(fn),
-  )
+  })
 }
 
 /** Scalars and enums that need no argument can be asked for (`functionShapes`, spec/graphql.md 17). */

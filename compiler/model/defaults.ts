@@ -1,40 +1,50 @@
 import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
-import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { nameFunction } from '../report/object-name.ts'
 
-/** Whether an argument may be left out, and the GraphQL literal that introspection shows for it. */
+/** Whether an argument may be left out, and what introspection shows for it. */
 export interface Default {
   readonly required: boolean
   readonly literal: string | null
+  /** As Postgres prints it, where it is no GraphQL literal. */
+  readonly printed?: string
 }
 
 /**
- * The defaults of a function's arguments, found by splitting the printed list at commas; when that gives another number
- * than there are defaults, no argument is taken to have one (spec/graphql.md 9.2, kept as existing clients know it).
+ * The defaults of a function's arguments: the last ones have them, as many as the catalogue counts (spec/graphql.md 9.2). What they
+ * are is told by the printed list, where it can be taken apart.
  */
-export function readDefaults(fn: AnnotatedFunction, types: readonly (AnnotatedType | undefined)[]): readonly Default[] {
-  const known = knownDefaults(fn) ?? []
-  const first = types.length - known.length
-  return types.map((type, index) => readDefault(known[index - first], type))
+export function readDefaults(
+  { defaults, defaultCount }: AnnotatedFunction,
+  types: readonly (AnnotatedType | undefined)[],
+): readonly Default[] {
+  const all = defaults === null ? [] : expressionsIn(defaults)
+  const printed = all.length === defaultCount ? all : []
+  const first = types.length - defaultCount
+  return types.map((type, index) => (index < first ? isRequired : readDefault(printed[index - first], type)))
 }
 
-/** The printed defaults, or null where commas within them hide which is which. */
-function knownDefaults({ defaults, defaultCount }: AnnotatedFunction): readonly string[] | null {
-  const printed = defaults === null ? [] : defaults.split(',').map((text) => text.trim())
-  return printed.length === defaultCount ? printed : null
+const isRequired: Default = { required: true, literal: null }
+
+/** A constant, a quoted name or any other character. */
+const token = /E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[^]/gu
+
+/** A list of expressions as Postgres prints it, at the commas that stand in no constant, name or bracket. */
+function expressionsIn(list: string): readonly string[] {
+  const texts = ['']
+  let open = 0
+  for (const [piece] of list.matchAll(token)) {
+    if (piece === '(' || piece === '[') open += 1
+    if (piece === ')' || piece === ']') open -= 1
+    if (piece === ',' && open === 0) texts.push('')
+    else texts.push(`${texts.pop() ?? ''}${piece}`)
+  }
+  return texts.map((text) => text.trim())
 }
 
-/** Reports what the owner of a served function would not expect; functions of extensions are not reported. */
-export const defaultDiagnostics = (fn: AnnotatedFunction): readonly Diagnostic[] =>
-  fn.ofExtension || knownDefaults(fn) !== null
-    ? []
-    : [diagnose('defaults-unread', nameFunction(fn), { defaults: fn.defaults ?? 'none' })]
-
-const readDefault = (printed: string | undefined, type: AnnotatedType | undefined): Default =>
-  printed === undefined
-    ? { required: true, literal: null }
-    : { required: false, literal: type?.schema === 'pg_catalog' ? (literals.get(type.name)?.(printed) ?? null) : null }
+function readDefault(printed: string | undefined, type: AnnotatedType | undefined): Default {
+  if (printed === undefined) return { required: false, literal: null }
+  const literal = type?.schema === 'pg_catalog' ? (literals.get(type.name)?.(printed) ?? null) : null
+  return { required: false, literal, ...(literal === null && { printed }) }
+}
 
 type ReadLiteral = (printed: string) => string | null
 

@@ -6,7 +6,6 @@ import type { AnnotatedFunction } from '../comments/types.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import type { PlacedFunction } from './computed.ts'
-import { defaultDiagnostics } from './defaults.ts'
 import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
 import { isPseudo, resultContext, type FunctionScope, type Result, type ResultContext } from './results.ts'
@@ -63,13 +62,10 @@ function buildFunction(
   if (judged.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, judged.reason))
   const id = functionId(fn, overloaded)
   const { facts, sql } = judged.args
-  return withDiagnostics(
-    {
-      facts: functionFacts(fn, id, judged, facts),
-      sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
-    },
-    defaultDiagnostics(fn),
-  )
+  return withDiagnostics({
+    facts: functionFacts(fn, id, judged, facts),
+    sql: { id, schema: fn.schema, function: fn.name, args: sql, ...sqlResult(judged.result) },
+  })
 }
 
 const sqlResult = ({ json, attributes }: Result): Pick<CallSql, 'json' | 'attributes'> => ({

@@ -198,12 +198,6 @@ export const diagnosticKinds = {
     ({ reason }) => `It is not in the API: ${reason}.`,
     () => 'Change the function, or leave it for the database alone.',
   ),
-  'defaults-unread': kind<{ defaults: string }>(
-    'warning',
-    ({ defaults }) =>
-      `Its defaults, ${defaults}, hold a comma within one of them, so none is taken to be one: all arguments are required.`,
-    () => 'Write "default null", and let the body of the function put the value in its place.',
-  ),
   'policies-loosened': kind<{ policies: readonly string[]; sql: string | null }>(
     'error',
     ({ policies }) =>

@@ -486,6 +486,8 @@ export interface ArgumentFacts extends TypeFacts {
   readonly required: boolean
   /** GraphQL literal to show as the default in introspection (spec/graphql.md 9.2), or null. */
   readonly defaultValue: string | null
+  /** What Postgres takes where it is left out, as it prints that; present where it is no GraphQL literal. */
+  readonly databaseDefault?: string
   /** Present where it is passed by its place, so that none before it may be left out. */
   readonly positional?: true
 }

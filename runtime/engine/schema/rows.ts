@@ -141,7 +141,11 @@ export function resultOf(
 
 function ownArgument(argument: ArgumentFacts, types: SchemaTypes): NonNullable<SchemaField['args']>[string] {
   const type = types.input(argument.type)
-  const base = { type: argument.required ? nonNull(type) : type, description: `The argument ${argument.field}.` }
+  const taken = argument.databaseDefault === undefined ? '' : ` Default: ${argument.databaseDefault}`
+  const base = {
+    type: argument.required ? nonNull(type) : type,
+    description: `The argument ${argument.field}.${taken}`,
+  }
   if (argument.defaultValue === null) return base
   return { ...base, defaultValue: valueFromASTUntyped(parseValue(argument.defaultValue)) }
 }

@@ -212,7 +212,7 @@ describe('9.2 arguments', () => {
     ])
   })
 
-  it('are all required when the commas do not count the defaults', () => {
+  it('are counted by the catalogue, whatever commas they hold', () => {
     expect(
       args(
         [
@@ -221,17 +221,33 @@ describe('9.2 arguments', () => {
         ],
         2,
         "'a,b'::text, 1",
-      ).map((item) => item.required),
-    ).toEqual([true, true])
-    expect(args([['a', '_int4']], 1, "'{4,2}'::integer[]").map((item) => item.required)).toEqual([true])
+      ).map((item) => [item.required, item.defaultValue]),
+    ).toEqual([
+      [false, '"a,b"'],
+      [false, '1'],
+    ])
+    expect(
+      args([['a', '_int4']], 1, "'{4,2}'::integer[]").map((item) => [item.required, item.databaseDefault]),
+    ).toEqual([[false, "'{4,2}'::integer[]"]])
   })
 
-  it('are told of then, where the function is served', () => {
-    const codes = (defaults: string, result = 'int4') =>
-      build({ functions: [fn('f', [argument('a', 'text')], result, { defaultCount: 1, defaults })] }).codes
-    expect(codes("'a,b'::text")).toEqual(['defaults-unread'])
-    expect(codes("'ab'::text")).toEqual([])
-    expect(codes("'a,b'::text", 'nothing')).toEqual(['function-hidden'])
+  it.each([
+    "ARRAY[1, 2], 'it''s, so'::text",
+    'f(1, \'),(\'::text), "a,b"()',
+    "E'a\\\\\\', b'::text, (1 + (2))",
+    "COALESCE(NULL::text, ','::text), ROW(1, 2)",
+  ])('are told apart in %s', (list) => {
+    const two: [string, string][] = [
+      ['a', 'varchar'],
+      ['b', 'varchar'],
+    ]
+    const printed = args(two, 2, list).map((item) => item.databaseDefault)
+    expect(printed.join(', ')).toBe(list)
+    expect(printed.every((item) => item !== undefined && item !== '')).toBe(true)
+  })
+
+  it('are optional also where the list cannot be taken apart', () => {
+    expect(args([['a', 'int4']], 1, '1, 2').map((item) => [item.required, item.defaultValue])).toEqual([[false, null]])
   })
 
   it.each([

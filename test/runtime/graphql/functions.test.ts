@@ -105,6 +105,10 @@ const sql = `
   create function other_defaults(a int default -1, b text default null, c varchar default 'v', d numeric default 1.5, e bigint default 5,
     f timestamptz default now(), g int default 1 + 1, h float8 default 1) returns text stable language sql as $$ select concat_ws('|', a, coalesce(b, 'null'), c, d, e, g, h) $$;
   create function comma_default(a int, b text default 'a,b') returns text stable language sql as $$ select concat_ws('|', a, b) $$;
+  create function out_default(a int, out r text, b text default 'x, (y', c int[] default array[1, 2]) stable language sql
+    as $$ select concat_ws('|', a, b, c::text) $$;
+  create function volatile_default(a int, b int default 5, c int[] default '{1,2}', d numeric default round(1.45, 1)) returns text
+    language sql as $$ select concat_ws('|', a, b, c::text, d) $$;
   create function list_default(a int[] default '{4,2}') returns int stable language sql as 'select a[1]';
   create function long_text(a varchar(2)) returns text stable language sql as 'select a::text';
   create function lists(a int[], b text[] default null) returns text stable language sql as $$ select a::text || coalesce(b::text, '') $$;
@@ -294,14 +298,41 @@ describe('9.2 arguments', () => {
       'every_type(a: Int!, b: BigInt!, c: Float!, d: BigFloat!, e: UUID!, f: Date!, g: Datetime!, h: JSON!, i: Opaque!, j: Boolean!): String',
     )
   })
-  it('are all required when the printed list has another number of commas', async () => {
-    expect([query('comma_default'), query('list_default')]).toEqual([
-      'comma_default(a: Int!, b: String!): String',
-      'list_default(a: [Int]!): Int',
+  it('have the defaults that the catalogue counts, whatever commas they hold', async () => {
+    expect([query('comma_default'), query('list_default'), query('out_default'), mutation('volatile_default')]).toEqual(
+      [
+        'comma_default(a: Int!, b: String): String',
+        'list_default(a: [Int]): Int',
+        'out_default(a: Int!, b: String, c: [Int]): String',
+        'volatile_default(a: Int!, b: Int, c: [Int], d: BigFloat): String',
+      ],
+    )
+    expect(await ask('{ comma_default(a: 1) list_default }')).toEqual({ comma_default: '1|a,b', list_default: 4 })
+    expect(
+      await ask('{ comma_default(a: 1, b: null) given: list_default(a: [7]) none: list_default(a: null) }'),
+    ).toEqual({
+      comma_default: '1',
+      given: 7,
+      none: null,
+    })
+    expect(await ask('{ out_default(a: 1, c: [3]) }')).toEqual({ out_default: '1|x, (y|{3}' })
+    const volatile = 'mutation ($b: Int, $d: BigFloat) { volatile_default(a: 1, b: $b, c: [2], d: $d) }'
+    expect(await ask(volatile)).toEqual({ volatile_default: '1|5|{2}|1.5' })
+    expect(await ask(volatile, { variables: { d: '2', b: null } })).toEqual({ volatile_default: '1|{2}|2' })
+  })
+  it('name a default that is no literal of GraphQL in their descriptions', async () => {
+    const { fields } = (
+      await ask('{ __type(name: "Query") { fields { name args { name description defaultValue } } } }')
+    ).__type as { fields: { name: string; args: { description: string; defaultValue: string | null }[] }[] }
+    const told = (name: string) =>
+      fields
+        .find((field) => field.name === name)
+        ?.args.map(({ description, defaultValue }) => [description, defaultValue])
+    expect(told('comma_default')).toEqual([
+      ['The argument a.', null],
+      ['The argument b.', '"a,b"'],
     ])
-    expect(await refused('{ list_default }')).toEqual([
-      'Field "list_default" argument "a" of type "[Int]!" is required, but it was not provided.',
-    ])
+    expect(told('list_default')).toEqual([["The argument a. Default: '{4,2}'::integer[]", null]])
   })
   it('show plain literals as defaults', async () => {
     const defaults = async (name: string) =>
