@@ -102,8 +102,11 @@ function entityMembers(entity: EntitySql, types: Types): readonly string[] {
   ]
 }
 
-const columnText = ({ column, notNull, readAs, attributes }: ColumnSql, type: string): string =>
-  `{ of: ${jsFunction('row', readPieces([hole('row'), `.${ident(column)}`], readAs))}, notNull: ${notNull}, ...${type}${attributesText(attributes)} }`
+function columnText({ column, notNull, collation, readAs, attributes }: ColumnSql, type: string): string {
+  const of = jsFunction('row', readPieces([hole('row'), `.${ident(column)}`], readAs))
+  const collated = collation === undefined ? '' : `, collation: ${jsString(collation)}`
+  return `{ of: ${of}, notNull: ${notNull}${collated}, ...${type}${attributesText(attributes)} }`
+}
 
 /** Expressions and conditions are as Postgres prints them, so that it finds the index again (PostgreSQL manual, INSERT). */
 function arbiterSql({ parts, predicate }: ArbiterSql): string {

@@ -33,6 +33,7 @@ const extrasOf = (served: Model['entities'], { entities, composites, geo }: Mani
   composites: composites !== undefined,
   geo: geo === true,
   order: served.some(({ columns }) => columns.some(({ order }) => order !== undefined)),
+  collation: served.some(({ columns }) => columns.some(({ collation }) => collation !== undefined)),
 })
 
 interface Identified {

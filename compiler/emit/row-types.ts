@@ -20,6 +20,8 @@ export interface Extras {
   readonly geo: boolean
   /** Some values are ordered by other operators than those of pg_catalog. */
   readonly order: boolean
+  /** Some columns have a collation of their own. */
+  readonly collation: boolean
 }
 
 export const builderTypes = ({
@@ -28,6 +30,7 @@ export const builderTypes = ({
   composites,
   geo,
   order,
+  collation,
 }: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
 
 export type Expression = string
@@ -39,7 +42,7 @@ export interface ColumnBuilder {
   readonly operand: (parameter: Expression) => Expression
   readonly operands: (parameter: Expression) => Expression
   readonly notNull: boolean
-  readonly recordType: string
+${collation ? collationMember : ''}  readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
 ${composites ? attributesMember : ''}${geo ? spatialMember : ''}${order ? orderMember : ''}}
 ${composites ? attributeTypes(geo) : ''}
@@ -67,6 +70,8 @@ const attributesMember = `  readonly attributes?: Readonly<Record<string, Attrib
 
 const spatialMember = `  readonly spatial?: Readonly<Record<string, Expression>>
 `
+
+const collationMember = '  readonly collation?: string\n'
 
 const orderMember = `  readonly order?: Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>> &
     Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', Expression>>>

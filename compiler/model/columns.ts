@@ -150,6 +150,7 @@ export function buildColumnSql(
       json: value?.json ?? { kind: 'native' },
       alike: value?.alike ?? false,
       notNull: isNotNull(named, column),
+      ...(column.collation !== undefined && { collation: column.collation }),
       // What is served as GeoJSON has no order.
       ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),

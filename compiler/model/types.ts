@@ -76,6 +76,8 @@ export interface ColumnSql extends ValueSql {
   /** Whether a value prints the same in json as in jsonb. */
   readonly alike: boolean
   readonly notNull: boolean
+  /** Quoted with its schema; absent where it is the database's. */
+  readonly collation?: string
 }
 
 export interface AttributeSql extends ValueSql {

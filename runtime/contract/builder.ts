@@ -31,6 +31,8 @@ export interface ColumnBuilder extends AttributeBuilder {
   readonly cursor: (value: Expression) => Expression
   /** True when the catalogue says NOT NULL. */
   readonly notNull: boolean
+  /** `"pg_catalog"."C"`; absent where it is the database's. */
+  readonly collation?: string
   /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression

@@ -5,7 +5,7 @@ import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import type { Ordered } from './ordered.ts'
 import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
-import { equality, ofTenant, wayTo } from './tenants.ts'
+import { isJoined, ofTenant, wayTo } from './tenants.ts'
 
 /** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
@@ -115,11 +115,12 @@ function countInOnePass(
     where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...way.met, ...ofTenant(there)],
     groupBy: values,
   })
-  const equal = join.local.map((name, index) => {
-    const operator = equality(way.nearest, near[index] ?? '', here, name)
-    return sql`${alias}.${bare('k', index + 1)} ${operator} ${here.column(name)}`
-  })
-  const on = joined(equal, ' and ')
+  const on = joined(
+    join.local.map((name, index) =>
+      isJoined(way.nearest, near[index] ?? '', sql`${alias}.${bare('k', index + 1)}`, here, name),
+    ),
+    ' and ',
+  )
   return { join: { kind: 'left join', of: counted, alias, on }, value: sql`coalesce(${alias}.n, 0)` }
 }
 

@@ -107,7 +107,7 @@ function placesOn(writer: Writer, join: Join, here: Scope, there: Scope, part: P
 function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => {
     const other = join.foreign[index] ?? ''
-    return sql`${there.column(other)} ${equality(there, other, here, name)} ${here.column(name)}`
+    return isJoined(there, other, there.column(other), here, name)
   })
   return joined([...equal, ...ofRow(join, there), ...ofTenant(reached(join, here, there))], ' and ')
 }
@@ -118,10 +118,20 @@ const ofRow = ({ deleted, foreign }: DirectJoin, there: Scope): readonly Sql[] =
   ...ofKeyed(there, foreign),
 ]
 
-/** What compares columns that are joined: the operator of their type, where both are of one. */
-export function equality(there: Scope, name: string, here: Scope, other: string): Sql {
-  const [one, two] = [columnOf(there.builder, name), columnOf(here.builder, other)].map(({ order }) => order?.['='])
-  return trusted(one !== undefined && one === two ? one : '=')
+/**
+ * The condition that columns are equal which are joined: by the operator of their type, where both are of one, and, of two
+ * collations, in that of the key that the other one refers to (PostgreSQL manual 24.2), where Postgres would take none.
+ *
+ * @param value that of the column there
+ */
+export function isJoined(there: Scope, other: string, value: Sql, here: Scope, name: string): Sql {
+  const [one, two] = [columnOf(there.builder, other), columnOf(here.builder, name)]
+  const own = one.order?.['=']
+  const operator = trusted(own !== undefined && own === two.order?.['='] ? own : '=')
+  const isKeyHere = here.entity.key.includes(name) && !there.entity.key.includes(other)
+  const isUnclear = one.collation !== undefined && two.collation !== undefined && one.collation !== two.collation
+  const collated = isUnclear ? sql` collate ${trusted((isKeyHere ? two : one).collation ?? '')}` : sql``
+  return sql`${value} ${operator} ${here.column(name)}${collated}`
 }
 
 /** The row that the join leads to, with what is known of the one that it begins at. */
