@@ -1,5 +1,6 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { keylessRows } from '../report/keyless-rows.ts'
 import { printReport } from '../report/print.ts'
 import { compileReporting, reportFor } from '../report/report.ts'
 import { exitCodes, type Command } from './command.ts'
@@ -25,14 +26,16 @@ export const reportCommand: Command = {
     const { schemas } = settings
     const url = await ownerUrl(settings)
     terminal.stage('Compiling the database')
-    const { manifest } = await withSession({ url }, async (query) => {
+    const { manifest, keyless } = await withSession({ url }, async (query) => {
       await demandSchemas(query, schemas)
       await demandRole(query, role)
-      return compileReporting(query, schemas)
+      const { manifest: compiled } = await compileReporting(query, schemas)
+      return { manifest: compiled, keyless: await keylessRows(query, compiled) }
     })
     terminal.stage('Looking for faults')
     // As the login role, so that the role is taken on as for a request.
-    const report = await reportFor(settings.databaseUrl ?? url, manifest, role)
+    const found = await reportFor(settings.databaseUrl ?? url, manifest, role)
+    const report = { ...found, advice: [...found.advice, ...keyless] }
     terminal.print(json === true ? JSON.stringify(report, null, 2) : printReport(report))
     return exitCodes.done
   },

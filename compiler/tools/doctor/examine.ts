@@ -7,6 +7,7 @@ import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import { checkPrepared, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { keylessRows } from '../report/keyless-rows.ts'
 import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
 import { connectionFindings, poolerFaultFinding, poolerFinding } from './connection.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
@@ -75,6 +76,7 @@ const schemaPart = async (patient: Patient, query: Query): Promise<readonly Find
   }
   return [
     ...schemaFindings(manifest, compiled.diagnostics, await adviceFor(loginUrl, manifest)),
+    ...(await keylessRows(query, manifest)).map(({ message, sql }) => advise('keys', message, sql)),
     ...(await liveFindings(query, compiled, live)),
   ]
 }

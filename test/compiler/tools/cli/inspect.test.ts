@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { doctorCommand } from '../../../../compiler/tools/cli/doctor.ts'
 import { prepareCommand } from '../../../../compiler/tools/cli/prepare.ts'
 import { reportCommand } from '../../../../compiler/tools/cli/report.ts'
 import { schemaCommand } from '../../../../compiler/tools/cli/schema.ts'
 import { serveCommand } from '../../../../compiler/tools/cli/serve.ts'
+import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
 import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
@@ -179,5 +181,68 @@ describe('a database with remarks', () => {
       exitCode: 1,
       noted: expect.stringContaining('catalograph report --role service_role'),
     })
+  })
+})
+
+describe('a database with rows that have no key', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      prepare: true,
+      sql: `create role keeper login; alter schema public owner to keeper; set role keeper;
+        create table media (campaign int, file int, name text, unique (campaign, file));
+        insert into media values (1, 1, 'a'), (null, 1, 'b'), (1, null, 'c'), (null, null, 'd');
+        comment on table media is '@graphql({"primary_key_columns": ["campaign", "file"]})';
+        create table many (id int); insert into many select null from generate_series(1, 1200);
+        comment on table many is '@graphql({"primary_key_columns": ["id"]})';
+        create table "Whole" (id int primary key); insert into "Whole" values (1);
+        create view "Outer" as select m.campaign, w.id as other from "Whole" w left join media m on m.campaign = w.id + 7;
+        comment on view "Outer" is '@graphql({"primary_key_columns": ["campaign", "other"]})';
+        create view failing as select 1 / (id - 1) as id from "Whole";
+        comment on view failing is '@graphql({"primary_key_columns": ["id"]})';
+        reset role;
+        create table closed (id int); insert into closed values (null); revoke all on closed from public;
+        comment on table closed is '@graphql({"primary_key_columns": ["id"]})';
+        grant usage on schema public to anon; grant select on media to anon;`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  const owned = () => ({
+    environment: {
+      DATABASE_URL: db.url,
+      DATABASE_OWNER_URL: db.adminUrl.replace('postgres@', 'keeper@'),
+      JWT_SECRET: secret,
+    },
+  })
+  const messages = [
+    '3 rows of table public.media have no key (a null in campaign, file) and are in no page, total or change.',
+    '1000 rows or more of table public.many have no key (a null in id) and are in no page, total or change.',
+    '1 row of view public."Outer" has no key (a null in campaign, other) and is in no page, total or change.',
+  ].sort()
+
+  it('is reported on with the number of them, where the owner may count and the relation can be read', async () => {
+    const report = async () => {
+      const { printed } = await runCommand(commands, ['report', '--json'], owned())
+      const { advice } = JSON.parse(printed) as SchemaReport
+      return advice.filter(({ problem }) => problem === 'rows without a key are in no page')
+    }
+    const found = await report()
+    expect(found.map(({ message }) => message).sort()).toEqual(messages)
+    const { printed } = await runCommand(commands, ['report'], owned())
+    expect(printed).toMatch(/To mend: rows without a key are in no page \(3\)\n[^]* {2}3 rows of table public\.media/)
+    const doctored = await runCommand([doctorCommand], ['doctor', '--json'], owned())
+    const findings = (JSON.parse(doctored.printed) as readonly Finding[]).filter(({ message }) =>
+      / no key \(/.test(message),
+    )
+    expect(findings.map(({ message }) => message).sort()).toEqual(messages)
+    for (const { check, verdict, fix } of findings)
+      expect([check, verdict, fix]).toEqual(['keys', 'advice', expect.stringMatching(/another key/)])
+    await db.query('update media set campaign = coalesce(campaign, 9), file = coalesce(file, 9) where name <> $1', [
+      'd',
+    ])
+    await db.query('delete from media where campaign is null')
+    await db.query('alter table media alter column campaign set not null')
+    await db.query(found.find(({ object }) => object === 'table public.media')?.sql ?? '')
+    expect((await report()).map(({ object }) => object)).not.toContain('table public.media')
   })
 })
