@@ -8,6 +8,7 @@ import { diagnose } from '../report/diagnostics.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
 import { nameRelation } from '../report/object-name.ts'
 import { isValidName, typeNameOf } from './names.ts'
+import { isIdentified } from './rules/one-to-one.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
@@ -112,7 +113,12 @@ const outlineOf = (
 function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<readonly string[]> {
   const declared = relation.settings.primary_key_columns
   if (relation.primaryKey !== null) {
-    return withDiagnostics(relation.primaryKey, declared === null ? [] : [diagnose('key-ignored', object, {})])
+    return withDiagnostics(relation.primaryKey, [
+      ...(declared === null ? [] : [diagnose('key-ignored', object, {})]),
+      ...(isIdentified(relation, relation.primaryKey)
+        ? []
+        : [diagnose('key-inherited', object, { columns: relation.primaryKey })]),
+    ])
   }
   const columns = [...new Set(declared ?? [])]
   const unknown = columns.filter((name) => !relation.columns.some((column) => column.name === name))

@@ -168,6 +168,12 @@ export const diagnosticKinds = {
     () => 'The comment sets "primary_key_columns", but the table has a primary key, which counts.',
     () => 'Remove the setting.',
   ),
+  'key-inherited': kind<{ columns: readonly string[] }>(
+    'warning',
+    ({ columns }) =>
+      `Other tables inherit from it, and its key (${list(columns)}) does not hold for their rows: of rows with one key pages may lose some, and a look-up answers one.`,
+    () => 'Keep the keys of all of these tables apart, by one sequence for example, or make it a partitioned table.',
+  ),
   'key-column-unknown': kind<{ column: string }>(
     'warning',
     ({ column }) =>

@@ -67,6 +67,11 @@ describe('1.2 relations', () => {
     expect(built.codes).toEqual(['key-ignored'])
   })
 
+  it('have a remark where tables inherit from theirs, for whose rows the key does not hold', () => {
+    const built = build({ relations: [table('t', [id], { identifying: [] }), table('u', [id])] })
+    expect(built.diagnostics.map(({ code, object }) => [code, object])).toEqual([['key-inherited', 'table public.t']])
+  })
+
   it('have no key when the comment names one unknown column', () => {
     const comment = '@graphql({"primary_key_columns": ["b", "nope"]})'
     const built = build({ relations: [view('v', [column('b')], { comment })] })
