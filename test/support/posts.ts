@@ -11,8 +11,7 @@ export const postsSql = `
   );
   alter table public.posts enable row level security;
   create policy own on public.posts to authenticated
-    using (author_id = (select auth.uid()) and (not secret or (select auth.jwt() ->> 'aal') = 'aal2'))
-    with check (author_id = (select auth.uid()));
+    using (author_id = (select auth.uid()) and (not secret or (select auth.jwt() ->> 'aal') = 'aal2'));
   grant usage on schema public to anon, authenticated;
   grant select, insert on public.posts to authenticated;
   grant select on public.posts to anon;`
