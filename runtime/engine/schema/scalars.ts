@@ -7,9 +7,11 @@ import {
   GraphQLScalarType,
   GraphQLString,
   Kind,
+  print,
   type ValueNode,
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
+import { roundedNumber, wholeText } from '../../lib/decimal.ts'
 import { readScalar, type ScalarValue } from '../values/scalars.ts'
 import { geoJson } from './geojson.ts'
 import { told } from './told.ts'
@@ -42,7 +44,8 @@ const bigInt = new GraphQLScalarType({
   description: 'An integer of up to 64 bits. It is written as a string, because JSON readers lose digits beyond 2^53.',
   parseValue: (value) => told(() => readScalar.BigInt(value)),
   parseLiteral: (node) => {
-    if (node.kind === Kind.STRING || node.kind === Kind.INT || node.kind === Kind.FLOAT) return node.value
+    if (node.kind === Kind.STRING) return node.value
+    if (node.kind === Kind.INT || node.kind === Kind.FLOAT) return wholeText(node.value)
     throw invalid('BigInt', node)
   },
 })
@@ -83,19 +86,26 @@ const opaque = new GraphQLScalarType({
   parseLiteral: opaqueLiteral,
 })
 
-/** A number too big for JavaScript arrives as a bigint; graphql-js would not take it for a number. */
-const readsBigints = (scalar: GraphQLScalarType): GraphQLScalarType => {
+/** A number whose digits JavaScript does not hold arrives as another type; graphql-js would not take it for a number. */
+const readsAllNumbers = (scalar: GraphQLScalarType): GraphQLScalarType => {
   const config = scalar.toConfig()
-  return new GraphQLScalarType({
-    ...config,
-    parseValue: (value) => config.parseValue(typeof value === 'bigint' ? Number(value) : value),
-  })
+  return new GraphQLScalarType({ ...config, parseValue: (value) => config.parseValue(roundedNumber(value)) })
 }
 
+/** What a double does not hold is refused in a document as in a variable. */
+const float = new GraphQLScalarType({
+  ...readsAllNumbers(GraphQLFloat).toConfig(),
+  parseLiteral: (node) => {
+    const value: unknown = GraphQLFloat.parseLiteral(node)
+    if (Number.isFinite(value)) return value
+    throw refuse(`Float cannot represent non numeric value: ${print(node)}`, node)
+  },
+})
+
 export const scalars: Readonly<Record<ScalarName, GraphQLScalarType>> = {
-  ID: readsBigints(GraphQLID),
-  Int: readsBigints(GraphQLInt),
-  Float: readsBigints(GraphQLFloat),
+  ID: readsAllNumbers(GraphQLID),
+  Int: readsAllNumbers(GraphQLInt),
+  Float: float,
   String: GraphQLString,
   Boolean: GraphQLBoolean,
   Date: stringScalar('Date', 'A calendar day without a time, for example "2024-02-29".'),

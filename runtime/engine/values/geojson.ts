@@ -1,3 +1,4 @@
+import { roundedNumber } from '../../lib/decimal.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
 import { ValueFault } from './fault.ts'
 
@@ -22,7 +23,8 @@ const list =
     listOf(value).map(read)
 
 /** Of whole numbers that 64 bits do not hold PostGIS would make others. */
-function readNumber(value: unknown): number {
+function readNumber(given: unknown): number {
+  const value = roundedNumber(given)
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
   throw refuse('a position consists of numbers, none beyond 2^53')
 }

@@ -1,4 +1,5 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
+import { isDecimal, roundedNumber, wholeText } from '../../lib/decimal.ts'
 import { ValueFault } from './fault.ts'
 import { readGeoJson } from './geojson.ts'
 import { inspect } from './words.ts'
@@ -7,13 +8,11 @@ import { inspect } from './words.ts'
 export type ScalarValue = string | number | boolean
 
 /**
- * What is read of a JSON value as a scalar (spec/graphql.md 3.5). Numbers that JavaScript cannot hold come as bigint.
+ * What is read of a JSON value as a scalar (spec/graphql.md 3.5). Numbers whose digits JavaScript does not hold come as
+ * bigint or LosslessNumber.
  * @throws ValueFault in the words that existing clients know
  */
 export type ReadScalar = (value: unknown) => ScalarValue
-
-/** A number too big for JavaScript is still a number. */
-const plain = (value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
 
 const text =
   (name: ScalarName): ReadScalar =>
@@ -26,7 +25,7 @@ const text =
 const [leastInt, mostInt] = [-2_147_483_648, 2_147_483_647]
 
 const readInt: ReadScalar = (given) => {
-  const value = plain(given)
+  const value = roundedNumber(given)
   if (typeof value !== 'number' || !Number.isInteger(value))
     throw new ValueFault(`Int cannot represent non-integer value: ${inspect(value)}`)
   if (value > mostInt || value < leastInt)
@@ -35,13 +34,13 @@ const readInt: ReadScalar = (given) => {
 }
 
 const readFloat: ReadScalar = (given) => {
-  const value = plain(given)
+  const value = roundedNumber(given)
   if (typeof value === 'number' && Number.isFinite(value)) return value
   throw new ValueFault(`Float cannot represent non numeric value: ${inspect(value)}`)
 }
 
 const readId: ReadScalar = (given) => {
-  const value = plain(given)
+  const value = roundedNumber(given)
   if (typeof value === 'string') return value
   if (typeof value === 'number' && Number.isInteger(value)) return value.toString()
   throw new ValueFault(`ID cannot represent value: ${inspect(value)}`)
@@ -49,13 +48,14 @@ const readId: ReadScalar = (given) => {
 
 const readBigInt: ReadScalar = (value) => {
   if (typeof value === 'string') return value
-  if (typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))) return String(value)
+  if (typeof value === 'bigint' || isDecimal(value) || (typeof value === 'number' && Number.isFinite(value)))
+    return wholeText(String(value))
   throw new ValueFault('Invalid input for BigInt type')
 }
 
 const readOpaque: ReadScalar = (value) => {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'bigint' || isDecimal(value)) return String(value)
   throw new ValueFault(
     Array.isArray(value) ? 'Unexpected array in input value array' : 'Unexpected object in input value',
   )

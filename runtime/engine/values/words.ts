@@ -1,3 +1,5 @@
+import { isDecimal } from '../../lib/decimal.ts'
+
 /**
  * Words of the reference implementation about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for what
  * has to say the same without it. `test/runtime/graphql/variables.test.ts` compares both.
@@ -9,7 +11,7 @@ const deepest = 2
 /** A value as a sentence shows it: JSON values, and bigints. */
 export const inspect = (value: unknown, depth = 1): string => {
   if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value !== 'object' || value === null) return String(value)
+  if (typeof value !== 'object' || value === null || isDecimal(value)) return String(value)
   return Array.isArray(value) ? inspectList(value, depth) : inspectObject(value, depth)
 }
 

@@ -1,3 +1,5 @@
+import { stringify } from 'lossless-json'
+import { holdsDecimals } from '../../lib/decimal.ts'
 import type { Revision } from '../../contract/revision.ts'
 import type { TurnLimits } from '../../lib/turns.ts'
 import { idOf, type DocumentRequest, type Documents } from '../prepared/documents.ts'
@@ -53,6 +55,10 @@ export function createApart(thread: Thread = createThread(), waiting?: TurnLimit
 
 const nothing = (): void => undefined
 
+/** Numbers with digits of their own would not cross to the other thread as such: they go as a text. */
+const unreadOf = ({ unread, variables }: GraphqlRequest): string | null =>
+  unread ?? (holdsDecimals(variables) ? (stringify({ variables }) ?? null) : null)
+
 const questionOf = ({ revision, asked, request, byStep }: Reading): Question => ({
   kind: 'question',
   revision: revision.id,
@@ -63,7 +69,7 @@ const questionOf = ({ revision, asked, request, byStep }: Reading): Question => 
   live: request.live === true,
   byStep,
   variables: request.unread === undefined ? request.variables : {},
-  unread: request.unread ?? null,
+  unread: unreadOf(request),
 })
 
 function learn({ documents, asked }: Reading, answer: ThreadAnswer): Ready | Promise<Ready> {

@@ -7,8 +7,8 @@ export interface Look {
   readonly weight: number
   /** Brackets that are open at once, at most. */
   readonly depth: number
-  /** Outside of texts there is a number that a double may not hold. */
-  readonly hasLongNumber: boolean
+  /** Outside of texts there is a number that a double may not hold, or print with other digits. */
+  readonly hasExactNumber: boolean
   /** Of an object: its members as they are written, the last of those that share a name; null: it is none. */
   readonly members: ReadonlyMap<string, BodyMember> | null
 }
@@ -26,7 +26,8 @@ const charactersPerValue = 16
 /** Numbers shorter than this are exact in a double. */
 const manyDigits = 16
 
-const [quote, comma, colon, backslash] = [34, 44, 58, 92]
+const [quote, comma, colon, backslash, dot, zero] = [34, 44, 58, 92, 46, 48]
+const [smallE, largeE] = [101, 69]
 const [openCurly, closeCurly, openSquare, closeSquare] = [123, 125, 91, 93]
 
 /** Follows the brackets of a text; what is no JSON is found when it is parsed. */
@@ -36,15 +37,25 @@ export function lookAt(text: string): Look {
   let open = 0
   let depth = 0
   let digits = 0
-  let longest = 0
+  let isFraction = false
+  let isExact = false
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
     if (isDigit(code)) {
       digits += 1
-      if (digits > longest) longest = digits
       continue
     }
-    digits = 0
+    if (digits > 0) {
+      // Digits on both sides of a point are of one number.
+      if (code === dot) {
+        isFraction = true
+        continue
+      }
+      if (code === smallE || code === largeE || digits >= manyDigits) isExact = true
+      if (isFraction && text.charCodeAt(at - 1) === zero) isExact = true
+      digits = 0
+      isFraction = false
+    }
     if (code === quote) {
       const end = endOfText(text, at + 1)
       if (open === 1) members.text(at, end)
@@ -62,7 +73,12 @@ export function lookAt(text: string): Look {
       else open -= 1
     }
   }
-  return { weight, depth, hasLongNumber: longest >= manyDigits, members: isObject(text) ? members.found : null }
+  return {
+    weight,
+    depth,
+    hasExactNumber: isExact || digits >= manyDigits,
+    members: isObject(text) ? members.found : null,
+  }
 }
 
 function createMembers(text: string) {

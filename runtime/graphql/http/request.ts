@@ -1,6 +1,6 @@
 import { HttpFailure } from '../../http/failures.ts'
 import { lookAt, type Look, type BodyMember } from './body.ts'
-import { isDeeperThan, parseJson } from '../protocol/json.ts'
+import { isDeeperThan, mayHoldOthers, parseJson } from '../protocol/json.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 
@@ -32,15 +32,15 @@ export function readBodyQuickly(text: string): GraphqlRequest {
   const look = lookAt(text)
   if (isQuick(text, look)) return readParameters(readLooked(text, look), false)
   if (look.members === null) throw new HttpFailure('BODY_MALFORMED', noObject)
-  const request = readParameters(readLooked(lightened(look.members), { ...look, hasLongNumber: false }), false)
+  const request = readParameters(readLooked(lightened(look.members), { ...look, hasExactNumber: false }), false)
   return { ...request, variables: {}, unread: text }
 }
 
-const isQuick = (text: string, { weight, hasLongNumber }: Look): boolean =>
-  weight <= maxWeight && (!hasLongNumber || text.length <= longExactBody)
+const isQuick = (text: string, { weight, hasExactNumber }: Look): boolean =>
+  weight <= maxWeight && (!hasExactNumber || text.length <= longExactBody)
 
-function readLooked(text: string, { depth, hasLongNumber }: Look): JsonObject {
-  const value = tryParse(text, hasLongNumber ? parseJson : JSON.parse)
+function readLooked(text: string, { depth, hasExactNumber }: Look): JsonObject {
+  const value = tryParse(text, hasExactNumber ? parseJson : JSON.parse)
   if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', noObject)
   if (depth > deepestBody) throw new HttpFailure('BODY_MALFORMED', tooDeep)
   return value
@@ -136,8 +136,12 @@ function readObject(text: string, message: string): JsonObject {
   return value
 }
 
+/** The parser that keeps all digits is slow: it is for numbers that need it, and not for texts that look like them. */
+const parserOf = (text: string): ((text: string) => unknown) =>
+  mayHoldOthers(text) && lookAt(text).hasExactNumber ? parseJson : JSON.parse
+
 /** Undefined when the text is not JSON; a text that is too deep for the parser has its own result. */
-function tryParse(text: string, parse: (text: string) => unknown = parseJson): unknown {
+function tryParse(text: string, parse: (text: string) => unknown = parserOf(text)): unknown {
   try {
     return parse(text)
   } catch (error) {

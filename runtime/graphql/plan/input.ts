@@ -10,6 +10,7 @@ import {
   type GraphQLLeafType,
   type ValueNode,
 } from 'graphql'
+import { isJsonObject } from '../../lib/json-object.ts'
 import { badArgument } from '../protocol/failures.ts'
 import type { Slot } from './values.ts'
 
@@ -159,11 +160,9 @@ function fromValue(type: GraphQLInputType, value: unknown, slot: Slot, raw: bool
 }
 
 function fromObject(type: GraphQLInputObjectType, value: unknown, slot: Slot, raw: boolean): Input {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badArgument(`Invalid input for ${type.name} type`)
-  }
+  if (!isJsonObject(value)) throw badArgument(`Invalid input for ${type.name} type`)
   const known = type.getFields()
-  const fields = Object.entries(value as Record<string, unknown>).map(([name, item]) => {
+  const fields = Object.entries(value).map(([name, item]) => {
     const field = Object.hasOwn(known, name) ? known[name] : undefined
     if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name}"]`)
     return [name, fromValue(field.type, item, inner(slot, name, item), raw)] as const

@@ -60,7 +60,7 @@ function encode(encoding: Encoding, value: unknown): string | null {
   if (value === null || value === undefined) return null
   switch (encoding.kind) {
     case 'scalar':
-      return checked(String(value), encoding.maxLength)
+      return checked(textOf(value), encoding.maxLength)
     case 'array':
       return arrayLiteral(value, encoding.maxLength)
     case 'offset':
@@ -98,6 +98,9 @@ function cursorElement(elements: Elements, { index, form, of }: Extract<Encoding
   return elementText(elements[index] ?? null, form)
 }
 
+/** JavaScript prints the negative zero of a double without its sign. */
+const textOf = (value: unknown): string => (Object.is(value, -0) ? '-0' : String(value))
+
 /** Written out in digits, which every type of numbers reads. */
 const isAboveZero = (text: string): boolean => /^\d{1,30}(?:\.\d{1,30})?$/.test(text) && /[1-9]/.test(text)
 
@@ -118,7 +121,7 @@ const loneSurrogate = /\p{Surrogate}/u
 
 function arrayLiteral(value: unknown, maxLength: number | null): string {
   return arrayText(
-    itemsOf(value).map((item) => (item === null || item === undefined ? null : checked(String(item), maxLength))),
+    itemsOf(value).map((item) => (item === null || item === undefined ? null : checked(textOf(item), maxLength))),
   )
 }
 
@@ -138,7 +141,7 @@ function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kin
   const texts = itemsOf(value).map((item) => {
     const found = valueAt(item, path)
     if (found === null || found === undefined) return null
-    return list ? arrayLiteral(found, null) : checked(String(found), maxLength)
+    return list ? arrayLiteral(found, null) : checked(textOf(found), maxLength)
   })
   return arrayText(texts)
 }
@@ -146,5 +149,5 @@ function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kin
 function recordValue(value: unknown, maxLength: number | null): unknown {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return value.map((item) => recordValue(item, null))
-  return checked(String(value), maxLength)
+  return checked(textOf(value), maxLength)
 }

@@ -1,6 +1,7 @@
 import type { Caller } from '../../contract/execution.ts'
 import { parseJson } from '../../graphql/protocol/json.ts'
 import type { GraphqlRequest } from '../../graphql/protocol/types.ts'
+import { isDecimal } from '../../lib/decimal.ts'
 import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 
@@ -29,9 +30,9 @@ const byName = (members: JsonObject, but?: string): unknown =>
     .filter(([name]) => name !== but)
     .sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** JSON, with every digit of a bigint. */
+/** JSON, with every digit of a number. */
 function canonicalJson(value: unknown): string {
-  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'bigint' || isDecimal(value)) return String(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (!isJsonObject(value)) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`)

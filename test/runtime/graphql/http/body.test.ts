@@ -34,8 +34,8 @@ describe('a look at a body', () => {
         expect(depth).toBe(deepest(value))
       }),
     )
-    expect(lookAt('{"a":"1234567890123456"}').hasLongNumber).toBe(false)
-    expect(lookAt('{"a":[1.234567890123456789]}').hasLongNumber).toBe(true)
+    expect(lookAt('{"a":"1234567890123456"}').hasExactNumber).toBe(false)
+    expect(lookAt('{"a":[1.234567890123456789]}').hasExactNumber).toBe(true)
   })
 })
 

@@ -1,3 +1,4 @@
+import { LosslessNumber } from 'lossless-json'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readBody, readQueryString } from '../../../../runtime/graphql/http/request.ts'
@@ -74,7 +75,7 @@ describe('a POST body', () => {
     expect(refusal(() => readBody('{"query":"{a}","operationName":1}'))).toMatch(/operationName must be a string/)
   })
 
-  it('keeps the digits of whole numbers that a double cannot hold', () => {
+  it('keeps the digits of numbers that a double cannot hold, or prints in another way', () => {
     expect(withVariables('{"a":9007199254740993,"b":-9223372036854775808,"c":9007199254740991}')).toEqual({
       a: 9007199254740993n,
       b: -9223372036854775808n,
@@ -82,9 +83,12 @@ describe('a POST body', () => {
     })
     expect(withVariables('{"a":1.2345678901234567,"b":1e20,"c":[{"d":123456789012345678901234567890}]}')).toEqual({
       a: 1.2345678901234567,
-      b: 1e20,
+      b: new LosslessNumber('1e20'),
       c: [{ d: 123456789012345678901234567890n }],
     })
+    for (const text of ['90071992547409.93', '25.10', '-0.0', '1E2', '1e400'])
+      expect(withVariables(`{"a":[${text}]}`)).toEqual({ a: [new LosslessNumber(text)] })
+    expect(withVariables('{"a":[4.5,-0.25,10,"1.0"]}')).toEqual({ a: [4.5, -0.25, 10, '1.0'] })
   })
 
   it('means the same whichever parser reads it', () => {
