@@ -144,7 +144,7 @@ export const ROWS = {
   /** Tables with a trigger that may set columns of a row before it is added. */
   filled: { relation: text },
   /** What extensions brought. */
-  members: { kind: oneWordOf('relation', 'function'), oid: text },
+  members: { kind: oneWordOf('relation', 'function'), oid: text, extension: text },
   /** Comments with settings on objects that have none. */
   strays: { kind: text, name: text, comment: text },
   /** Functions, relations and domains that read claims one by one, or leave something behind (queries/marks.ts). */

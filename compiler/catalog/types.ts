@@ -82,6 +82,8 @@ export interface CatalogPolicy {
 export interface CatalogMember {
   readonly kind: 'relation' | 'function'
   readonly oid: Oid
+  /** The name of the extension. */
+  readonly extension: string
 }
 
 export interface CatalogStray {

@@ -55,7 +55,7 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
   const schemas = yield* memo.each(annotateSchema, catalog.schemas)
   const members = catalog.members === undefined ? noMembers : memo.of(membersOf, catalog.members)
   const kept = withoutHidden(catalog, schemas, members)
-  const relations = yield* memo.each(annotateRelation, kept.relations, memo)
+  const relations = yield* memo.each(annotateRelation, kept.relations, members, memo)
   const functions = yield* memo.each(annotateFunction, kept.functions, members)
   const composites = schemas.some(({ object }) => object.settings.composites)
   const types = yield* memo.each(annotateType, catalog.types, composites)
@@ -91,16 +91,19 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
 
 const memberKey = (kind: 'relation' | 'function', oid: string): string => `${kind} ${oid}`
 
-const noMembers: ReadonlySet<string> = new Set()
+/** By what they are, the extensions that brought them. */
+type Members = ReadonlyMap<string, string>
 
-const membersOf = (members: readonly CatalogMember[]): ReadonlySet<string> =>
-  new Set(members.map(({ kind, oid }) => memberKey(kind, oid)))
+const noMembers: Members = new Map()
+
+const membersOf = (members: readonly CatalogMember[]): Members =>
+  new Map(members.map(({ kind, oid, extension }) => [memberKey(kind, oid), extension]))
 
 /** A schema may leave out what extensions brought; their types stay what the columns of others are of. */
 function withoutHidden(
   { relations, functions }: Catalog,
   schemas: readonly Read<AnnotatedSchema>[],
-  members: ReadonlySet<string>,
+  members: Members,
 ): Pick<Catalog, 'relations' | 'functions'> {
   const hiding = schemas.flatMap(({ object }) => (object.settings.extensions ? [] : [object.name]))
   if (hiding.length === 0 || members.size === 0) return { relations, functions }
@@ -171,6 +174,7 @@ function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSc
 
 function annotateRelation(
   { comment, columns: itsColumns, foreignKeys: itsKeys, ...relation }: CatalogRelation,
+  members: Members,
   memo: Memo,
 ): Read<AnnotatedRelation> {
   const read = readComment('relation', () => nameRelation(relation), comment)
@@ -180,12 +184,14 @@ function annotateRelation(
     memo.of(annotateForeignKey, key, relation.schema, relation.name, relation.kind),
   )
   const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
+  const ofExtension = members.get(memberKey('relation', relation.oid))
   return {
     object: {
       settings: read.settings,
       description: read.settings.description ?? read.outside,
       columns: columns.map((column) => column.object),
       foreignKeys: foreignKeys.map((key) => key.object),
+      ...(ofExtension !== undefined && { ofExtension }),
       ...relation,
     },
     refusals: [...read.refusals, ...parts.flatMap((part) => part.refusals)],
@@ -211,11 +217,16 @@ function annotateForeignKey(
   return readOf(read, { settings: read.settings, ...key })
 }
 
-function annotateFunction({ comment, ...fn }: CatalogFunction, members: ReadonlySet<string>): Read<AnnotatedFunction> {
-  const ofExtension = members.has(memberKey('function', fn.oid))
+function annotateFunction({ comment, ...fn }: CatalogFunction, members: Members): Read<AnnotatedFunction> {
+  const ofExtension = members.get(memberKey('function', fn.oid))
   const read = readComment('function', () => nameFunction(fn), comment)
   const description = read.settings.description ?? read.outside
-  return readOf(read, { settings: read.settings, description, ...(ofExtension && { ofExtension }), ...fn })
+  return readOf(read, {
+    settings: read.settings,
+    description,
+    ...(ofExtension !== undefined && { ofExtension }),
+    ...fn,
+  })
 }
 
 /** Enums have settings, and a name have composite types where they are served as objects. */

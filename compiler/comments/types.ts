@@ -43,6 +43,8 @@ export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'co
   readonly description: string | null
   readonly columns: readonly AnnotatedColumn[]
   readonly foreignKeys: readonly AnnotatedForeignKey[]
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
 }
 
 export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {
@@ -61,7 +63,7 @@ export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
 
 export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
   readonly settings: CommentSettings<'function'>
-  /** Present where an extension brought it. */
-  readonly ofExtension?: true
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
   readonly description: string | null
 }

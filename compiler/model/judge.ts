@@ -50,4 +50,4 @@ export const functionFacts = (
 
 /** Functions of extensions are not reported: hundreds of them were never meant for the API. */
 export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
-  fn.ofExtension ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]
+  fn.ofExtension !== undefined ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]

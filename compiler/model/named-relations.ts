@@ -128,7 +128,9 @@ function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<r
       unknown.map((column) => diagnose('key-column-unknown', object, { column })),
     )
   }
-  return withDiagnostics(columns, columns.length > 0 ? [] : [noKeyDiagnostic(relation, object)])
+  // Nobody gives a key to what an extension brought.
+  const isSaid = columns.length === 0 && relation.ofExtension === undefined
+  return withDiagnostics(columns, isSaid ? [noKeyDiagnostic(relation, object)] : [])
 }
 
 const noKeyDiagnostic = (relation: AnnotatedRelation, object: string): Diagnostic =>

@@ -6,6 +6,7 @@ import type {
   ReportedRelation,
   ReportFacts,
 } from '../../runtime/contract/manifest.ts'
+import { broughtByExtension } from '../../runtime/contract/brought.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'
@@ -58,12 +59,15 @@ function relationOf(
   const id = objectId(schema, name)
   const entity = entities.find((item) => item.id === id)
   const object = nameRelation(relation)
-  const base = { object, kind: relationWord(relation.kind), schema, name }
+  const { ofExtension } = relation
+  const kind = relationWord(relation.kind)
+  const base = { object, kind, schema, name, ...(ofExtension !== undefined && { ofExtension }) }
   const isLoosened = told.get(object)?.some(({ code }) => code === 'policies-loosened')
   if (isLoosened) return { ...base, entity: null, missing: why('not served', told, object, ['policies-loosened']) }
   if (entity === undefined)
     return { ...base, entity: null, missing: why('unusable name', told, object, ['name-unusable']) }
   if (entity.key.length > 0) return { ...base, entity: id, missing: null }
+  if (ofExtension !== undefined) return { ...base, entity: id, missing: broughtByExtension }
   return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
 }
 
@@ -81,21 +85,15 @@ function functionOf(
     schema,
     name,
     arguments: fn.args.map(({ typeText }) => typeText),
-    ...(fn.ofExtension && { ofExtension: true as const }),
+    ...(fn.ofExtension !== undefined && { ofExtension: fn.ofExtension }),
   }
   const facts = factsOf(manifest, rowArgument(scope, fn) ?? null, fn)
   if (facts !== null) return { ...base, facts, missing: null }
-  if (fn.ofExtension) return { ...base, facts: null, missing: notAdded }
+  if (fn.ofExtension !== undefined) return { ...base, facts: null, missing: broughtByExtension }
   const missing = overloaded
     ? why('overloaded function', told, base.object, ['function-hidden'])
     : why('not served', told, base.object, ['function-hidden', 'field-taken', 'node-id-kept'])
   return { ...base, facts: null, missing }
-}
-
-const notAdded: Missing = {
-  reason: 'not served',
-  message: 'An extension brought it.',
-  fix: 'Where it is meant for callers, wrap it in a function of your own.',
 }
 
 /** Where a function's facts are. */

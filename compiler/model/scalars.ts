@@ -58,7 +58,7 @@ export function additionsOfFunction(
   { schema, ofExtension, settings }: AnnotatedFunction,
 ): ValueAdditions {
   const asked = additionsOfSchema(scope, schema)
-  return ofExtension && settings.name === null ? { ...asked, functionShapes: false } : asked
+  return ofExtension !== undefined && settings.name === null ? { ...asked, functionShapes: false } : asked
 }
 
 /** The manifest's facts about a value's type. */

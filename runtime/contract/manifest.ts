@@ -126,6 +126,8 @@ export interface ReportedRelation {
   readonly kind: EntityFacts['kind']
   readonly schema: string
   readonly name: string
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
   /** Null when it has no place in the manifest. */
   readonly entity: ObjectId | null
   /** Null when it depends on the role. */
@@ -138,8 +140,8 @@ export interface ReportedFunction {
   readonly name: string
   /** Types that it takes, in SQL. */
   readonly arguments: readonly string[]
-  /** Present where an extension brought it. */
-  readonly ofExtension?: true
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
   /** Where its facts are: among the computed fields of a row, or among the root's functions; null: it has none. */
   readonly facts: { readonly row: ObjectId | null; readonly id: ObjectId } | null
   /** Null when it depends on the role. */

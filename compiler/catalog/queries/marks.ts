@@ -32,8 +32,8 @@ export const STRAY_LIST = `select i.type as kind, i.identity as name, d.descript
  * Members of extensions among what is served. They are no part of an object's hash: ALTER EXTENSION leaves
  * the object as it is.
  */
-export const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid
-  from pg_catalog.pg_depend d
+export const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid, e.extname as extension
+  from pg_catalog.pg_depend d join pg_catalog.pg_extension e on e.oid = d.refobjid
   where d.refclassid = ${classOf('pg_extension')} and d.deptype = 'e'
     and (d.classid = ${classOf('pg_proc')} and exists (select from pg_catalog.pg_proc p
         where p.oid = d.objid and p.pronamespace in (select oid from served))

@@ -21,18 +21,13 @@ interface Entry {
 const section = (title: string, entries: readonly Entry[]): string =>
   [`${title} (${entries.length})`, ...[...groupBy(entries, ({ message }) => message)].map(printAlike)].join('\n')
 
-/** What nobody here wrote is counted. */
-const broughtByExtension = 'An extension brought it.'
-
 /** What is said of several objects is said once, and so is what to do where it is the same for all. */
 function printAlike([message, entries]: readonly [string, readonly Entry[]]): string {
   const fixes = [...new Set(entries.map(({ fix }) => fix))]
   const isShared = entries.length > 1 && fixes.length === 1
   return [
     ...[message, ...(isShared ? fixes : [])].map((line) => `  ${line}`),
-    ...(message === broughtByExtension && entries.length > 1
-      ? [`    ${entries.length} functions, such as ${entries[0]?.object}`]
-      : entries.flatMap(({ object, fix }) => [`    ${object}`, ...(isShared ? [] : [`      ${fix}`])])),
+    ...entries.flatMap(({ object, fix }) => [`    ${object}`, ...(isShared ? [] : [`      ${fix}`])]),
   ].join('\n')
 }
 
@@ -57,8 +52,33 @@ const wakesOf = (pins: readonly string[]): string =>
     ? 'Every change wakes everybody who watches it.'
     : `A filter on one of these wakes nobody for other rows: ${pins.join(', ')}`
 
-const sections = ({ relations, functions, remarks, advice }: SchemaReport): readonly string[] => {
+const counts = (things: readonly unknown[], one: string, several: string): readonly string[] =>
+  things.length === 0 ? [] : [`${things.length} ${things.length === 1 ? one : several}`]
+
+/** What nobody here wrote is counted: a line for each extension. */
+function brought({ relations, functions }: Pick<SchemaReport, 'relations' | 'functions'>): readonly string[] {
   const absent = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
+  const lines = [...groupBy(absent, ({ extension }) => extension)].flatMap(([extension, group]) => {
+    if (extension === undefined) return []
+    const kinds = [
+      ...counts(
+        group.filter((one) => 'kind' in one),
+        'table or view',
+        'tables and views',
+      ),
+      ...counts(
+        group.filter((one) => 'arguments' in one),
+        'function',
+        'functions',
+      ),
+    ]
+    return [`  extension ${extension} brought ${kinds.join(' and ')}`]
+  })
+  return lines.length === 0 ? [] : [['Not in the API: what extensions brought', ...lines.sort()].join('\n')]
+}
+
+const sections = ({ relations, functions, remarks, advice }: SchemaReport): readonly string[] => {
+  const absent = [...relations, ...functions].filter(({ inSchema, extension }) => !inSchema && extension === undefined)
   const missing = [...groupBy(absent, ({ reason }) => reason ?? '')].map(([reason, group]) =>
     section(
       `Not in the API: ${reason}`,
@@ -75,5 +95,11 @@ const sections = ({ relations, functions, remarks, advice }: SchemaReport): read
   const remarked = [...groupBy(told, ({ code, severity }) => `${severity} ${code}`)].map(([title, group]) =>
     section(`Remarks: ${title}`, group),
   )
-  return [...missing, ...remarked, ...watchable([...relations, ...functions]), ...problems]
+  return [
+    ...missing,
+    ...brought({ relations, functions }),
+    ...remarked,
+    ...watchable([...relations, ...functions]),
+    ...problems,
+  ]
 }

@@ -27,3 +27,14 @@ export const PERIODS = `select 6, 'a foreign key over periods has no relation',
     'It relates rows whose periods cover another one, and relations relate rows whose columns are equal.',
     '-- A function that takes a row and returns those of the other table can have a field.'
   from keys k join relations r on r.oid = k.conrelid where k.temporal and r.roles is not null`
+
+/** A pointer, where the database says of no table what it refers to: one for each schema. */
+export const UNRELATED = `select 7, 'no table has a foreign key', 'schema ' || pg_catalog.quote_ident(n.nspname),
+    'No row leads to rows of another table.',
+    '-- Add foreign keys, or declare them in comments with the setting foreign_keys (docs/api.md): comment on table a is ''@graphql({"foreign_keys": [{"local_columns": ["b_id"], "foreign_schema": ' || pg_catalog.to_json(n.nspname)::pg_catalog.text || ', "foreign_table": "b", "foreign_columns": ["id"]}]})'';'
+  from pg_catalog.pg_namespace n
+  where (select pg_catalog.count(*) from relations r where r.schema = n.oid and r.relkind in ('r', 'p')
+      and not exists (select from pg_catalog.pg_inherits i where i.inhrelid = r.oid)) > 1
+    and not exists (select from relations r where r.schema = n.oid
+      and (exists (select from pg_catalog.pg_constraint k where k.conrelid = r.oid and k.contype = 'f')
+        or pg_catalog.strpos(pg_catalog.obj_description(r.oid, 'pg_class'), '"foreign_keys"') > 0))`

@@ -1,10 +1,10 @@
 import type { BoundStatement } from '../../contract/execution.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
+import { secretName } from '../../engine/secret-columns.ts'
 import { literal } from '../../sql/literal.ts'
 import { named } from '../statements/named.ts'
-import { KEYS, PERIODS, RULES } from './advice-rules.ts'
+import { KEYS, PERIODS, RULES, UNRELATED } from './advice-rules.ts'
 import { noLimits } from './report-limits.ts'
-import { secretName } from './secret-columns.ts'
 
 /**
  * Faults that an owner should mend, found in the current system catalogues (PostgreSQL manual, chapter "System
@@ -229,6 +229,7 @@ const problems = [
   POLICY_COLUMNS,
   RULES,
   PERIODS,
+  UNRELATED,
 ]
 
 const adviceText = `with ${[API_ROLES, RELATIONS, INDEXES, KEYS, POLICIES, LISTS].join(', ')}

@@ -9,15 +9,16 @@ import type {
   ReportedRelation,
   ReportFacts,
 } from '../../contract/manifest.ts'
+import { broughtByExtension } from '../../contract/brought.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
 import { meaningOf } from '../../engine/meaning.ts'
+import { openColumns } from '../../engine/secret-columns.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { groupBy } from '../../lib/group-by.ts'
 import { ident, qualified } from '../../sql/ident.ts'
 import { advice, type Callable } from './advice.ts'
 import { liveReport, type LiveReport } from './report-live.ts'
-import { isSecret } from './secret-columns.ts'
 import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
@@ -33,6 +34,8 @@ export interface SchemaReport {
 }
 
 interface Found {
+  /** The extension that brought it; absent: none did. */
+  readonly extension?: string
   readonly inSchema: boolean
   /** `no primary key`, `unusable name`, `no grant`, `overloaded function`, `not served`; null for what is there. */
   readonly reason: string | null
@@ -84,7 +87,7 @@ export async function runWithAdvice(
 
 /** What extensions brought and the role finds in its API, by schema. */
 function callableOf(view: RoleView, functions: readonly ReportedFunction[]): readonly Callable[] {
-  const brought = functions.filter(({ ofExtension }) => ofExtension)
+  const brought = functions.filter(({ ofExtension }) => ofExtension !== undefined)
   if (brought.length === 0) return []
   const shown = shownFunctions(view)
   const fields = brought.flatMap((fn) => {
@@ -112,7 +115,7 @@ const present: Found = { inSchema: true, reason: null, message: null, fix: null 
 const absent = (missing: Missing): Found => ({ inSchema: false, ...missing })
 
 function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relation: ReportedRelation): RelationReport {
-  const { object, kind } = relation
+  const { object, kind, ofExtension } = relation
   const entity = relation.entity === null ? undefined : visible.entity(relation.entity)
   const isThere = entity !== undefined && visible.isExposed(entity)
   return {
@@ -120,6 +123,7 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
     kind,
     type: isThere ? entity.name : null,
     conflicts: remarks.filter((remark) => isConflict(remark, relation)),
+    ...(ofExtension !== undefined && { extension: ofExtension }),
     ...liveReport(entity),
     ...(isThere ? present : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
   }
@@ -135,9 +139,10 @@ function isConflict({ code, object }: Diagnostic, relation: ReportedRelation): b
 function missingRelation(
   visible: RoleVisibility,
   remarks: readonly Diagnostic[],
-  { object, schema, name }: ReportedRelation,
+  { object, schema, name, ofExtension }: ReportedRelation,
   entity: EntityFacts | undefined,
 ): Missing {
+  if (ofExtension !== undefined) return broughtByExtension
   const role = ident(visible.role)
   const table = qualified(schema, name)
   const grant = entity === undefined ? `grant select on ${table} to ${role};` : grantOf(entity, table, role)
@@ -153,7 +158,7 @@ function missingRelation(
 
 /** A grant of what does not look like a secret. */
 function grantOf({ columns }: EntityFacts, table: string, role: string): string {
-  const open = columns.filter((column) => !isSecret(column)).map(({ column }) => ident(column))
+  const open = openColumns(columns)
   if (open.length === columns.length) return `grant select on ${table} to ${role};`
   return open.length === 0
     ? 'Every column looks like a secret: grant those that are none.'
@@ -185,7 +190,13 @@ function functionReport(
   shown: ReadonlySet<FunctionFacts>,
 ): FunctionReport {
   const facts = factsOf(visible, fn)
-  const base = { object: fn.object, arguments: fn.arguments, ...liveReport(facts) }
+  const { object, arguments: args, ofExtension } = fn
+  const base = {
+    object,
+    arguments: args,
+    ...(ofExtension !== undefined && { extension: ofExtension }),
+    ...liveReport(facts),
+  }
   if (fn.missing !== null) return { ...base, field: null, ...absent(fn.missing) }
   if (facts !== undefined && shown.has(facts)) return { ...base, field: facts.field, ...present }
   return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
@@ -203,6 +214,7 @@ function missingFunction(
   fn: ReportedFunction,
   facts: FunctionFacts | undefined,
 ): Missing {
+  if (fn.ofExtension !== undefined) return broughtByExtension
   const grant = `grant execute on function ${qualified(fn.schema, fn.name)}(${fn.arguments.join(', ')}) to ${ident(visible.role)};`
   if (!uses(visible, fn.schema)) return noGrant(visible, fn.schema, grant)
   if (facts === undefined || !visible.can(facts.execute)) {

@@ -246,3 +246,61 @@ describe('a database with rows that have no key', () => {
     expect((await report()).map(({ object }) => object)).not.toContain('table public.media')
   })
 })
+
+describe('a database with extensions and without foreign keys', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      prepare: true,
+      isolated: true,
+      sql: `create extension pgcrypto; create extension citext; create extension pg_stat_statements;
+        create table first (id int primary key); create table second (id int primary key, first_id int);
+        grant usage on schema public to anon, service_role; grant select on first, second to anon, service_role;`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  const reported = async (): Promise<SchemaReport> =>
+    JSON.parse((await run(['report', '--json', '--role', 'service_role'])).printed) as SchemaReport
+
+  it('is reported on with a line for each extension, and no advice on what they brought', async () => {
+    const { printed } = await run(['report', '--role', 'service_role'])
+    const lines = printed.split('\n').filter((line) => /pgcrypto|citext|pg_stat_statements/.test(line))
+    expect(lines).toEqual([
+      expect.stringMatching(/^ {2}extension citext brought \d+ functions$/),
+      expect.stringMatching(/^ {2}extension pg_stat_statements brought 2 tables and views and \d+ functions$/),
+      expect.stringMatching(/^ {2}extension pgcrypto brought \d+ functions$/),
+    ])
+    const { relations, functions, remarks, advice } = await reported()
+    const brought = [...relations, ...functions].filter(({ extension }) => extension === 'pg_stat_statements')
+    for (const { message, fix } of brought)
+      expect([message, fix]).toEqual([
+        'An extension brought it.',
+        'Where it is meant for callers, wrap it in a view or function of your own.',
+      ])
+    expect(brought.length).toBeGreaterThan(2)
+    expect(JSON.stringify([remarks, advice])).not.toContain('pg_stat')
+  })
+
+  it('is pointed to foreign keys by comment, until there is one', async () => {
+    const pointers = async () =>
+      (await reported()).advice.filter(({ problem }) => problem === 'no table has a foreign key')
+    expect(await pointers()).toMatchObject([
+      {
+        object: 'schema public',
+        sql: expect.stringMatching(/^-- .*setting foreign_keys \(docs\/api\.md\).*"foreign_schema": "public"/),
+      },
+    ])
+    const key = {
+      local_columns: ['first_id'],
+      foreign_schema: 'public',
+      foreign_table: 'first',
+      foreign_columns: ['id'],
+    }
+    await db.query(`comment on table second is '@graphql(${JSON.stringify({ foreign_keys: [key] })})'`)
+    expect(await pointers()).toEqual([])
+    await db.query('comment on table second is null; alter table second add foreign key (first_id) references first')
+    expect(await pointers()).toEqual([])
+    await db.query('drop table second')
+    expect(await pointers()).toEqual([])
+  })
+})

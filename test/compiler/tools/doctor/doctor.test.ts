@@ -74,6 +74,31 @@ describe('catalograph doctor', () => {
     expect(told(found, 'prepared')?.fix).toContain('where authenticator may not create roles')
   })
 
+  it('grants no column that looks like a secret', async () => {
+    const before = await createDatabase({
+      isolated: true,
+      sql: `create table people (id int primary key, name text, password_hash text, twofa_key text, password_login boolean);
+        create table vault (secret text primary key); create table open_things (id int primary key);`,
+    })
+    try {
+      const environment = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.adminUrl, JWT_SECRET }
+      await prepareDatabase({ url: before.adminUrl, login: 'authenticator' })
+      await before.query(told(await findingsWith(environment), 'grants')?.fix ?? '')
+      const { rows } = await before.query(`select c.relname || '.' || a.attname as name
+        from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0
+          and has_column_privilege('anon', c.oid, a.attnum, 'select') order by 1`)
+      expect(rows.map(({ name }: { name: string }) => name)).toEqual([
+        'open_things.id',
+        'people.id',
+        'people.name',
+        'people.password_login',
+      ])
+    } finally {
+      await before.drop()
+    }
+  })
+
   it('finds nothing where its advice was followed', async () => {
     const before = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
     expect(before.exitCode).toBe(1)

@@ -1,4 +1,5 @@
-import type { ColumnFacts } from '../../contract/manifest.ts'
+import type { ColumnFacts } from '../contract/manifest.ts'
+import { ident } from '../sql/ident.ts'
 
 /**
  * Names of columns that hold what nobody else may know, as a regular expression that JavaScript and Postgres read alike; case does
@@ -12,5 +13,9 @@ const pattern = new RegExp(secretName, 'i')
 /** Values that are texts, JSON or of a type without a scalar of its own, such as bytea. */
 const holding: ReadonlySet<string> = new Set(['String', 'JSON', 'Opaque'])
 
-export const isSecret = ({ column, type }: ColumnFacts): boolean =>
+const isSecret = ({ column, type }: ColumnFacts): boolean =>
   type?.kind === 'scalar' && holding.has(type.name) && pattern.test(column)
+
+/** Those that do not look like a secret, in SQL. */
+export const openColumns = (columns: readonly ColumnFacts[]): readonly string[] =>
+  columns.filter((column) => !isSecret(column)).map(({ column }) => ident(column))
