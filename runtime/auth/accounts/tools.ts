@@ -1,4 +1,5 @@
 import type { StatementsDatabase } from '../../db/pool/statements.ts'
+import type { Client } from '../call/call.ts'
 import type { ProviderSet } from '../providers/openid.ts'
 import type { ProveFlow } from '../rules/flow-proof.ts'
 import type { Passwords } from '../secrets/passwords.ts'
@@ -17,6 +18,8 @@ export interface AuthTools {
   readonly mailer: Mailer
   readonly mailRequests: MailRequests
   readonly throttle: Throttle
+  /** What the device of a request is known again by. */
+  readonly deviceOf: (client: Client) => Buffer
   readonly providers: ProviderSet
   readonly proveFlow: ProveFlow
   /** The clock, in milliseconds since 1970. */

@@ -1,11 +1,12 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { endPending } from '../accounts/accounts.ts'
-import { lockCaller, owesFactor } from '../accounts/caller.ts'
+import { isLow, lockCaller, owesFactor } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isUuid } from '../protocol/input.ts'
 import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import * as challenges from '../store/challenges.ts'
+import * as guesses from '../store/factor-guesses.ts'
 import { deleteOtherEnrolments, markFactorVerified as markVerified, type FactorWithSecret } from '../store/factors.ts'
 import { lockSessionOf, raiseSession } from '../store/step-up.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
@@ -20,8 +21,12 @@ export async function verifyFactor(call: SessionCall<typeof io.verifyFactor>, to
   if (code === '') throw refuse('validation_failed', 'Code needs to be non-empty')
   if (!call.settings.mfa_totp_enabled) throw refuse('mfa_totp_verify_not_enabled')
   await checkChallenge(tools, call, factor.id, challengeId)
-  const step = await checkCode(tools, factor, code)
-  const started = await tools.database.transaction((run) => stepUp(run, call, factor.id, challengeId, step))
+  const step = await checkCode(tools, call, factor, code)
+  const started = await tools.database.transaction(async (run) => {
+    const raised = await stepUp(run, call, factor.id, challengeId, step)
+    await guesses.notePassed(run, factor.id, tools.deviceOf(call.client))
+    return raised
+  })
   return json({ ...(await sessionJson(tools, call, started)) })
 }
 
@@ -45,16 +50,24 @@ async function checkChallenge(
   }
 }
 
-/** The time step of a right code. A failure is taken first and given back, so that guesses at once get no more. */
-async function checkCode(tools: AuthTools, factor: FactorWithSecret, code: string): Promise<number> {
+/**
+ * The time step of a right code. A guess is taken first and given back, so that guesses at once get no more. Wrong codes
+ * of somebody who has the password alone end with the session's five: the next ones need the password again.
+ */
+async function checkCode(tools: AuthTools, call: SessionCall, factor: FactorWithSecret, code: string): Promise<number> {
   const { run } = tools.database
   const { stepOfCode } = await totp()
-  if (!(await challenges.reserveFailure(run, factor.id))) {
-    throw refuse('over_request_rate_limit', { retryAfter: await challenges.secondsToWait(run, factor.id) })
+  const device = tools.deviceOf(call.client)
+  const isGuessing = factor.status === 'verified' && isLow(call.session)
+  if (isGuessing && !(await guesses.takeSessionGuess(run, call.session.id))) {
+    throw refuse('mfa_verification_rejected', 'Too many wrong codes in this session: sign in again')
   }
+  const taken = await guesses.takeGuess(run, factor.id, device)
+  if (taken?.granted !== true) throw refuse('over_request_rate_limit', { retryAfter: taken?.seconds ?? 60 })
   const step = stepOfCode(factor.secret ?? '', code, tools.now())
   if (step === null) throw refuse('mfa_verification_failed')
-  await challenges.releaseFailure(run, factor.id)
+  await guesses.giveGuessBack(run, factor.id, device)
+  if (isGuessing) await guesses.giveSessionGuessBack(run, call.session.id)
   return step
 }
 

@@ -15,6 +15,7 @@ import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
 import { createMailRequests } from '../mails/mail-requests.ts'
 import { createMailer } from '../mails/create-mailer.ts'
 import { createSmtp, type MailServer } from '../mails/smtp.ts'
+import { createDeviceOf } from '../secrets/devices.ts'
 import { createOneTimeTokens } from '../secrets/one-time-tokens.ts'
 import { authOwner } from '../schema/auth-schema.ts'
 import { createAuthState, type ReadAuthState } from '../settings/load.ts'
@@ -116,6 +117,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
     passwords: createPasswords({ processes, cost: hashCost, kinds }),
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret),
+    deviceOf: createDeviceOf(secret),
     mailer,
     mailRequests,
     throttle: createThrottle({ run: database.run, whereReady, now }),

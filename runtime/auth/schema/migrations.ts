@@ -91,6 +91,27 @@ const usedIdTokens: readonly string[] = [
   )`,
 ]
 
+/** Wrong codes of factors, the devices that passed, and wrong codes of sessions (spec/auth.md 5.7). */
+const factorGuesses: readonly string[] = [
+  `create table catalograph_auth.factor_guesses (
+    factor_id uuid not null references auth.mfa_factors (id) on delete cascade,
+    known boolean not null,
+    failures smallint not null,
+    last_at timestamptz not null,
+    primary key (factor_id, known)
+  )`,
+  `create table catalograph_auth.factor_devices (
+    factor_id uuid not null references auth.mfa_factors (id) on delete cascade,
+    device bytea not null,
+    passed_at timestamptz not null default now(),
+    primary key (factor_id, device)
+  )`,
+  `create table catalograph_auth.session_guesses (
+    session_id uuid primary key references auth.sessions (id) on delete cascade,
+    failures smallint not null
+  )`,
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -104,4 +125,5 @@ export const migrations: readonly Migration[] = [
   { version: 9, name: 'marks of refresh tokens', statements: refreshMarks },
   { version: 10, name: 'confirmations of changes', statements: changeConfirmations },
   { version: 11, name: 'used ID tokens', statements: usedIdTokens },
+  { version: 12, name: 'guesses of factors', statements: factorGuesses },
 ]

@@ -17,6 +17,7 @@ const names = [
   'marks of refresh tokens',
   'confirmations of changes',
   'used ID tokens',
+  'guesses of factors',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

@@ -259,23 +259,68 @@ describe('verifying', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
   })
 
-  it('is over after ten wrong codes in five minutes, from whatever addresses and however parallel', async () => {
-    const { token, factor } = await stepUp()
-    const guesses = await Promise.all(
-      Array.from({ length: 20 }, (_, n) =>
-        verify(server, { token, factor, code: 'nothin', headers: { [addressHeader]: `203.0.113.${n}` } }),
-      ),
+  const from = (n: number) => ({ [addressHeader]: `203.0.113.${n}` })
+  const wrong = (token: string, factor: Enrolled, n: number) =>
+    verify(server, { token, factor, code: 'nothin', headers: from(n) })
+  const setGuesses = (factor: Enrolled, failures: number) =>
+    server.db.query(
+      `update catalograph_auth.factor_guesses set failures = $2, last_at = now() - interval '1 hour'
+      where factor_id = $1 and not known`,
+      [factor.id, failures],
     )
+
+  it('attack 48: pauses after ten wrong codes, from whatever addresses and however parallel, but not for the owner', async () => {
+    const { token, factor } = await stepUp()
+    const guesses = await Promise.all(Array.from({ length: 20 }, (_, n) => wrong(token, factor, n)))
     expect(guesses.filter(({ body }) => body.error_code === 'mfa_verification_failed')).toHaveLength(10)
     const refused = guesses.find(({ status }) => status === 429)
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(290)
+    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(30)
+    const code = codeOf(factor.secret, 1)
+    expect((await verify(server, { token, factor, code, headers: from(99) })).status).toBe(429)
+    expect((await verify(server, { token, factor, code })).status).toBe(200)
+  })
+
+  it('attack 48: ends for strangers with the eightieth wrong code, until a device that passed succeeds', async () => {
+    const { token, factor } = await stepUp()
+    await wrong(token, factor, 1)
+    await setGuesses(factor, 79)
+    expect((await wrong(token, factor, 2)).status).toBe(429)
+    await setGuesses(factor, 69)
+    expect((await wrong(token, factor, 2)).status).toBe(422)
+    await setGuesses(factor, 80)
+    await server.db.query(`update catalograph_auth.factor_guesses set last_at = now() - interval '30 days'`)
+    const code = codeOf(factor.secret, 1)
+    const late = await verify(server, { token, factor, code, headers: from(3) })
+    expect([late.status, late.headers.get('retry-after')]).toEqual([429, '86400'])
+    expect((await verify(server, { token, factor, code })).status).toBe(200)
+    expect((await wrong(token, factor, 2)).status).toBe(422)
+  })
+
+  it('attack 48: lets the owner’s device try once a day after twenty wrong codes of its own', async () => {
+    const { token, factor } = await stepUp()
+    await verify(server, { token, factor, code: 'nothin' })
+    const setOwn = (ago: string) =>
+      server.db.query(
+        `update catalograph_auth.factor_guesses set failures = 20, last_at = now() - $2::interval
+        where factor_id = $1 and known`,
+        [factor.id, ago],
+      )
+    await setOwn('23 hours')
     const right = { token, factor, code: codeOf(factor.secret, 1) }
     expect((await verify(server, right)).status).toBe(429)
-    await server.db.query(
-      `update catalograph_auth.totp_steps set failures_since = now() - interval '301 s' where factor_id = $1`,
-      [factor.id],
-    )
+    await setOwn('25 hours')
     expect((await verify(server, right)).status).toBe(200)
+  })
+
+  it('attack 48: is over for a session at aal1 after five wrong codes, and needs the password again', async () => {
+    const { email, factor } = await stepUp()
+    const guesser = await signIn(email)
+    const guesses = await Promise.all(Array.from({ length: 8 }, (_, n) => wrong(guesser.token, factor, n)))
+    expect(guesses.filter(({ body }) => body.error_code === 'mfa_verification_failed')).toHaveLength(5)
+    const code = codeOf(factor.secret, 1)
+    const late = await verify(server, { token: guesser.token, factor, code })
+    expect(codeIn(late)).toEqual([422, 'mfa_verification_rejected'])
+    expect((await verify(server, { token: (await signIn(email)).token, factor, code })).status).toBe(200)
   })
 
   it('attack 14: makes every refresh token from before it worthless, without ending the session', async () => {

@@ -1,0 +1,14 @@
+import { createHmac } from 'node:crypto'
+import type { Client } from '../call/call.ts'
+
+/**
+ * What a device is known again by, without anything new of its client: source address (of IPv6 its /64) and user agent,
+ * hashed with a key, so that a reader of the table learns neither.
+ */
+export function createDeviceOf(projectSecret: string): (client: Client) => Buffer {
+  const key = createHmac('sha256', projectSecret).update('catalograph devices').digest()
+  return ({ source, userAgent }) =>
+    createHmac('sha256', key)
+      .update(`${source} ${userAgent ?? ''}`)
+      .digest()
+}
