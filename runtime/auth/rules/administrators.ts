@@ -2,10 +2,10 @@ import type { AuthSettings } from '../settings/keys.ts'
 
 /** Settings that would make everybody an administrator (spec/auth.md 1). */
 
-export type RoleSettings = Pick<AuthSettings, 'jwt_default_role' | 'admin_roles'>
+type AdminSettings = Pick<AuthSettings, 'jwt_default_role' | 'admin_roles'>
 
 export interface RoleFault {
-  readonly name: keyof RoleSettings
+  readonly name: keyof AdminSettings
   readonly problem: string
 }
 
@@ -17,7 +17,7 @@ const rolesOfAdministrators: readonly string[] = ['service_role', 'supabase_admi
 
 const everybody = 'would make every user an administrator'
 
-export function roleFaults({ jwt_default_role: role, admin_roles: admins }: RoleSettings): readonly RoleFault[] {
+export function roleFaults({ jwt_default_role: role, admin_roles: admins }: AdminSettings): readonly RoleFault[] {
   const faults: RoleFault[] = []
   if (rolesOfAdministrators.includes(role)) faults.push({ name: 'jwt_default_role', problem: `${everybody}: ${role}` })
   else if (admins.includes(role)) {
@@ -29,7 +29,7 @@ export function roleFaults({ jwt_default_role: role, admin_roles: admins }: Role
 }
 
 /** The settings without what would make everybody one; such values were stored by hand, or by an older version. */
-export function withoutRoleFaults<S extends RoleSettings>(settings: S): S {
+export function withoutRoleFaults<S extends AdminSettings>(settings: S): S {
   const role = rolesOfAdministrators.includes(settings.jwt_default_role) ? 'authenticated' : settings.jwt_default_role
   const admins = settings.admin_roles.filter((admin) => admin !== role && !rolesOfEverybody.includes(admin))
   return { ...settings, jwt_default_role: role, admin_roles: admins }
