@@ -27,6 +27,7 @@ import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
+import { previousSecretOf } from './settings/rotation.ts'
 import { projectKeys } from './identity/keys.ts'
 import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
@@ -110,6 +111,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       if (revision === null) return false
       serveFrom(revision)
       logConnectionFaults(parts)
+      logRotation(parts)
       upgraded = upgrading(parts)
       return true
     },
@@ -171,6 +173,13 @@ function logConnectionFaults({ settings: { poolSize }, log }: ServerParts): void
   if (poolSize < smallestShared) log({ kind: 'pool-unshared', size: poolSize, least: smallestShared })
 }
 
+/** An operator should not forget that another secret is accepted. */
+function logRotation({ settings, log }: ServerParts): void {
+  const previous = previousSecretOf(settings)
+  if (previous !== null && previous.until > Date.now())
+    log({ kind: 'secret-rotated', until: new Date(previous.until).toISOString() })
+}
+
 /** The source, which hands over nothing while the pooler cannot be worked with. */
 const sourceBehind =
   (source: RevisionSource, { look }: PoolerCheck): RevisionSource =>
@@ -221,6 +230,7 @@ function openServerAuth({ settings, log, hashCost }: ServerParts, listeningUrl: 
     processes: settings.workers,
     pooler: settings.pooler,
     secret: settings.jwtSecret,
+    previousSecret: previousSecretOf(settings),
     baseUrl: () => addressOf(settings, listeningUrl()),
     issuers: { google: settings.googleIssuer },
     now: Date.now,
@@ -255,7 +265,8 @@ function assemble(
   listeningUrl: () => string,
 ): Assembled {
   let service: GraphqlService | null = null
-  const believing = { secret: settings.jwtSecret, now: Date.now, keys: auth.keys, believed: auth.believed }
+  const previous = previousSecretOf(settings)
+  const believing = { secret: settings.jwtSecret, previous, now: Date.now, keys: auth.keys, believed: auth.believed }
   const verify = createTokenVerifier(believing)
   const { trustedIssuers } = settings
   // Auth believes its own tokens alone: those of others name other people.

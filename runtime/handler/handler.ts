@@ -11,6 +11,7 @@ import { bodyBytes } from '../http/long-body.ts'
 import { createAuthenticate } from '../identity/caller.ts'
 import { createIssuers, type TrustedIssuer } from '../identity/issuers.ts'
 import { createTokenVerifier } from '../identity/jwt.ts'
+import type { PreviousSecret } from '../identity/previous-secret.ts'
 import { Hopeless } from '../lib/retry.ts'
 import { documentsOf, readArtifact, type DocumentTexts } from './artifacts.ts'
 import { bodyText } from './body.ts'
@@ -27,6 +28,8 @@ export interface HandlerOptions {
   readonly connect: () => Promise<pg.Client>
   /** The secret of project keys and tokens. */
   readonly jwtSecret: string
+  /** The secret before a rotation; what it signed is believed until that time, in milliseconds since 1970. */
+  readonly previousSecret?: PreviousSecret
   /** Other issuers whose bearer tokens are accepted. */
   readonly trustedIssuers?: readonly TrustedIssuer[]
   /** Served schemas, in order (default: public). */
@@ -69,7 +72,7 @@ export interface Handler {
 export function createHandler(artifacts: DocumentTexts, options: HandlerOptions): Handler {
   const { jwtSecret: secret, trustedIssuers, bodyLimitBytes = 1_048_576, onError = () => undefined } = options
   const { schemas = ['public'], connections = 8, keepsConnections = true, statementTimeoutMs = 30_000 } = options
-  const { connect } = options
+  const { connect, previousSecret: previous = null } = options
   const alone = !keepsConnections
   const database = openHandlerDatabase({ connect, schemas, connections, keepsConnections, statementTimeoutMs })
   const source = createCompiledSource({
@@ -79,11 +82,11 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
     alone,
   })
   const service = createCompiledService({ database, source }, readArtifact(artifacts), null, { alone })
-  const verify = createTokenVerifier({ secret, now: Date.now })
+  const verify = createTokenVerifier({ secret, previous, now: Date.now })
   const verifyBearer =
     trustedIssuers === undefined
       ? verify
-      : createTokenVerifier({ secret, now: Date.now, issuers: createIssuers(trustedIssuers) })
+      : createTokenVerifier({ secret, previous, now: Date.now, issuers: createIssuers(trustedIssuers) })
   const authenticate = createAuthenticate(verify, verifyBearer)
 
   const answer = async (request: Request): Promise<Response> => {

@@ -5,6 +5,7 @@ import { createTryingLru } from '../lib/lru.ts'
 import { once } from '../lib/once.ts'
 import type { ForeignIssuers } from './issuers.ts'
 import type { KeySet, SigningKey } from './key-set.ts'
+import type { PreviousSecret } from './previous-secret.ts'
 
 /** Why a token is not believed. */
 export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'
@@ -18,6 +19,8 @@ export type VerifyToken = (token: string) => TokenVerdict | Promise<TokenVerdict
 
 export interface VerifierOptions {
   readonly secret: string
+  /** Null or left out: the secret was never another one. */
+  readonly previous?: PreviousSecret | null
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
   /** The public keys beside the secret, as they are now; asked for tokens only that name a key. */
@@ -43,13 +46,22 @@ const keptCharacters = 8_000_000
 const never = 8_640_000_000_000
 
 /**
- * Makes the verifier of one secret and the keys beside it. A token that names a key (`kid`) must be of that key and its
+ * Makes the verifier of one secret, of the one before it, and the keys beside it. A token that names a key (`kid`) must be of that key and its
  * algorithm; any other must be of the secret. `nbf` may lie 30 s ahead; `exp` is held without leeway (RFC 7519 sections
  * 4.1.4, 4.1.5). Accepted tokens are remembered until they expire or the keys change; refused ones are not, so that
  * they cannot fill the memory.
  */
-export function createTokenVerifier({ secret, now, keys, issuers, believed: tell }: VerifierOptions): VerifyToken {
+export function createTokenVerifier(options: VerifierOptions): VerifyToken {
+  const { secret, previous = null, now, keys, issuers, believed: tell } = options
   const own = once(() => verificationKey(secret))
+  const earlier = previous === null ? null : once(() => verificationKey(previous.secret))
+  const verifyOwn = async (token: string, set: KeySet | null, date: Date): Promise<BelievedToken | Refused> => {
+    const verified = await verifyToken(token, own, set, date)
+    if (previous === null || earlier === null || set !== null || date.getTime() >= previous.until) return verified
+    if (verified.kind !== 'refused' || verified.fault !== 'signature') return verified
+    const again = await verifyToken(token, earlier, null, date)
+    return again.kind === 'refused' ? again : { ...again, expires: Math.min(again.expires, previous.until / 1000) }
+  }
   const believed = createTryingLru<string, BelievedToken>(keptCharacters, weightOf)
   const recall = (token: string): BelievedToken | undefined => {
     const known = believed.get(signatureOf(token))
@@ -63,8 +75,7 @@ export function createTokenVerifier({ secret, now, keys, issuers, believed: tell
     if (isGood(known, set)) return known.verdict
     if (known !== undefined) believed.delete(signatureOf(token))
     const date = new Date(now())
-    const verified =
-      foreign === null ? await verifyToken(token, own, set, date) : await verifyForeign(token, foreign, date)
+    const verified = foreign === null ? await verifyOwn(token, set, date) : await verifyForeign(token, foreign, date)
     if (verified.kind === 'refused') return verified
     believed.set(signatureOf(token), verified)
     if (foreign === null) tell?.(verified.verdict.caller)

@@ -100,6 +100,10 @@ const eventTable = {
     'warn',
     ({ name, problem }) => `the setting ${name} is ignored, since it ${problem}`,
   ),
+  'secret-rotated': row<{ until: string }>(
+    'warn',
+    ({ until }) => `keys and tokens of JWT_SECRET_PREVIOUS are accepted until ${until}`,
+  ),
   'mails-kept': row(
     'warn',
     () => 'no SMTP_URL is set: mails of auth are kept and not sent; read them with: catalograph mails',

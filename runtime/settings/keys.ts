@@ -7,6 +7,7 @@ import {
   issuerList,
   mailbox,
   metricsPlace,
+  dateOrTime,
   nameList,
   oneOf,
   originList,
@@ -131,6 +132,20 @@ export const settingKeys = {
     help: 'Secret that project keys and access tokens are signed with (HS256); 32 characters or more.',
     secret: true,
     parse: textOfAtLeast(32),
+    fallback: null,
+  },
+  jwtSecretPrevious: {
+    env: 'JWT_SECRET_PREVIOUS',
+    help: 'The secret before a rotation: keys and tokens that it signed are accepted until JWT_SECRET_PREVIOUS_UNTIL.',
+    secret: true,
+    parse: textOfAtLeast(32),
+    fallback: null,
+  },
+  jwtSecretPreviousUntil: {
+    env: 'JWT_SECRET_PREVIOUS_UNTIL',
+    help: 'When JWT_SECRET_PREVIOUS ends: a date, or a time with its zone, such as 2027-01-31T12:00Z.',
+    secret: false,
+    parse: dateOrTime,
     fallback: null,
   },
   workers: {

@@ -45,6 +45,14 @@ export function oneOf<const W extends string>(words: readonly W[]): Parser<W> {
   }
 }
 
+/** A date, which begins in UTC, or a time with its zone (ISO 8601). */
+export const dateOrTime: Parser<string> = (text) => {
+  const isWritten = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d))?$/.test(text)
+  return isWritten && !Number.isNaN(Date.parse(text))
+    ? value(text)
+    : problem('must be a date, or a time with its zone, such as 2027-01-31 or 2027-01-31T12:00Z')
+}
+
 /** on or off. */
 export const flag: Parser<boolean> = (text) =>
   text === 'on' || text === 'off' ? value(text === 'on') : problem('must be on or off')

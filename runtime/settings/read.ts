@@ -1,6 +1,6 @@
 import { didYouMean, suggest } from '../lib/suggest.ts'
-import { settingRows } from './keys.ts'
-import type { SettingKey, Settings } from './keys.ts'
+import { settingKeys, settingRows } from './keys.ts'
+import type { SettingKey, SettingName, Settings } from './keys.ts'
 import { configName, fileSuffix, gatherSettings, type Environment } from './sources.ts'
 
 export type ReadSettings =
@@ -21,9 +21,23 @@ export function readSettings(environment: Environment): ReadSettings {
   const gathered = gatherSettings(environment)
   const read = settingRows.map(([name, key]) => ({ name, ...readKey(key, gathered.environment) }))
   const problems = [...gathered.problems, ...read.flatMap(({ problem }) => problem ?? []), ...strangers(environment)]
+  const halves = problems.length > 0 ? [] : half(read)
+  if (halves.length > 0) return { kind: 'invalid', problems: halves }
   if (problems.length > 0) return { kind: 'invalid', problems }
   const settings = Object.fromEntries(read.map(({ name, value }) => [name, value])) as unknown as Settings
   return { kind: 'settings', settings, hints: nearMisses(environment) }
+}
+
+/** Settings that mean nothing without each other. */
+const pairs = [['jwtSecretPrevious', 'jwtSecretPreviousUntil']] as const
+
+function half(read: readonly { readonly name: SettingName; readonly value: unknown }[]): readonly string[] {
+  const isSet = (wanted: SettingName): boolean => read.some(({ name, value }) => name === wanted && value !== null)
+  return pairs.flatMap(([one, other]) => {
+    if (isSet(one) === isSet(other)) return []
+    const [there, missing] = isSet(one) ? [one, other] : [other, one]
+    return [`${settingKeys[there].env} needs ${settingKeys[missing].env}`]
+  })
 }
 
 interface ReadKey {

@@ -9,13 +9,13 @@ import type { Terminal } from './command.ts'
  * @param worker its number among several
  */
 export function logOf(settings: Settings, terminal: Terminal, worker?: number): Log {
-  const { jwtSecret, databaseUrl, databaseOwnerUrl, databaseAuthUrl, replicaUrls } = settings
+  const { jwtSecret, jwtSecretPrevious, databaseUrl, databaseOwnerUrl, databaseAuthUrl, replicaUrls } = settings
   const urls = [databaseUrl, databaseOwnerUrl, databaseAuthUrl, ...(replicaUrls ?? [])]
   return createLogger({
     level: settings.logLevel,
     human: terminal.human,
     ...(worker !== undefined && { worker }),
-    secrets: [jwtSecret, ...urls.flatMap(secretsOfUrl)].filter((secret) => secret !== null),
+    secrets: [jwtSecret, jwtSecretPrevious, ...urls.flatMap(secretsOfUrl)].filter((secret) => secret !== null),
     write: (line) => terminal.note(line.trimEnd()),
     now: () => new Date(),
   })

@@ -18,6 +18,7 @@ import { roleSettingFindings } from './role-settings.ts'
 import { schemaFindings } from './schema.ts'
 import { shardFindings } from './shards.ts'
 import { tokenHookFindings } from './token-hook.ts'
+import { previousSecretFindings } from './previous-secret.ts'
 import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
 /** What a look needs: the settings, and where requests and the compiler log in. */
@@ -91,7 +92,11 @@ const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean
 /** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */
 export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
   const { settings, loginUrl, ownerUrl } = patient
-  const here = [nodeFinding(nodeVersion), keysFinding(settings, patient.isEmbedded)]
+  const here = [
+    nodeFinding(nodeVersion),
+    keysFinding(settings, patient.isEmbedded),
+    ...previousSecretFindings(settings, now()),
+  ]
   const pooler = await attempt('connection', 'check DATABASE_URL', () => poolerFindings(patient))
   if (pooler.some(({ verdict }) => verdict === 'fault'))
     return [...here, ...pooler, ...(await loginSettings(patient, true))]

@@ -5,6 +5,7 @@ import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf } from './boundary.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
+import type { PreviousSecret } from '../../identity/previous-secret.ts'
 import { createProviders, type Issuers } from '../providers/openid.ts'
 import { storedHashKinds } from '../store/hash-kinds.ts'
 import { startHousekeeping } from '../store/housekeeping.ts'
@@ -33,6 +34,8 @@ export interface OpenAuthOptions {
   readonly pooler?: PoolerSetting
   /** The project's secret. */
   readonly secret: string
+  /** The one before it: codes that it keyed are good until it ends. Null or left out: there is none. */
+  readonly previousSecret?: PreviousSecret | null
   /** Address under which the project is reached, without a slash at its end. */
   readonly baseUrl: () => string
   readonly issuers: Issuers
@@ -116,7 +119,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
     database,
     passwords: createPasswords({ processes, cost: hashCost, kinds }),
     tokens: createAccessTokens(secret, now),
-    oneTime: createOneTimeTokens(secret),
+    oneTime: createOneTimeTokens(secret, { previous: options.previousSecret ?? null, now }),
     deviceOf: createDeviceOf(secret),
     mailer,
     mailRequests,

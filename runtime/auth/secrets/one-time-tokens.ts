@@ -1,3 +1,4 @@
+import type { PreviousSecret } from '../../identity/previous-secret.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { equalTexts } from '../rules/pkce.ts'
 import { reserveGuess, reserveGuesses, type GuessedAt, type ReservedGuess } from '../store/codes.ts'
@@ -56,8 +57,20 @@ export function steadyTokens({ issue }: OneTimeTokens): Pick<OneTimeTokens, 'iss
   }
 }
 
-export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
+interface Rotation {
+  readonly previous: PreviousSecret | null
+  readonly now: () => number
+}
+
+const noRotation: Rotation = { previous: null, now: Date.now }
+
+/** Codes that were mailed under the previous secret are good until it ends; new ones are of the present secret alone. */
+export function createOneTimeTokens(projectSecret: string, { previous, now } = noRotation): OneTimeTokens {
   const key = linkKey(projectSecret)
+  const earlier = previous === null ? null : linkKey(previous.secret)
+  const isRight = (guess: ReservedGuess, typed: TypedCode): boolean =>
+    isOfKey(key, guess, typed) ||
+    (previous !== null && earlier !== null && now() < previous.until && isOfKey(earlier, guess, typed))
   return {
     issue: (slot, address, flow) => {
       const [code, salt] = [newCode(), newSalt()]
@@ -66,17 +79,17 @@ export function createOneTimeTokens(projectSecret: string): OneTimeTokens {
     },
     check: async (run, { userId, slot, ...typed }) => {
       const guess = await reserveGuess(run, userId, slot)
-      return guess !== null && isRight(key, guess, typed) ? guess.token : null
+      return guess !== null && isRight(guess, typed) ? guess.token : null
     },
     find: async (run, typed, at) => {
       const guesses = await reserveGuesses(run, typed.address, at, typed.lifetime)
-      const right = guesses.filter((guess) => isRight(key, guess, typed))[0]
+      const right = guesses.filter((guess) => isRight(guess, typed))[0]
       return right === undefined ? null : { userId: right.user_id, slot: right.slot, token: right.token }
     },
   }
 }
 
-function isRight(key: Buffer, guess: ReservedGuess, { address, code, lifetime }: TypedCode): boolean {
+function isOfKey(key: Buffer, guess: ReservedGuess, { address, code, lifetime }: TypedCode): boolean {
   const { slot, salt, token, issued_seconds_ago: age } = guess
   const isImported = salt.length === 0
   const expected = isImported ? importedToken(address, code) : linkToken(key, { purpose: slot, address, code, salt })

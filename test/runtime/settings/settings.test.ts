@@ -36,6 +36,8 @@ describe('settings', () => {
         requestTimeoutMs: 45_000,
         statementTimeoutMs: null,
         jwtSecret: null,
+        jwtSecretPrevious: null,
+        jwtSecretPreviousUntil: null,
         workers: 1,
         host: '127.0.0.1',
         port: 54_321,

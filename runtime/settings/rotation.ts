@@ -1,0 +1,9 @@
+interface GivenSecret {
+  readonly jwtSecretPrevious: string | null
+  /** ISO 8601. */
+  readonly jwtSecretPreviousUntil: string | null
+}
+
+/** The secret before a rotation, and until when it is accepted, in milliseconds since 1970; null: there was no rotation. */
+export const previousSecretOf = ({ jwtSecretPrevious: secret, jwtSecretPreviousUntil: until }: GivenSecret) =>
+  secret === null || until === null ? null : { secret, until: Date.parse(until) }
