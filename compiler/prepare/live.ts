@@ -98,11 +98,14 @@ const rights = [
 
 const functions = [...bodyFunctions, ...triggerFunctions, ...feedFunctions]
 
+const onlyLive = (one: Need): Need => ({ ...one, onlyLive: true })
+
+export const liveObjects: readonly Need[] = objects.map(onlyLive)
+
 /** `login`: the role that the processes which follow changes log in as. */
-export const liveNeeds = (login: string): readonly Need[] => allNeeds(login).map((one) => ({ ...one, onlyLive: true }))
+export const liveNeeds = (login: string): readonly Need[] => allNeeds(login).map(onlyLive)
 
 const allNeeds = (login: string): readonly Need[] => [
-  ...objects,
   ...functions.map(ownFunction),
   ...['live_changes', 'live_pruned', 'live_leader'].map(closedTable),
   ...functions.map(closedFunction),

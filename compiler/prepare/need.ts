@@ -1,4 +1,5 @@
 import { literal } from '../../runtime/sql/literal.ts'
+import { changingOwnObjects } from './obstacles.ts'
 
 /** What a database needs before it can be served: one row per thing, in the order in which they are made. */
 export interface Need {
@@ -14,9 +15,17 @@ export interface Need {
   readonly onlyFollowing: boolean
   /** Present where an API is served and followed without it, and only live queries need it. */
   readonly onlyLive?: true
+  /** SQL query of what keeps the role from making it (obstacles.ts); null where an API is served without it. */
+  readonly obstacle: string | null
 }
 
-export const need = (id: string, present: string, make: string): Need => ({ id, present, make, onlyFollowing: false })
+export const need = (id: string, present: string, make: string, obstacle: string = changingOwnObjects): Need => ({
+  id,
+  present,
+  make,
+  onlyFollowing: false,
+  obstacle,
+})
 
 /** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when it was never revoked. */
 export const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>

@@ -1,10 +1,12 @@
 import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
 import type { Need } from './need.ts'
+import { obstacleOf } from './obstacles.ts'
+import { ownersNeed } from './owners.ts'
 import { needs } from './statements.ts'
 
 export interface PrepareOptions {
-  /** As whom to prepare: an owner who may create schemas and roles, at best a superuser. */
+  /** As whom to prepare: a role that may create schemas and roles. */
   readonly url: string
   /** The role that requests log in as; the one of `url` when it is left out. */
   readonly login?: string
@@ -16,8 +18,12 @@ export type Preparation =
    * then.
    */
   | { readonly ready: true; readonly followed: boolean; readonly live: boolean; readonly statements: readonly string[] }
-  /** Nothing was changed; an owner has to run `statements`. */
-  | { readonly ready: false; readonly statements: readonly string[] }
+  /** Nothing was changed; an owner has to run `statements`. `obstacle` says what the role may not do, and what lets it; null: nothing is known. */
+  | { readonly ready: false; readonly obstacle: string | null; readonly statements: readonly string[] }
+
+/** What an owner of the database can do where it could not be prepared. */
+export const wayOut = ({ obstacle, statements }: Extract<Preparation, { readonly ready: false }>): string =>
+  `${obstacle === null ? '' : `${obstacle} or `}let an owner run what catalograph prepare --sql prints (${statements.length} statements)`
 
 /** Any number of its own, the same in every process: two that start at once prepare one after the other. */
 const lockKey = '7239146025771093'
@@ -44,9 +50,11 @@ const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly N
 const isRefusal = (error: unknown): boolean =>
   error instanceof DatabaseFailure && error.sqlstate === insufficientPrivilege
 
+const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
+
 /** What only following or live queries need may be refused by itself, without taking the rest back. */
 const makeOne = async (query: Query, need: Need): Promise<void> => {
-  if (!need.onlyFollowing && need.onlyLive !== true) {
+  if (isRequired(need)) {
     await query(need.make)
     return
   }
@@ -59,25 +67,42 @@ const makeOne = async (query: Query, need: Need): Promise<void> => {
   }
 }
 
+/** With what gives each new object to the owner of the rest, who may be another role than the one that runs this. */
+const withOwners = (all: readonly Need[], missing: readonly Need[]): readonly Need[] =>
+  missing.every(({ onlyFollowing }) => onlyFollowing)
+    ? missing
+    : all.filter((need) => need === ownersNeed || missing.includes(need))
+
+/** All that is required, or nothing: a GRANT that a role may not give can be passed over with a warning (manual, GRANT). */
 const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
   await query('begin')
   try {
     await query(`set local lock_timeout = ${lockTimeoutMs}`)
     await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
-    for (const need of await missingOf(query, all)) await makeOne(query, need)
-    await query('commit')
+    const missing = await missingOf(query, all)
+    for (const need of withOwners(all, missing)) await makeOne(query, need)
+    const required = missing.filter(isRequired)
+    const isWhole = required.length === 0 || (await missingOf(query, required)).length === 0
+    await query(isWhole ? 'commit' : 'rollback')
   } catch (error) {
     await query('rollback').catch(() => undefined)
     throw error
   }
 }
 
-const verdict = (missing: readonly Need[]): Preparation => {
-  const statements = missing.map(({ make }) => make)
-  const needed = missing.filter(({ onlyLive }) => onlyLive !== true)
-  return needed.every(({ onlyFollowing }) => onlyFollowing)
-    ? { ready: true, followed: needed.length === 0, live: missing.length === 0, statements }
-    : { ready: false, statements }
+const look = async (query: Query, all: readonly Need[]): Promise<Preparation> => {
+  const missing = await missingOf(query, all)
+  const statements = withOwners(all, missing).map(({ make }) => make)
+  const required = missing.filter(isRequired)
+  if (required.length > 0) {
+    const obstacle = await obstacleOf(
+      query,
+      required.flatMap((one) => one.obstacle ?? []),
+    )
+    return { ready: false, obstacle, statements }
+  }
+  const followed = missing.every(({ onlyLive }) => onlyLive === true)
+  return { ready: true, followed, live: missing.length === 0, statements }
 }
 
 const makeMissing = async (query: Query, all: readonly Need[]): Promise<void> => {
@@ -96,17 +121,13 @@ const makeMissing = async (query: Query, all: readonly Need[]): Promise<void> =>
 export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => {
     const all = needs(options.login ?? (await currentUser(query)))
-    const missing = await missingOf(query, all)
-    if (missing.length === 0) return verdict(missing)
-    await makeMissing(query, all)
-    return verdict(await missingOf(query, all))
+    if ((await missingOf(query, all)).length > 0) await makeMissing(query, all)
+    return look(query, all)
   })
 
 /** What prepareDatabase would find, without making anything: `statements` are what is missing, in order. */
 export const checkPrepared = (options: PrepareOptions): Promise<Preparation> =>
-  withSession({ url: options.url }, async (query) =>
-    verdict(await missingOf(query, needs(options.login ?? (await currentUser(query))))),
-  )
+  withSession({ url: options.url }, async (query) => look(query, needs(options.login ?? (await currentUser(query)))))
 
 const manyRows = 32
 const manyRecords = 1_024

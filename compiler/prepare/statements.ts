@@ -2,7 +2,16 @@ import { ident } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { currentBody } from '../../runtime/db/check/version.ts'
 import { commandBody, dropBody, foldBody, followShardsBody, isFollowingShards, shardBody } from './counting.ts'
-import { liveNeeds } from './live.ts'
+import { liveNeeds, liveObjects } from './live.ts'
+import {
+  creatingInAuth,
+  creatingRole,
+  creatingSchema,
+  grantingAuthExecute,
+  grantingAuthUsage,
+  grantingRole,
+} from './obstacles.ts'
+import { ownersNeed } from './owners.ts'
 import {
   functionOid,
   need,
@@ -34,7 +43,12 @@ const createRole = (role: string): string => {
 }
 
 const role = (name: string): Need =>
-  need(`role ${name}`, `exists (select from pg_catalog.pg_roles where rolname = '${name}')`, createRole(name))
+  need(
+    `role ${name}`,
+    `exists (select from pg_catalog.pg_roles where rolname = '${name}')`,
+    createRole(name),
+    creatingRole(name),
+  )
 
 /** Whether the login may become the role: a right of its own since PostgreSQL 16 (manual, GRANT ... WITH SET). */
 const maySet = (login: string, name: string): string => `coalesce((
@@ -46,7 +60,7 @@ const maySet = (login: string, name: string): string => `coalesce((
 const membership =
   (login: string) =>
   (name: string): Need =>
-    need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`)
+    need(`${name} for ${login}`, maySet(login, name), `grant ${name} to ${ident(login)}`, grantingRole(name, login))
 
 // --- Schema catalograph: the counter, the functions that read it, and those that refuse.
 
@@ -60,6 +74,7 @@ const schema = (name: string): Need =>
     `schema ${name}`,
     `exists (select from pg_catalog.pg_namespace where nspname = '${name}')`,
     `create schema if not exists ${name}`,
+    creatingSchema(name),
   )
 
 const refuse: OwnFunction = {
@@ -106,18 +121,12 @@ const onDrop = counter('catalograph.count_drops', dropBody)
 const onShards = counter('catalograph.count_shards', shardBody, 'trigger')
 const followShards = counter('catalograph.follow_shards', followShardsBody, 'void')
 
-/**
- * The schema mark, with a value from the start. Its owner is the tables' owner: the counting functions may be older,
- * and of another owner than the preparing role.
- */
+/** The schema mark, with a value from the start. */
 const mark: Need = need(
   'sequence catalograph.schema_mark',
   `${tableOid('schema_mark')} is not null`,
   `do $$ begin
   create sequence if not exists catalograph.schema_mark;
-  execute pg_catalog.format('alter sequence catalograph.schema_mark owner to %I', (
-    select r.rolname from pg_catalog.pg_class c join pg_catalog.pg_roles r on r.oid = c.relowner
-    where c.oid = 'catalograph.schema_version'::pg_catalog.regclass));
   perform pg_catalog.setval('catalograph.schema_mark', (pg_catalog.random() * 9e18)::bigint + 1);
 end $$`,
 )
@@ -192,6 +201,7 @@ const eventTrigger = (event: string, fn: OwnFunction): Need => {
   alter event trigger ${name} enable always;
 end $$`,
     onlyFollowing: true,
+    obstacle: null,
   }
 }
 
@@ -201,6 +211,7 @@ const shardTrigger: Need = {
   present: isFollowingShards,
   make: `select ${followShards.name}()`,
   onlyFollowing: true,
+  obstacle: null,
 }
 
 // --- Schema auth: what policies ask. Functions of these names that exist are somebody else's and stay as they are.
@@ -210,6 +221,7 @@ const authFunction = (name: string, returns: string, expression: string): Need =
     `function auth.${name}`,
     `${functionOid(`auth.${name}`, '')} is not null`,
     `create function auth.${name}() returns ${returns} language sql stable as ${literal(` select ${expression} `)}`,
+    creatingInAuth,
   )
 
 const claims = `nullif(pg_catalog.current_setting('request.jwt.claims', true), '')`
@@ -226,6 +238,7 @@ const authUsage = (grantee: string): Need =>
     `usage on schema auth for ${grantee}`,
     schemaPrivilege(grantee, 'auth'),
     `grant usage on schema auth to ${grantee}`,
+    grantingAuthUsage(grantee),
   )
 
 const authExecute =
@@ -236,6 +249,7 @@ const authExecute =
       `coalesce((select pg_catalog.has_function_privilege(r.oid, ${functionOid(`auth.${name}`, '')}, 'EXECUTE')
       from pg_catalog.pg_roles r where r.rolname = '${grantee}'), false)`,
       `grant execute on function auth.${name}() to ${grantee}`,
+      grantingAuthExecute(name, functionOid(`auth.${name}`, ''), grantee),
     )
 
 /** `login`: the role that requests log in as, which has to become the others. */
@@ -247,6 +261,9 @@ export const needs = (login: string): readonly Need[] => [
   step,
   unnamed,
   mark,
+  ...liveObjects,
+  // Before the functions: event triggers call these as soon as they are there.
+  ownersNeed,
   ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),
   ...publicRights,
@@ -254,6 +271,7 @@ export const needs = (login: string): readonly Need[] => [
   ...authFunctions,
   ...apiRoles.map(authUsage),
   ...['uid', 'jwt', 'role', 'email'].flatMap((name) => apiRoles.map(authExecute(name))),
+  ownersNeed,
   eventTrigger('ddl_command_end', onCommand),
   eventTrigger('sql_drop', onDrop),
   shardTrigger,

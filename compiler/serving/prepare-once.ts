@@ -1,7 +1,6 @@
 import { loginOf } from '../../runtime/db/connect/server.ts'
 import type { Log } from '../../runtime/log/events.ts'
-import { prepareDatabase } from '../prepare/prepare.ts'
-import type { Preparation } from '../prepare/prepare.ts'
+import { prepareDatabase, wayOut, type Preparation } from '../prepare/prepare.ts'
 
 export interface PrepareOnceOptions {
   /** Connection URL of the preparing role. */
@@ -38,7 +37,5 @@ export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOption
 
 function demandReady(preparation: Preparation, owner: string): PreparedDatabase {
   if (preparation.ready) return preparation
-  throw new Error(
-    `the database is not prepared, and ${owner} may not prepare it: catalograph prepare --sql prints what an owner has to run`,
-  )
+  throw new Error(`the database is not prepared, and ${owner} may not prepare it: ${wayOut(preparation)}`)
 }

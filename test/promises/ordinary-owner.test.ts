@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { doctorCommand } from '../../compiler/tools/cli/doctor.ts'
 import { prepareCommand } from '../../compiler/tools/cli/prepare.ts'
@@ -76,6 +76,134 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
     expect((await run('doctor')).printed).toMatch(/^ok +auth +auth may use its tables$/m)
   })
 })
+
+describe.each(majors())('an owner who did not make the roles of the API, on PostgreSQL %i', (major) => {
+  let owned: OwnedDatabase
+  beforeEach(async () => {
+    owned = await createOwnedDatabase(major)
+    await owned.db.query('create role kit login createrole; create role authenticator login noinherit')
+  })
+  afterEach(() => owned?.db.drop())
+
+  const run = (...args: readonly string[]): Promise<CommandAnswer> =>
+    runCommand([prepareCommand, doctorCommand], args, {
+      environment: { DATABASE_URL: owned.loginUrl, DATABASE_OWNER_URL: owned.ownerUrl, JWT_SECRET },
+    })
+  const isPrepared = async (): Promise<unknown> =>
+    (await owned.db.query(`select to_regnamespace('catalograph') is not null as prepared`)).rows[0]?.prepared
+
+  it.runIf(major >= 16)(
+    'is told which role may not be granted, who may grant it, and by which statements',
+    async () => {
+      await as(
+        owned.ownerUrl.replace('boss@', 'kit@'),
+        'create role anon; create role authenticated; create role service_role',
+      )
+      const way =
+        'boss may not grant anon to authenticator; let kit run: ' +
+        'grant anon to authenticator; grant authenticated to authenticator; grant service_role to authenticator;'
+      expect((await run('prepare')).noted).toContain(`and nothing was changed: ${way}`)
+      expect((await run('doctor')).printed).toContain(way)
+      expect(await isPrepared()).toBe(false)
+      await as(owned.ownerUrl.replace('boss@', 'kit@'), 'grant anon, authenticated, service_role to authenticator')
+      expect(await run('prepare')).toMatchObject({ exitCode: 0 })
+    },
+  )
+
+  it('is told which right it lacks where roles, schemas or functions cannot be made', async () => {
+    const { db, name } = owned
+    const refusal = async (): Promise<string> => (await run('prepare')).noted
+    await db.query(`alter role boss nocreaterole; alter database ${name} owner to postgres`)
+    expect(await refusal()).toContain('boss may not create role anon; let a superuser run: alter role boss createrole;')
+    await db.query('alter role boss createrole')
+    expect(await refusal()).toContain(
+      `boss may not create schema catalograph; let postgres run: grant create on database ${name} to boss;`,
+    )
+    await db.query(`grant create on database ${name} to boss; create schema auth`)
+    expect(await refusal()).toContain(
+      'boss may not create a function in schema auth, which belongs to postgres; let postgres run: grant create on schema auth to boss;',
+    )
+    await db.query('grant create on schema auth to boss; grant usage on schema auth to boss')
+    expect(await refusal()).toContain(
+      'boss may not grant usage on schema auth to anon; let postgres run: grant usage on schema auth to anon;',
+    )
+    expect(await isPrepared()).toBe(false)
+    await db.query('grant usage on schema auth to boss with grant option')
+    expect(await run('prepare')).toMatchObject({ exitCode: 0 })
+  })
+
+  it('is told which object of schema catalograph another role owns', async () => {
+    await owned.db.query('grant boss to kit')
+    expect(await run('prepare')).toMatchObject({ exitCode: 0 })
+    await owned.db.query(
+      'alter function catalograph.current(text, text, text) owner to postgres; drop function catalograph.refuse(text); ' +
+        'alter schema catalograph owner to postgres',
+    )
+    expect((await run('prepare')).noted).toContain(
+      'boss may not create anything in schema catalograph, which belongs to postgres; let postgres run: catalograph prepare',
+    )
+  })
+})
+
+describe.each(majors())('what an owner and a superuser prepared one after the other, on PostgreSQL %i', (major) => {
+  let owned: OwnedDatabase
+  beforeEach(async () => {
+    owned = await createOwnedDatabase(major)
+    await as(owned.ownerUrl, 'create role authenticator login noinherit')
+    await run(owned.ownerUrl, 'prepare')
+  })
+  afterEach(() => owned?.db.drop())
+
+  const run = (ownerUrl: string, ...args: readonly string[]): Promise<CommandAnswer> =>
+    runCommand([prepareCommand, doctorCommand], args, {
+      environment: { DATABASE_URL: owned.loginUrl, DATABASE_OWNER_URL: ownerUrl, JWT_SECRET },
+    })
+
+  it('belongs to the owner of the schema, so that both can change tables', async () => {
+    await run(owned.db.adminUrl, 'prepare')
+    await owned.db.query(asMadeByOlderVersions)
+    expect(await run(owned.db.adminUrl, 'prepare')).toMatchObject({ exitCode: 0 })
+    await as(owned.ownerUrl, 'create table public.mine ()')
+    await owned.db.query('create table public.theirs ()')
+    expect(await run(owned.ownerUrl, 'doctor')).toMatchObject({ printed: expect.not.stringMatching(/belongs to/) })
+  })
+
+  it('is named by doctor where it still belongs to the superuser, and repaired by prepare', async () => {
+    await run(owned.db.adminUrl, 'prepare')
+    await owned.db.query(`${unfollowed('disable')}; alter table catalograph.schema_record owner to postgres;
+      alter table catalograph.schema_version owner to postgres; ${unfollowed('enable always')}`)
+    await expect(as(owned.ownerUrl, 'create table public.mine ()')).rejects.toMatchObject({ code: '42501' })
+    const seen = (await run(owned.ownerUrl, 'doctor')).printed
+    expect(seen).toMatch(/^FAULT +prepared +table catalograph.schema_record belongs to postgres and not to boss/m)
+    expect(seen).toContain('alter table catalograph.schema_record owner to boss;')
+    expect((await run(owned.ownerUrl, 'prepare')).printed).toContain(
+      'alter table catalograph.schema_record owner to boss;',
+    )
+    expect((await run(owned.db.adminUrl, 'prepare')).printed).toMatch(/^the database is prepared$/m)
+    await as(owned.ownerUrl, 'create table public.mine ()')
+  })
+
+  it('has a service_role that policies bind, which prepare and doctor say, until a superuser lets it bypass them', async () => {
+    const said = 'policies bind service_role, since it does not bypass row-level security'
+    const remedy = 'let a superuser run: alter role service_role bypassrls;'
+    expect((await run(owned.ownerUrl, 'prepare')).printed).toContain(`${said}: ${remedy}`)
+    const seen = (await run(owned.ownerUrl, 'doctor')).printed
+    expect(seen).toMatch(new RegExp(`^advice +roles +${said}\n +-> ${remedy}$`, 'm'))
+    await owned.db.query('alter role service_role bypassrls')
+    expect((await run(owned.ownerUrl, 'prepare')).printed).not.toContain(said)
+    expect((await run(owned.ownerUrl, 'doctor')).printed).not.toContain(said)
+  })
+})
+
+const unfollowed = (state: string): string =>
+  ['ddl_command_end', 'sql_drop'].map((event) => `alter event trigger catalograph_${event} ${state}`).join('; ')
+
+/** They knew one table. */
+const asMadeByOlderVersions = `${unfollowed('disable')};
+  drop table catalograph.schema_record, catalograph.live_changes;
+  create or replace function catalograph.count_commands() returns event_trigger language plpgsql security definer as
+    'begin insert into catalograph.schema_version as v values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end';
+  ${unfollowed('enable always')}`
 
 /** What they gave away was the schema alone, before its tables. */
 const asLeftByOlderVersions = `do $$ declare name text; begin

@@ -1,10 +1,12 @@
 import type { LiveRelation } from '../../../runtime/contract/live.ts'
 import { loginOf } from '../../../runtime/db/connect/server.ts'
-import { withSession } from '../../../runtime/db/connect/session.ts'
+import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
 import { createCompiler } from '../../compile.ts'
 import type { LiveTriggers } from '../../live/database.ts'
+import { bypassRemedy, lackOfBypass, lacksBypass } from '../../prepare/bypass.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../../prepare/owners.ts'
 import { liveStatements } from '../../prepare/live-statements.ts'
-import { checkPrepared, prepareDatabase, type PrepareOptions } from '../../prepare/prepare.ts'
+import { checkPrepared, prepareDatabase, wayOut, type PrepareOptions } from '../../prepare/prepare.ts'
 import { liveTriggersBy, seenTriggers } from '../../serving/live-triggers.ts'
 import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
@@ -52,17 +54,26 @@ async function prepare(options: Options, terminal: Terminal): Promise<number> {
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {
     throw new CommandFailure(
-      `${loginOf(options.url)} may not prepare the database, and nothing was changed: name a role that may create roles and schemas in DATABASE_OWNER_URL, or let one run what catalograph prepare --sql prints (${preparation.statements.length} statements)`,
+      `${loginOf(options.url)} may not prepare the database, and nothing was changed: ${wayOut(preparation)}`,
     )
   }
-  terminal.print(
-    preparation.followed
-      ? 'the database is prepared'
-      : 'the database is prepared but for its event triggers, which a superuser has to create (catalograph prepare --sql); until then schema changes take effect up to a second late',
-  )
+  for (const line of await withSession({ url: options.url }, (query) => outcome(query, preparation.followed)))
+    terminal.print(line)
   const untold = await untoldTables(options, preparation.followed ? liveTriggersBy(options.url) : seenTriggers)
   if (untold.length > 0) terminal.print(untoldNote(untold))
   return exitCodes.done
+}
+
+async function outcome(query: Query, followed: boolean): Promise<readonly string[]> {
+  const bypass = (await lacksBypass(query)) ? [`${lackOfBypass}: ${bypassRemedy}`] : []
+  if (followed) return ['the database is prepared', ...bypass]
+  const foreign = await foreignOwners(query)
+  const [first] = foreign
+  const late =
+    first === undefined
+      ? 'the database is prepared but for its event triggers, which a superuser has to create (catalograph prepare --sql); until then schema changes take effect up to a second late'
+      : `${ownerSentence(first)}: ${ownersRemedy(foreign)}`
+  return [late, ...bypass]
 }
 
 const untoldNote = (tables: readonly LiveRelation[]): string =>

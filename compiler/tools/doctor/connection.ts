@@ -3,6 +3,7 @@ import { poolerFault, type Pooler } from '../../../runtime/db/connect/pooler.ts'
 import { apiRoles } from '../../../runtime/engine/summary.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import type { PoolerSetting, Settings } from '../../../runtime/settings/keys.ts'
+import { bypassRemedy, lackOfBypass, lacksBypass } from '../../prepare/bypass.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 /** What one query tells of the server and of the role that logged in. */
@@ -138,6 +139,7 @@ export async function connectionFindings(query: Query, settings: Settings, now: 
     ...serverFindings(facts, settings, now),
     ...loginFindings(facts),
     ...membershipFindings(rows, facts.login),
+    ...((await lacksBypass(query)) ? [advise('roles', lackOfBypass, bypassRemedy)] : []),
   ]
 }
 

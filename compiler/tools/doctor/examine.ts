@@ -5,7 +5,8 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
-import { checkPrepared, type Preparation } from '../../prepare/prepare.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../../prepare/owners.ts'
+import { checkPrepared, wayOut, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
 import { keylessRows } from '../report/keyless-rows.ts'
 import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
@@ -38,13 +39,18 @@ const preparationOf = ({ loginUrl, ownerUrl }: Patient): Promise<Preparation> =>
   checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
 
 async function preparedFindings(patient: Patient): Promise<readonly Finding[]> {
-  const { ownerUrl } = patient
   const preparation = await preparationOf(patient)
   if (!preparation.ready) {
-    const fix = `run catalograph prepare; where ${loginOf(ownerUrl)} may not create roles and schemas, let a role that may run what catalograph prepare --sql prints`
+    const fix =
+      preparation.obstacle === null
+        ? 'run catalograph prepare'
+        : `name another role in DATABASE_OWNER_URL, or go on: ${wayOut(preparation)}`
     return [fault('prepared', `${preparation.statements.length} things are missing that serving needs`, fix)]
   }
   if (preparation.followed) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]
+  const foreign = await withSession({ url: patient.ownerUrl }, foreignOwners)
+  const [first] = foreign
+  if (first !== undefined) return [fault('prepared', ownerSentence(first), ownersRemedy(foreign))]
   const late = 'without event triggers changes of the schema take effect up to a second late'
   return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
 }

@@ -71,7 +71,9 @@ describe('catalograph doctor', () => {
       fix: expect.stringMatching(/^grant usage/),
     })
     expect(told(found, 'introspection')?.message).toMatch(/^off; .*catalograph schema .*\{"introspection": true\}/)
-    expect(told(found, 'prepared')?.fix).toContain('where authenticator may not create roles')
+    expect(told(found, 'prepared')?.fix).toContain(
+      'authenticator may not create schema catalograph; let postgres run: ',
+    )
   })
 
   it('grants no column that looks like a secret', async () => {
