@@ -1,0 +1,92 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { annotateCommand } from '../../compiler/tools/cli/annotate.ts'
+import { authCommand } from '../../compiler/tools/cli/auth.ts'
+import { doctorCommand } from '../../compiler/tools/cli/doctor.ts'
+import { keysCommand } from '../../compiler/tools/cli/keys.ts'
+import { prepareCommand } from '../../compiler/tools/cli/prepare.ts'
+import { runCommand } from '../support/command.ts'
+import { majors } from '../support/database.ts'
+import { commandsIn, examplesIn, readPage } from '../support/examples.ts'
+import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
+import { whileServed } from '../support/while-served.ts'
+
+/**
+ * The pages for a database of one's own, in their order, as an owner who is no superuser. What runs on the demo is left to
+ * docs.test.ts.
+ */
+
+const commands = [annotateCommand, authCommand, doctorCommand, keysCommand, prepareCommand]
+const onTheDemo = /curl |catalograph (?:diff|cost|compile)/
+
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const signingKey = { ...privateKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256', key_ops: ['sign'] }
+
+const inputOf = (words: readonly string[]): string =>
+  words.includes('jwt_keys') ? JSON.stringify({ keys: [signingKey] }) : 'a secret'
+
+describe.each(majors())('the pages for a database of one’s own, on PostgreSQL %i', (major) => {
+  let owned: OwnedDatabase
+  let folder: string
+  let environment: Record<string, string>
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'catalograph-walk-'))
+    owned = await createOwnedDatabase(major)
+    await asOwner('create role authenticator login noinherit')
+    environment = {}
+  })
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await owned?.db.drop()
+  })
+
+  const asOwner = async (text: string): Promise<void> => {
+    const client = new pg.Client(owned.ownerUrl)
+    await client.connect()
+    await client.query(text).finally(() => client.end())
+  }
+  /** What the pages leave to their reader. */
+  const values = (): Readonly<Record<string, string>> => ({
+    DATABASE_URL: owned.loginUrl,
+    DATABASE_OWNER_URL: owned.ownerUrl,
+    JWT_SECRET: 'a secret that has more than thirty-two characters',
+  })
+  const served = (visit: Parameters<typeof whileServed>[2]): Promise<unknown> =>
+    whileServed(
+      { url: environment['DATABASE_URL'] ?? '', adminUrl: environment['DATABASE_OWNER_URL'] ?? '' },
+      {},
+      visit,
+    )
+
+  const shell = async (words: readonly string[]): Promise<void> => {
+    if (words[0] === 'export') {
+      const name = words[1]?.split('=')[0] ?? ''
+      environment[name] = values()[name] ?? `no value for ${name}`
+    } else if (words[2] === 'serve') {
+      await served(async () => undefined)
+    } else {
+      const args = words.slice(2).map((word) => word.replace('names.sql', join(folder, 'names.sql')))
+      const { exitCode, printed, noted } = await runCommand(commands, args, { environment, input: inputOf(words) })
+      // Before anything is prepared, doctor finds what is missing.
+      const expected = words[2] === 'doctor' ? 1 : 0
+      expect([words.join(' '), exitCode], `${printed}\n${noted}`).toEqual([words.join(' '), expected])
+    }
+  }
+
+  it.each(['docs/your-own-database.md', 'docs/auth.md'])('%s', { timeout: 120_000 }, async (page) => {
+    environment = { ...values(), ...environment }
+    for (const { language, text } of examplesIn(readPage(page))) {
+      if (language === 'sql') await asOwner(text)
+      if (language === 'sh' && !onTheDemo.test(text)) for (const words of commandsIn(text)) await shell(words)
+      if (language === 'graphql')
+        await served(async ({ graphql }) => {
+          const answer = await graphql(text)
+          expect(await answer.text()).toContain('"title":')
+        })
+    }
+  })
+})
