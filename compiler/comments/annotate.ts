@@ -94,7 +94,7 @@ const memberKey = (kind: 'relation' | 'function', oid: string): string => `${kin
 /** By what they are, the extensions that brought them. */
 type Members = ReadonlyMap<string, string>
 
-const noMembers: Members = new Map()
+const noMembers: ReadonlyMap<string, string> = new Map()
 
 const membersOf = (members: readonly CatalogMember[]): Members =>
   new Map(members.map(({ kind, oid, extension }) => [memberKey(kind, oid), extension]))
