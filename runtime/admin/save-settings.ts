@@ -1,7 +1,7 @@
 import { providers, type ProviderName } from '../auth/providers/table.ts'
 import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
 import { settingsOf } from '../auth/settings/load.ts'
-import { roleFaults } from '../auth/rules/administrators.ts'
+import { roleFaults } from '../auth/settings/administrators.ts'
 import { isUnboundRole, resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
 import type { RunStatement, StatementsDatabase } from '../db/pool/statements.ts'
 import { didYouMean } from '../lib/suggest.ts'

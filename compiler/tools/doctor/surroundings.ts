@@ -1,5 +1,5 @@
 import { createSmtp } from '../../../runtime/auth/mails/smtp.ts'
-import { roleFaults } from '../../../runtime/auth/rules/administrators.ts'
+import { roleFaults } from '../../../runtime/auth/settings/administrators.ts'
 import { settingsOf } from '../../../runtime/auth/settings/load.ts'
 import { foreignObjects, foreignSentence, givingSql } from '../../../runtime/auth/schema/owners.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'

@@ -1,7 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
-import { roleFaults, withoutRoleFaults, type RoleFault } from '../rules/administrators.ts'
+import { roleFaults, withoutRoleFaults, type RoleFault } from './administrators.ts'
 import { authSettingRows, type AuthSettings } from './keys.ts'
 
 /**

@@ -151,7 +151,7 @@ describe('identities', () => {
   })
 })
 
-describe('attack 45: with a verified factor, identities', () => {
+describe('with a verified factor, identities', () => {
   const signIn = async (email: string): Promise<string> =>
     (await stage.server.call('POST', '/token?grant_type=password', { body: { email, password: 'correct horse' } })).body
       .access_token
@@ -167,7 +167,7 @@ describe('attack 45: with a verified factor, identities', () => {
   }
   const low = [403, 'insufficient_aal']
 
-  it('are not linked from a session at aal1, nor by an older token of one at aal2', async () => {
+  it('attack 45: are not linked from a session at aal1, nor by an older token of one at aal2', async () => {
     const { weak, old, strong } = await robbed()
     const body = { provider: 'google', id_token: await idTokenOf(stage.newPerson()), link_identity: true }
     for (const token of [weak, old]) {

@@ -216,8 +216,8 @@ describe('attack 40: a change whose links an administrator made', () => {
   })
 })
 
-describe('attack 47: an address with an unconfirmed sign-up', () => {
-  it('is won by the guest who proves the mailbox, before or after the sign-up', async () => {
+describe('an address with an unconfirmed sign-up', () => {
+  it('attack 47: is won by the guest who proves the mailbox, before or after the sign-up', async () => {
     for (const order of ['sign-up first', 'guest first']) {
       const { token, id } = await guest()
       const email = newAddress()
@@ -266,7 +266,7 @@ describe('attack 47: an address with an unconfirmed sign-up', () => {
   })
 })
 
-describe('attack 46: a pending change of address', () => {
+describe('a pending change of address', () => {
   const ends = {
     'a sign-out everywhere': (token: string) => server.call('POST', '/logout', { token }),
     'a new password': (token: string) => put(token, { password: 'another horse' }),
@@ -282,7 +282,7 @@ describe('attack 46: a pending change of address', () => {
       return ban('none')
     },
   }
-  it.each(Object.keys(ends) as readonly (keyof typeof ends)[])('does not outlive %s', async (end) => {
+  it.each(Object.keys(ends) as readonly (keyof typeof ends)[])('attack 46: does not outlive %s', async (end) => {
     for (const secure of ['on', 'off']) {
       await server.set({ secure_email_change: secure })
       const { email, token, id } = await member()

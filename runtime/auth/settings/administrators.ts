@@ -1,4 +1,4 @@
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from './keys.ts'
 
 /** Settings that would make everybody an administrator (spec/auth.md 1). */
 
