@@ -153,7 +153,7 @@ export const postgresUrls: Parser<readonly string[]> = (text) => {
 
 /** A web address without query and fragment; a slash at its end is dropped, so that paths can be joined to it. */
 export const baseAddress: Parser<string> = (text) =>
-  /^https?:\/\/[^?#@\s]+$/.test(text) && URL.canParse(text)
+  /^https?:\/\/[^?#@\s\\\p{Cc}]+$/u.test(text) && URL.canParse(text)
     ? value(text.replace(/\/+$/, ''))
     : problem('must be a web address such as https://project.example.com')
 

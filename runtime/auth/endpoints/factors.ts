@@ -5,6 +5,7 @@ import { isLow, lockCaller, owesFactor, type AccountHolder } from '../accounts/c
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { pathId } from '../protocol/input.ts'
+import { isWeb } from '../protocol/address.ts'
 import { audit } from '../store/audit-log.ts'
 import { atAnotherInstant, insertChallenge } from '../store/challenges.ts'
 import {
@@ -64,8 +65,14 @@ function readEnrolment({ body, settings }: SessionCall<typeof io.enrolFactor>): 
   checkLength('issuer', issuer, longestIssuer)
   return {
     friendlyName: friendlyName.trim() === '' ? null : friendlyName,
-    issuer: issuer || new URL(settings.site_url).host,
+    issuer: issuer || nameOfSite(settings.site_url),
   }
+}
+
+/** Its host; of an application's own scheme the scheme, since a host there names a page and not the application. */
+function nameOfSite(siteUrl: string): string {
+  const site = new URL(siteUrl)
+  return isWeb(site) ? site.host : site.protocol.slice(0, -1)
 }
 
 /** Throws 400 `validation_failed`. */

@@ -1,6 +1,6 @@
 import type { SettingKey } from '../../settings/keys.ts'
 import { anyText, baseAddress, nameList, wholeNumber, type Parser } from '../../settings/parsers.ts'
-import { characterClasses, jwkSet, onOrOff, orOff, textList, type PrivateJwk } from './parsers.ts'
+import { characterClasses, jwkSet, onOrOff, orOff, siteAddress, textList, type PrivateJwk } from './parsers.ts'
 
 /** What kind of value a setting is, for those who show or ask for it. */
 export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
@@ -42,10 +42,10 @@ export const authSettingKeys = {
   },
   site_url: {
     type: 'address',
-    parse: baseAddress,
+    parse: siteAddress,
     fallback: null,
     secret: false,
-    help: 'Address of the application: default target of redirects, used in mails. Needed to enable auth.',
+    help: 'Address of the application, be it in its own scheme: default target of redirects, used in mails. Needed to enable auth.',
   },
   redirect_allow_list: {
     type: 'list',

@@ -1,7 +1,8 @@
 import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { tryParseJson } from '../../lib/parse-json.ts'
-import type { Parsed, Parser } from '../../settings/parsers.ts'
+import { baseAddress, type Parsed, type Parser } from '../../settings/parsers.ts'
+import { isWeb, readAddress } from '../protocol/address.ts'
 
 const value = <T>(parsed: T): Parsed<T> => ({ kind: 'value', value: parsed })
 const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem: sentence })
@@ -26,6 +27,17 @@ export const textList: Parser<readonly string[]> = (text) =>
       .map((item) => item.trim())
       .filter((item) => item !== ''),
   )
+
+/** Where an application is: a web address, or a place in an application's own scheme (RFC 8252 section 7.1). */
+export const siteAddress: Parser<string> = (text) => {
+  const web = baseAddress(text)
+  if (web.kind === 'value') return web
+  const isOwn = /^[a-z][a-z0-9+.-]*:\/\/[a-z0-9_-][\w.~%:/-]*$/i.test(text)
+  const address = isOwn ? readAddress(text) : null
+  return address !== null && !isWeb(address.parsed)
+    ? value(text)
+    : problem('must be a web address such as https://example.com, or a place of an own scheme such as myapp://home')
+}
 
 /** Classes of characters, one of each of which a password needs: `abc…:ABC…:0123456789`, as GoTrue writes them. */
 export const characterClasses: Parser<readonly string[]> = (text) => {

@@ -25,6 +25,28 @@ describe('the table of settings', () => {
   test.each([
     ['site_url', 'javascript:alert(1)'],
     ['site_url', 'app.example.com'],
+    ['site_url', 'javascript://app.example.com'],
+    ['site_url', 'data://text/html'],
+    ['site_url', 'vbscript://x'],
+    ['site_url', 'file://host/etc'],
+    ['site_url', 'blob://x'],
+    ['site_url', 'about://blank'],
+    ['site_url', 'JavaScript://x'],
+    ['site_url', 'MyApp://home'],
+    ['site_url', 'myapp://user@home'],
+    ['site_url', 'myapp://user:pw@home'],
+    ['site_url', 'myapp://ho\u0001me'],
+    ['site_url', 'myapp://home\\x'],
+    ['site_url', 'myapp://home?x=1'],
+    ['site_url', 'myapp://home#x'],
+    ['site_url', 'myapp://*'],
+    ['site_url', 'app://'],
+    ['site_url', 'myapp:///'],
+    ['site_url', 'myapp:home'],
+    ['site_url', 'https://app.example.com\\evil'],
+    ['site_url', 'https://app.example.com/\u0001'],
+    ['external_url', 'myapp://home'],
+    ['external_url', 'https://project.example.com\\x'],
     ['anonymous_enabled', 'perhaps'],
     ['jwt_exp', '-1'],
     ['otp_length', '4'],
@@ -35,6 +57,15 @@ describe('the table of settings', () => {
     const parsed = authSettingKeys[name].parse(text)
     expect(parsed.kind).toBe('problem')
     expect(JSON.stringify(parsed)).not.toContain(text)
+  })
+
+  test.each([
+    ['myapp://home', 'myapp://home'],
+    ['com.example.app://sign-in/done/', 'com.example.app://sign-in/done/'],
+    ['exp://127.0.0.1:8081/--/home', 'exp://127.0.0.1:8081/--/home'],
+    ['https://app.example.com/', 'https://app.example.com'],
+  ])('takes site_url = %s', (text, value) => {
+    expect(authSettingKeys.site_url.parse(text)).toEqual({ kind: 'value', value })
   })
 
   it('reads stored texts, and defaults where there is none', () => {

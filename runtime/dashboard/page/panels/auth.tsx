@@ -42,7 +42,7 @@ const siteUrl: ShownSetting = {
   value: null,
   set: false,
   secret: false,
-  help: 'Address of the application: default target of redirects, used in mails.',
+  help: 'Address of the application, be it in its own scheme: default target of redirects, used in mails.',
 }
 
 function Settings({ settings, google, reload }: SettingsAnswer & { readonly reload: () => void }) {

@@ -2,6 +2,7 @@ import { describe, expect, it, test } from 'vitest'
 import fc from 'fast-check'
 import { matchesGlob } from '../../../../runtime/auth/rules/glob.ts'
 import { judgeRedirect } from '../../../../runtime/auth/rules/redirect.ts'
+import { authSettingKeys } from '../../../../runtime/auth/settings/keys.ts'
 
 const settings = {
   site_url: 'https://app.example.com',
@@ -111,6 +112,64 @@ describe('a destination', () => {
     expect(judgeRedirect('http://localhost:9999/x', local).kind).toBe('allowed')
     expect(judgeRedirect('http://127.0.0.1:3000/x', local).kind).toBe('refused')
     expect(judgeRedirect('https://localhost:3000/x', local).kind).toBe('refused')
+  })
+
+  describe("where the site is of an application's own scheme", () => {
+    const own = { site_url: 'myapp://home', redirect_allow_list: ['myapp://listed'] }
+
+    it.each(['myapp://home', 'myapp://home#access_token=x', 'myapp://listed'])('is allowed: %s', (asked) => {
+      expect(judgeRedirect(asked, own)).toEqual({ kind: 'allowed', url: asked })
+    })
+
+    it.each(['', '/path', 'foo@bar.com'])('that is no absolute address counts as none: %j', (asked) => {
+      expect(judgeRedirect(asked, own)).toEqual({ kind: 'allowed', url: own.site_url })
+    })
+
+    it.each([
+      'myapp://other',
+      'myapp://home/',
+      'myapp://home/x',
+      'myapp://home?x=1',
+      'myapp://home:1',
+      'myapp://HOME',
+      'MYAPP://home',
+      'myapp:home',
+      'myapp:///home',
+      'myapp://x@home',
+      'myapp://home.evil.example',
+      'myapps://home',
+      'https://home',
+      'http://home/',
+      'javascript://home',
+      ' myapp://home',
+      'myapp://home\r\n',
+    ])('is refused elsewhere: %j', (asked) => {
+      expect(judgeRedirect(asked, own)).toEqual({ kind: 'refused' })
+    })
+  })
+
+  it.each(['https://münchen.example', 'https://my_app.example.com', 'http://127.1:3000', 'com.example.app://home/in'])(
+    'is the site itself, however its host is written: %s',
+    (site) => {
+      expect(judgeRedirect(site, { site_url: site, redirect_allow_list: [] })).toEqual({ kind: 'allowed', url: site })
+    },
+  )
+
+  test('is the site itself, for whatever text the setting takes', () => {
+    const scheme = fc.constantFrom('https', 'http', 'myapp', 'com.example.app', 'javascript', 'data', 'file', 'about')
+    const site = fc
+      .tuple(scheme, fc.constantFrom('://', ':', ':/'), fc.oneof(fc.string({ unit: 'binary' }), fc.domain()))
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(site, (text) => {
+        const parsed = authSettingKeys.site_url.parse(text)
+        if (parsed.kind === 'problem') return
+        expect(text).toMatch(/^(https?|myapp|com\.example\.app):\/\//)
+        const url = parsed.value
+        expect(judgeRedirect(url, { site_url: url, redirect_allow_list: [] })).toEqual({ kind: 'allowed', url })
+      }),
+      { numRuns: 5000 },
+    )
   })
 
   test('that is allowed has the host of the site or of an entry, whatever is thrown at it', () => {
