@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { questions, usefulRoles, type Drawn } from '../../../compiler/tools/verify/questions/document.ts'
+import { withKeyedView } from '../arbitraries/keyed-views.ts'
 import { worlds } from '../arbitraries/world.ts'
 import { additions, type Question, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
@@ -28,20 +29,23 @@ export interface Setting {
   readonly excuses: (disagreement: Disagreement) => boolean
 }
 
-export const usualSetting: Setting = { fit: (world) => world, open: openStage, excuses: () => false }
+export const usualSetting: Setting = { fit: withKeyedView, open: openStage, excuses: () => false }
 
 const everything = { select: 'all', insert: 'all', update: 'all', delete: true } as const
 
 /** With every addition, and with everything granted: less is refused there, and less drawn before an operator is. */
 const opened = (world: World): World => ({
-  ...withoutBounds(world),
+  ...withoutBounds(withKeyedView(world)),
   maxRows: null,
   additions: { ...Object.fromEntries(additions.map((name) => [name, true])), oneOf: world.additions?.oneOf ?? false },
   tables: world.tables.map(({ access: ___, ...table }) => ({
     ...table,
     ...{ additions: {}, policies: null, totalCount: true, aggregate: true, maxRows: null },
-    // Nobody writes to tables with heirs.
-    grants: table.heir === undefined ? Object.fromEntries(roles.map((role) => [role, everything])) : table.grants,
+    // Nobody writes to views and tables with heirs.
+    grants:
+      table.heir === undefined && table.view === undefined
+        ? Object.fromEntries(roles.map((role) => [role, everything]))
+        : table.grants,
   })),
 })
 

@@ -86,7 +86,8 @@ export function stageOn<S extends AskedService>(
     },
     dump: async () => {
       const dumped: [string, readonly Json[]][] = []
-      for (const table of world.tables) dumped.push([table.name, await rowsOf(table)])
+      for (const table of world.tables.filter(({ view }) => view === undefined))
+        dumped.push([table.name, await rowsOf(table)])
       return new Map(dumped)
     },
     reset: () => putBack(world),
