@@ -12,7 +12,7 @@ import {
 import { roles } from './roles.ts'
 import { fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
-import { orDomain } from '../../../compiler/tools/verify/questions/values.ts'
+import { drawValue, orDomain } from '../../../compiler/tools/verify/questions/values.ts'
 
 /** Types that may be an argument or a result of a function (spec/graphql.md 9.1). */
 const plainBases: readonly BaseType[] = ['int4', 'text', 'int8', 'bool', 'numeric', 'timestamptz', 'date', 'uuid']
@@ -50,6 +50,8 @@ function withOverloads(
   return functions.flatMap((fn): readonly FunctionSketch[] => {
     const { body } = fn
     if ((body.kind !== 'echo' && body.kind !== 'sum' && body.kind !== 'void') || !draw.chance(25)) return [fn]
+    // Without an argument a call could mean either.
+    if ('fallback' in body && body.kind === 'echo') return [fn]
     const taken = body.kind === 'echo' ? body.type : int
     const type = drawPlain(draw)
     if (type.base === taken.base && type.list === taken.list) return [fn]
@@ -72,7 +74,10 @@ function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): Fun
     case 0:
       return { kind: 'sum', a: argument(), b: argument(), fallback: draw.chance(60) ? draw.pick([5, 0]) : null }
     case 1:
-      return { kind: 'echo', argument: argument(), type: orEnum(draw, world, orDomain(draw, world, drawPlain(draw))) }
+      return withDefault(draw, world, {
+        ...{ kind: 'echo', argument: argument() },
+        type: orEnum(draw, world, orDomain(draw, world, drawPlain(draw))),
+      })
     case 2:
       return { kind: 'void', argument: argument() }
     default:
@@ -85,6 +90,14 @@ function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): Fun
       )
   }
 }
+
+type Echo = Extract<FunctionBody, { kind: 'echo' }>
+
+/** Often with a default: texts and lists with commas, null, and what is no literal of GraphQL. */
+const withDefault = (draw: Draw, world: World, body: Echo): Echo =>
+  draw.chance(55) && body.type.domain === undefined && body.type.elementDomain === undefined
+    ? { ...body, fallback: draw.chance(10) ? null : drawValue(draw, world, body.type) }
+    : body
 
 const drawPlain = (draw: Draw): ColumnType => ({ base: draw.pick(plainBases), list: draw.chance(20), enum: null })
 
@@ -118,7 +131,10 @@ function drawOverTable(
   if (form === 4) return { kind: 'row', table: table.name, column: column.name, argument: argument() || 'a' }
   if (form === 5) return drawComputed(draw, world, table, column, numbers, argument)
   const target = draw.pick(tables)
-  const same = target.columns.filter(({ type }) => type.base === column.type.base && type.list === column.type.list)
+  const same = target.columns.filter(
+    ({ type: { base, list, collated } }) =>
+      base === column.type.base && list === column.type.list && collated === column.type.collated,
+  )
   if (same.length === 0) return null
   const kind = draw.chance(40) ? 'computedRow' : 'computedRows'
   const takes = kind === 'computedRows' && world.functionShapes === true && draw.chance(50)

@@ -425,7 +425,8 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
   const [kind] = world.enums
   const type = (): ColumnType => {
     if (draw.chance(25)) return draw.pick(oddKeyTypes(world))
-    return kind !== undefined && draw.chance(20) ? { ...plain('enum'), enum: kind.name } : plain(draw.pick(keyBases))
+    if (kind !== undefined && draw.chance(20)) return { ...plain('enum'), enum: kind.name }
+    return orCollated(draw, plain(draw.pick(keyBases)))
   }
   if (form < 7)
     return [key(fresh(draw, names, ['key', 'Key', 'id_', 'accountId', 'key part', 'uid']), type(), { kind: 'none' })]
@@ -434,6 +435,12 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
     return key(name, type(), { kind: 'none' })
   })
 }
+
+/** Texts now and then have a collation of their own, on the sides of a foreign key seldom the same; all order by bytes. */
+const orCollated = (draw: Draw, type: ColumnType): ColumnType =>
+  /^(?:text|varchar)/.test(type.base) && !type.list && type.domain === undefined && draw.chance(50)
+    ? { ...type, collated: draw.pick(['C', 'POSIX', 'ucs_basic']) }
+    : type
 
 /** Now and then a type whose filter an addition brings. */
 const orSpecial = (draw: Draw, type: ColumnType): ColumnType =>
@@ -527,7 +534,7 @@ function drawLink(
   const notNull = draw.chance(20) && target.name !== table.name
   const columns = targetColumns.map((column): ColumnSketch => ({
     name: fresh(draw, names, linkNames),
-    type: column.type,
+    type: orCollated(draw, column.type),
     notNull: notNull && draw.chance(80),
     fallback: { kind: 'none' },
     field: null,

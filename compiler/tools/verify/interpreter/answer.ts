@@ -181,7 +181,7 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
       return a === null || b === null ? null : int4(Number(a) + Number(b))
     }
     case 'echo':
-      return toAnswer(world, body.type, values[0] ?? null, world.additions?.enumArrays ?? false)
+      return toAnswer(world, body.type, echoed(values[0], body.fallback), world.additions?.enumArrays ?? false)
     case 'rows': {
       const rows = readableRows(store, tableNamed(world, body.table), context.claims)
       const chosen = rows.filter((row) => body.flag === null || row.get(body.flag) === true)
@@ -201,6 +201,10 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
       return null
   }
 }
+
+/** What is left out has the default, null has not. */
+const echoed = (given: Value | undefined, fallback: Value | undefined): Value =>
+  (given === undefined ? fallback : given) ?? null
 
 const passedTo = ({ world, scope }: Context, fn: FunctionSketch, nodes: Nodes): readonly (Value | undefined)[] =>
   (argumentsOf(world, fn) ?? []).map(({ name, type }) => {

@@ -75,7 +75,7 @@ function listArguments(world: World, body: FunctionSketch['body']): readonly Arg
         { name: body.b, type: int, required: body.fallback === null },
       ]
     case 'echo':
-      return [{ name: body.argument, type: body.type, required: true }]
+      return [{ name: body.argument, type: body.type, required: body.fallback === undefined }]
     case 'computedSum':
     case 'void':
       return [{ name: body.argument, type: int, required: true }]

@@ -286,8 +286,8 @@ export interface FunctionSketch {
 export type FunctionBody =
   /** `a + b`, where `b` has a default unless that is null. */
   | { readonly kind: 'sum'; readonly a: string; readonly b: string; readonly fallback: number | null }
-  /** Its argument as it is. */
-  | { readonly kind: 'echo'; readonly argument: string; readonly type: ColumnType }
+  /** Its argument as it is, which may be left out where there is a default. */
+  | { readonly kind: 'echo'; readonly argument: string; readonly type: ColumnType; readonly fallback?: Value }
   | { readonly kind: 'void'; readonly argument: string }
   /** The rows of a table in which the boolean column is true, or all of them; with an argument that changes nothing. */
   | { readonly kind: 'rows'; readonly table: string; readonly flag: string | null; readonly argument: string | null }
