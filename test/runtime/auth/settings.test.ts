@@ -40,7 +40,7 @@ describe('the table of settings', () => {
     ['site_url', 'myapp://home?x=1'],
     ['site_url', 'myapp://home#x'],
     ['site_url', 'myapp://*'],
-    ['site_url', 'app://'],
+    ['site_url', 'shop://'],
     ['site_url', 'myapp:///'],
     ['site_url', 'myapp:home'],
     ['site_url', 'https://app.example.com\\evil'],
