@@ -370,9 +370,6 @@ const keyBases: readonly BaseType[] = [
   'numeric',
   'date',
 ]
-/** Not drawn as keys until cursors and node ids hold them: rows of composite types, and JSON with its null. */
-const drawsObjectsAsKeys = false
-
 /** Types of which keys are seldom made, and which cursors and node ids hold all the same. */
 const oddKeyTypes = (world: World): readonly ColumnType[] => [
   { ...plain('text'), list: true },
@@ -382,12 +379,8 @@ const oddKeyTypes = (world: World): readonly ColumnType[] => [
   plain('bytea'),
   plain('inet'),
   ...world.enums.map(({ name }): ColumnType => ({ base: 'enum', list: true, enum: name })),
-  ...(drawsObjectsAsKeys
-    ? [
-        plain('jsonb'),
-        ...(world.composites ?? []).map(({ name }): ColumnType => ({ ...plain('composite'), composite: name })),
-      ]
-    : []),
+  plain('jsonb'),
+  ...(world.composites ?? []).map(({ name }): ColumnType => ({ ...plain('composite'), composite: name })),
 ]
 
 const bases: readonly BaseType[] = [

@@ -32,17 +32,21 @@ export function elementText(world: World, type: ColumnType, value: Value): strin
   return asTheyAre.has(type.base) ? String(value) : JSON.stringify(value)
 }
 
-/** The value of a type that an element stands for. */
-export function readElement(world: World, type: ColumnType, element: JsonNode): Value {
+/** The value of a type that an element stands for. Keys alone are of JSON, and never null: there null is JSON's. */
+export const readElement = (world: World, type: ColumnType, element: JsonNode): Value =>
+  element === null && type.base === 'jsonb' && !type.list ? 'null' : readPart(world, type, element)
+
+/** Within a list or a composite value null is none. */
+function readPart(world: World, type: ColumnType, element: JsonNode): Value {
   if (element === null) return null
   if (type.list && isList(element))
-    return element.map((item) => readElement(world, { ...type, list: false }, item) as string)
+    return element.map((item) => readPart(world, { ...type, list: false }, item) as string)
   if (type.base === 'jsonb') return printJson(element)
   if (type.base === 'composite' && isMap(element))
     return Object.fromEntries(
       compositeNamed(world, type).attributes.map(({ name, type: inner }) => [
         name,
-        readElement(world, inner, element.get(name) ?? null),
+        readPart(world, inner, element.get(name) ?? null),
       ]),
     )
   return readValue(world, type, plainOf(element))
