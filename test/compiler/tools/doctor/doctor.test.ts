@@ -183,9 +183,14 @@ describe('catalograph doctor', () => {
         { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
         { verdict: 'ok', message: '0 tables and views can be watched' },
       ])
-      const functions = `select format('alter function %s owner to preparer', p.oid::regprocedure) as make
-        from pg_proc p where p.pronamespace = 'catalograph'::regnamespace and p.proname like 'live%'`
-      for (const { make } of (await live.query(functions)).rows) await live.query(make)
+      // Tables before the functions that write to them, which event triggers call.
+      const objects = `select 'alter schema catalograph owner to preparer' as make union all (
+        select format('alter table %s owner to preparer', c.oid::regclass) from pg_class c
+        where c.relnamespace = 'catalograph'::regnamespace and c.relkind in ('r', 'S', 'v')
+          and not exists (select from pg_depend d where d.objid = c.oid and d.deptype in ('a', 'i'))) union all (
+        select format('alter function %s owner to preparer', p.oid::regprocedure)
+        from pg_proc p where p.pronamespace = 'catalograph'::regnamespace)`
+      for (const { make } of (await live.query(objects)).rows) await live.query(make)
       expect((await lives())[0]).toMatchObject({
         verdict: 'fault',
         message: "public.drafts cannot be watched: preparer may not give it triggers, since it is writer's",
