@@ -17,7 +17,7 @@ const as_public_post_status = values('public.post_status', 'text', '::public.pos
 const as_text_array = values('text[]', 'text[]', '::text[]', '::text[][]', (value) => value, (value) => 'pg_catalog.to_jsonb(' + value + ')')
 const as_jsonb = values('jsonb', 'text', '::jsonb', '::jsonb[]', (value) => '((' + value + ") #>> '{}')", (value) => 'pg_catalog.to_jsonb(' + value + ')')
 const as_bigint = values('bigint', 'text', '::bigint', '::bigint[]', (value) => '(' + value + ')::text')
-const as_numeric_3_2 = values('numeric(3,2)', 'text', '::numeric(3,2)', '::numeric(3,2)[]', (value) => '(' + value + ')::text')
+const as_numeric = values('numeric', 'text', '::numeric', '::numeric[]', (value) => '(' + value + ')::text')
 const as_timestamp_with_time_zone = values('timestamp with time zone', 'text', '::timestamp with time zone', '::timestamp with time zone[]', (value) => value)
 
 module.exports = {
@@ -36,7 +36,7 @@ module.exports = {
     'metadata': { of: (row) => row + '."metadata"', notNull: true, ...as_jsonb },
     'word_count': { of: (row) => row + '."word_count"', notNull: true, ...as_integer },
     'view_count': { of: (row) => row + '."view_count"', notNull: true, ...as_bigint },
-    'rating': { of: (row) => row + '."rating"', notNull: false, ...as_numeric_3_2 },
+    'rating': { of: (row) => row + '."rating"', notNull: false, ...as_numeric },
     'published_at': { of: (row) => row + '."published_at"', notNull: false, ...as_timestamp_with_time_zone },
     'created_at': { of: (row) => row + '."created_at"', notNull: true, ...as_timestamp_with_time_zone },
     'updated_at': { of: (row) => row + '."updated_at"', notNull: true, ...as_timestamp_with_time_zone },
