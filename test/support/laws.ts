@@ -18,7 +18,7 @@ import { apiOf } from '../../compiler/tools/verify/interpreter/api.ts'
 import { nodeIdOf } from '../../compiler/tools/verify/interpreter/answer.ts'
 import { compareRows, readDistinct, readOrder, type Term } from '../../compiler/tools/verify/interpreter/page.ts'
 import { storeOf, visibleRows, type Row } from '../../compiler/tools/verify/interpreter/store.ts'
-import type { Json, Question, Role } from '../../compiler/tools/verify/interpreter/world.ts'
+import type { Json, Question, Role, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { judge } from './exact/judge.ts'
 import type { Stage } from './exact/stage.ts'
 
@@ -101,14 +101,9 @@ export interface Walked {
  */
 export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Walked> {
   const { world } = stage
-  const reach = ({ sketch }: ApiTable) =>
-    visibleRows(storeOf(world), sketch, walk.claims).filter((row) => isMeant(sketch, row, undefined))
-  const around = { world, api: apiOf(world, walk.role), reach }
+  const around = aroundOf(world, walk)
   const order = readOrder(around, walk.table, walk.orderBy)
-  const chosen = readChosen(around, walk.table, undefined)
-  const all = reach(walk.table)
-    .filter((row) => chosen === null || chosen(row) === true)
-    .sort((a, b) => compareRows(world, order, a, b))
+  const all = [...shownRows(world, walk)].sort((a, b) => compareRows(world, order, a, b))
   const rows = readDistinct(around, walk.table, order, walk.distinctOn)(all)
   const pages: string[][] = []
   let cursor: string | null = null
@@ -124,6 +119,21 @@ export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Wal
     rows.map((row) => nodeIdOf(world, walk.table, row)),
   )
   return { order, rows }
+}
+
+type Caller = Pick<Walk, 'role' | 'claims'>
+
+const aroundOf = (world: World, { role, claims }: Caller): Parameters<typeof readOrder>[0] => ({
+  world,
+  api: apiOf(world, role),
+  reach: ({ sketch }) => visibleRows(storeOf(world), sketch, claims).filter((row) => isMeant(sketch, row, undefined)),
+})
+
+/** The rows of a collection that is asked for without a filter, in no order. */
+export function shownRows(world: World, { table, ...caller }: Caller & Pick<Walk, 'table'>): Walked['rows'] {
+  const around = aroundOf(world, caller)
+  const chosen = readChosen(around, table, undefined)
+  return around.reach(table).filter((row) => chosen === null || chosen(row) === true)
 }
 
 interface WalkedPage {

@@ -30,7 +30,7 @@ describe.each(majors().map((major) => [major] as const))(
 
     const typeOfV = async (): Promise<string> => {
       const { data } = await service.graphql('{ __type(name: "parent") { fields { name type { kind } } } }')
-      const fields = (data as any).__type.fields as readonly { name: string; type: { kind: string } }[]
+      const fields = data.__type.fields as readonly { name: string; type: { kind: string } }[]
       return fields.find(({ name }) => name === 'v')?.type.kind ?? ''
     }
 

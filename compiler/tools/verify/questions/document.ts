@@ -124,7 +124,14 @@ function isAsked(scene: Scene, field: RootField): boolean {
       return isWritableKey(scene, field.table.keyArguments ?? new Map())
     case 'lookup':
       return isWritableKey(scene, field.columns)
-    default:
+    case 'collection':
+    case 'call':
+    case 'insert':
+    case 'update':
+    case 'updateRow':
+    case 'updateRows':
+    case 'delete':
+    case 'deleteRow':
       return true
   }
 }
