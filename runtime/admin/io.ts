@@ -23,6 +23,7 @@ const settings = {
   google: exactly({
     missing: Type.Array(Type.Unsafe<AuthSettingName>({ type: 'string', description: 'A setting that Google needs' })),
   }),
+  warnings: Type.Array(exactly({ name: settingName, warning: text('For people') })),
 }
 
 const templateTexts = { subject: text('With variables'), html: text('With variables') }

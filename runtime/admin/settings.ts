@@ -1,5 +1,7 @@
 import { json, type Outcome } from '../auth/call/call.ts'
 import { refuse } from '../auth/protocol/errors.ts'
+import { settingWarnings } from '../auth/rules/doubtful-settings.ts'
+import { settingsOf } from '../auth/settings/load.ts'
 import { storedSettings } from '../auth/settings/store.ts'
 import type { RefusalAnswer, SettingsAnswer } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'
@@ -14,7 +16,11 @@ export async function getSettings(_call: OwnerCall, { tools }: AdminParts): Prom
 }
 
 function answerOf(stored: Readonly<Record<string, string>>): SettingsAnswer {
-  return { settings: showSettings(stored), google: { missing: missingFor('google', stored) } }
+  return {
+    settings: showSettings(stored),
+    google: { missing: missingFor('google', stored) },
+    warnings: settingWarnings(settingsOf(stored)),
+  }
 }
 
 /** PATCH /settings, a JSON merge patch (RFC 7396): null resets a setting to its default. */

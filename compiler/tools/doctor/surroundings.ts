@@ -1,5 +1,7 @@
 import { createSmtp } from '../../../runtime/auth/mails/smtp.ts'
 import { roleFaults } from '../../../runtime/auth/settings/administrators.ts'
+import { isLoopback } from '../../../runtime/auth/protocol/address.ts'
+import { settingWarnings } from '../../../runtime/auth/rules/doubtful-settings.ts'
 import { settingsOf } from '../../../runtime/auth/settings/load.ts'
 import { foreignObjects, foreignSentence, givingSql } from '../../../runtime/auth/schema/owners.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
@@ -34,25 +36,29 @@ export async function isAuthThere(query: Query): Promise<boolean> {
 export async function authFindings(query: Query): Promise<readonly Finding[]> {
   const foreign = await foreignObjects(query)
   const [first] = foreign
-  if (first === undefined) return [ok('auth', 'auth may use its tables'), ...(await roleFindings(query))]
+  if (first === undefined) return [ok('auth', 'auth may use its tables'), ...(await settingFindings(query))]
   const more = foreign.length === 1 ? '' : `, and ${foreign.length - 1} others`
   const fix = ['run catalograph auth enable as a role that may, or as their owner:', ...foreign.map(givingSql)]
   return [fault('auth', `${foreignSentence(first)}${more}`, fix.join('\n'))]
 }
 
-/** Stored settings that would make everybody an administrator, and are ignored for it. */
-async function roleFindings(query: Query): Promise<readonly Finding[]> {
+/** Stored settings that would make everybody an administrator, and are ignored for it, or that are too open. */
+async function settingFindings(query: Query): Promise<readonly Finding[]> {
   const readable = `select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'catalograph_auth' and c.relname = 'settings'
       and pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_table_privilege(c.oid, 'select')`
   if ((await query(readable)).rows.length === 0) return []
   const { rows } = await query<{ name: string; value: string }>('select name, value from catalograph_auth.settings')
-  const { jwt_default_role: role, admin_roles: admins } = settingsOf(
-    Object.fromEntries(rows.map(({ name, value }) => [name, value])),
-  )
-  return roleFaults({ jwt_default_role: role ?? '', admin_roles: admins ?? [] }).map(({ name, problem }) =>
-    fault('auth', `the setting ${name} is ignored, since it ${problem}`, `catalograph auth reset ${name}`),
-  )
+  const settings = settingsOf(Object.fromEntries(rows.map(({ name, value }) => [name, value])))
+  const { jwt_default_role: role, admin_roles: admins } = settings
+  return [
+    ...roleFaults({ jwt_default_role: role ?? '', admin_roles: admins ?? [] }).map(({ name, problem }) =>
+      fault('auth', `the setting ${name} is ignored, since it ${problem}`, `catalograph auth reset ${name}`),
+    ),
+    ...settingWarnings(settings).map(({ name, warning }) =>
+      advise('auth', `the setting ${name} ${warning}`, `change it by catalograph auth set ${name}`),
+    ),
+  ]
 }
 
 /** Of what auth needs besides the database. */
@@ -84,7 +90,7 @@ export const addressFinding = ({ baseUrl }: Settings, isAuth: boolean): Finding 
         )
       : ok('address', 'BASE_URL is not set, and only auth needs it')
   }
-  return baseUrl.startsWith('https:') || /^http:\/\/(?:localhost|127\.)/.test(baseUrl)
+  return baseUrl.startsWith('https:') || isLoopback(new URL(baseUrl).hostname)
     ? ok('address', baseUrl)
     : advise('address', `${baseUrl} is not encrypted, and tokens travel there`, 'serve it by https')
 }

@@ -21,12 +21,11 @@ const mostAlternatives = 256
 
 /** True when the pattern matches the whole text; a pattern that is malformed matches nothing. */
 export function matchesGlob(pattern: string, text: string): boolean {
-  const alternatives = expand(pattern)
-  return alternatives !== null && alternatives.some((one) => matchesTokens(tokensOf(one), text))
+  return expand(pattern)?.some((one) => matchesTokens(tokensOf(one), text)) ?? false
 }
 
 /** The patterns that one with braces stands for; null when the braces do not close or stand for too many. */
-function expand(pattern: string): readonly string[] | null {
+export function expand(pattern: string): readonly string[] | null {
   const open = indexOutside(pattern, '{', 0)
   if (open === -1) return [pattern]
   const close = closingBrace(pattern, open)

@@ -273,3 +273,13 @@ describe('settings that would make everybody an administrator', () => {
     }
   })
 })
+
+describe('settings that are too open', () => {
+  it('are saved with a warning, which is there until they are changed', async () => {
+    const { status, body } = await patch({ external_url: 'http://example.com', redirect_allow_list: ['**'] })
+    const names = ['external_url', 'redirect_allow_list']
+    expect([status, body.warnings.map(({ name }: { name: string }) => name)]).toEqual([200, names])
+    expect((await owner('GET', '/settings')).body.warnings).toEqual(body.warnings)
+    expect((await patch({ external_url: null, redirect_allow_list: null })).body.warnings).toEqual([])
+  })
+})

@@ -1,5 +1,7 @@
 import { missingFor, saveSettings, type SettingChanges } from '../../../../runtime/admin/save-settings.ts'
 import type { ShownSetting } from '../../../../runtime/admin/answers.ts'
+import { settingWarnings } from '../../../../runtime/auth/rules/doubtful-settings.ts'
+import { settingsOf } from '../../../../runtime/auth/settings/load.ts'
 import type { StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
 import type { AuthUrls } from '../auth-database.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
@@ -36,6 +38,9 @@ export async function save(
   }
   const touchesGoogle = Object.keys(changes).some((name) => name.startsWith('google_'))
   if (touchesGoogle) for (const line of googleLines(saved.stored)) terminal.note(line)
+  for (const { name, warning } of settingWarnings(settingsOf(saved.stored))) {
+    if (Object.hasOwn(changes, name)) terminal.note(`Warning: ${name} ${warning}`)
+  }
   return saved.stored
 }
 

@@ -5,6 +5,7 @@ import { Answer } from '../parts/answer.tsx'
 import type { Result } from '../api.ts'
 import { SettingsForm } from './settings-form.tsx'
 import { GoogleNotes } from './google-notes.tsx'
+import { labelOf } from './setting-text.ts'
 import { groupSettings } from './setting-groups.ts'
 
 /** Whether auth is on, and every setting of it. */
@@ -45,7 +46,7 @@ const siteUrl: ShownSetting = {
   help: 'Address of the application, be it in its own scheme: default target of redirects, used in mails.',
 }
 
-function Settings({ settings, google, reload }: SettingsAnswer & { readonly reload: () => void }) {
+function Settings({ settings, google, warnings, reload }: SettingsAnswer & { readonly reload: () => void }) {
   const { api } = usePageContext()
   const save = useCallback(
     (changes: Readonly<Record<string, unknown>>) => api.call('PATCH', 'admin/v1/settings', changes),
@@ -54,6 +55,11 @@ function Settings({ settings, google, reload }: SettingsAnswer & { readonly relo
   return (
     <>
       <State settings={settings} />
+      {warnings.map(({ name, warning }) => (
+        <p key={`${name} ${warning}`} className="notice bad">
+          {labelOf(name)} {warning}.
+        </p>
+      ))}
       <div className="cards">
         {groupSettings(settings).map((group) => (
           <SettingsForm key={group.title} title={group.title} settings={group.settings} save={save} saved={reload}>

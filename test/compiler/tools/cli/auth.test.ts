@@ -55,6 +55,25 @@ describe('catalograph auth', () => {
     expect((await auth('guests', 'on')).printed).toBe('anonymous_enabled = on')
   })
 
+  it('warns of settings that are too open, and saves them', async () => {
+    const wide = await auth('set', 'redirect_allow_list', 'https://app.example.com/**,https://*')
+    expect(wide).toMatchObject({
+      exitCode: 0,
+      printed: 'redirect_allow_list = https://app.example.com/**, https://*',
+      noted: 'Warning: redirect_allow_list lets anybody receive sign-ins: https://* allows https://stranger',
+    })
+    expect((await auth('redirects', 'add', 'https://**.example.com')).noted).toContain(
+      ': https://**.example.com allows https://',
+    )
+    expect((await auth('set', 'external_url', 'http://project.example.com/auth/v1')).noted).toBe(
+      'Warning: external_url is not encrypted, and sign-ins pass there: serve it by https',
+    )
+    expect((await auth('url', 'http://localhost:3000')).noted).toBe('')
+    await auth('reset', 'redirect_allow_list')
+    await auth('reset', 'external_url')
+    await auth('url', 'https://new.example.com')
+  })
+
   it('redirects adds, removes and lists', async () => {
     await auth('redirects', 'add', 'https://a.example/**', 'https://{b,c}.example')
     expect((await auth('redirects', 'add', 'https://a.example/**')).printed.split('\n')).toHaveLength(2)
