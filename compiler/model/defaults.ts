@@ -9,8 +9,8 @@ export interface Default {
 }
 
 /**
- * The defaults of a function's arguments: the last ones have them, as many as the catalogue counts (spec/graphql.md 9.2). What they
- * are is told by the printed list, where it can be taken apart.
+ * The defaults of a function's arguments: the last ones have them, as many as the catalogue counts (spec/graphql.md 9.2). Their
+ * values come from the printed list, where it can be split into its items.
  */
 export function readDefaults(
   { defaults, defaultCount }: AnnotatedFunction,

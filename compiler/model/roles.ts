@@ -92,7 +92,7 @@ function entityHolders(
     : JSON.stringify([...new Set([...(JSON.parse(ofTable) as Grantees), ...ofParts])])
 }
 
-/** Who is told the names of what cannot be watched. */
+/** The roles that may learn the names in the reasons of a live refusal. */
 const liveHolders = (live: LiveFacts | undefined): Grantees => {
   const reasons = live === undefined ? [] : 'refused' in live ? live.refused : (live.awaited ?? [])
   return reasons.flatMap(({ usage, rights }) => [...usage, ...rights])

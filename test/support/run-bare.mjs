@@ -34,7 +34,7 @@ function userOf() {
   console.error('test:bare: an ordinary user may not read this folder, so the tests run as root.')
   return {}
 }
-// Git trusts a folder of another user only where it is told to.
+// Git refuses a repository of another user unless safe.directory names it.
 const git = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' }
 const env = { ...process.env, ...git, HOME: home, HIDE_PROGRAMS: '1' }
 const vitest = [

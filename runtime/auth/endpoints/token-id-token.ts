@@ -66,7 +66,7 @@ async function verify(
   }
 }
 
-/** A token that no client kept a nonce for opens one session: whoever reads it later cannot bring it again. */
+/** An ID token without a nonce opens one session, so that a leaked token cannot be replayed. */
 async function spend(run: RunStatement, idToken: string, { exp }: VerifiedClaims): Promise<void> {
   if (!(await useIdToken(run, idToken, exp))) {
     throw new OauthFailure('invalid request', 'Bad ID token: it has been used already')

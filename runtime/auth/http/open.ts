@@ -57,7 +57,7 @@ export interface OpenAuth {
   readonly state: ReadAuthState
   /** The keys beside the secret, as they are now. Rejects with HttpFailure while they cannot be known. */
   readonly keys: () => Promise<KeySet>
-  /** Is told of each access token that is believed for the first time. */
+  /** Called with the caller of each access token when its signature was verified for the first time. */
   readonly believed: (caller: Caller) => void
   readonly close: () => Promise<void>
 }

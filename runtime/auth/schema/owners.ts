@@ -4,7 +4,10 @@ import { ident } from '../../sql/ident.ts'
 import { authOwner } from './auth-schema.ts'
 import { authEnums, authTables } from './tables.ts'
 
-/** Who owns the objects of auth: whoever reads and writes them has to, since row-level security binds all others. */
+/**
+ * Ownership of the auth objects. The role that auth works as owns them: their tables have row-level security without policies, which
+ * only the owner bypasses.
+ */
 
 const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
@@ -38,8 +41,8 @@ const givable = `select o.* from (${objects}) o join pg_catalog.pg_roles a on a.
   where o.owner <> a.oid and pg_catalog.pg_has_role(o.owner, 'USAGE') and ${maySet('current_user', 'a.oid')}`
 
 /**
- * Gives the objects of auth to their owner, schemas first: who is no superuser gives a table only to a role that may create in its
- * schema (manual, ALTER TABLE). What cannot be given stays; who uses it is told (`foreignObjects`).
+ * Gives the objects of auth to their owner, schemas first: without superuser rights a table can only be given to a role with CREATE
+ * on its schema (manual, ALTER TABLE). An object that cannot be given stays, and `foreignObjects` lists it.
  */
 export const giveToOwner = `do $$ declare given record; begin
   for given in ${givable} order by o.place loop

@@ -41,7 +41,7 @@ const API_ROLES = `api as (
   select oid, rolname from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', current_user)
 )`
 
-/** Relations that some API role may read or change, and their names in SQL; what an extension brought is not the owner's to mend. */
+/** Relations that some API role may read or change, and their names in SQL; objects of extensions are left out, since their owner is not the one to change them. */
 const RELATIONS = `relations as (
   select c.oid, c.relnamespace as schema, c.relkind, c.relrowsecurity, c.reloptions,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
