@@ -1,12 +1,11 @@
 import type {
   Diagnostic,
   Manifest,
-  Missing,
   ReportedFunction,
   ReportedRelation,
   ReportFacts,
 } from '../../runtime/contract/manifest.ts'
-import { broughtByExtension } from '../../runtime/contract/brought.ts'
+import { broughtByExtension, type Missing } from '../../runtime/contract/brought.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy } from '../../runtime/lib/group-by.ts'

@@ -1,6 +1,11 @@
-import type { Missing } from './manifest.ts'
+/** Why something is not in the API, and what its owner can do. */
+export interface Missing {
+  readonly reason: string
+  readonly message: string
+  readonly fix: string
+}
 
-/** Why something that an extension brought is not in the API. Nothing is to be mended. */
+/** Why an object of an extension is not in the API. Its owner has nothing to correct. */
 export const broughtByExtension: Missing = {
   reason: 'not served',
   message: 'An extension brought it.',

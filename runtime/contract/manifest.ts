@@ -1,3 +1,4 @@
+import type { Missing } from './brought.ts'
 import type { AllowlistFacts, LimitFacts } from './guards.ts'
 import type { ConditionFacts, DefaultOrderFacts, SoftDeleteFacts } from './stated.ts'
 import type { ExtensionName, FormAddition, FormName } from './filter-forms.ts'
@@ -111,13 +112,6 @@ export interface ReportFacts {
   readonly functions: readonly ReportedFunction[]
   /** The compiler's diagnostics for all schemas. */
   readonly remarks: readonly Diagnostic[]
-}
-
-/** Why something is not in the API, and what its owner can do. */
-export interface Missing {
-  readonly reason: string
-  readonly message: string
-  readonly fix: string
 }
 
 export interface ReportedRelation {

@@ -4,12 +4,11 @@ import type {
   Diagnostic,
   EntityFacts,
   FunctionFacts,
-  Missing,
   ReportedFunction,
   ReportedRelation,
   ReportFacts,
 } from '../../contract/manifest.ts'
-import { broughtByExtension } from '../../contract/brought.ts'
+import { broughtByExtension, type Missing } from '../../contract/brought.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
 import { meaningOf } from '../../engine/meaning.ts'
 import { openColumns } from '../../engine/secret-columns.ts'

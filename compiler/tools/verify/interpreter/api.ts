@@ -9,7 +9,6 @@ import {
   columnField,
 } from './api-columns.ts'
 import type { Api, ApiTable, RelationField, RowField, RootField } from './api-types.ts'
-import { argumentsOf, isComputed, isExecutable, isHiddenOverload } from './calls.ts'
 import { seesMark } from './deleted.ts'
 import { accessOf } from './access.ts'
 import { collectedBy } from './collected-api.ts'
@@ -25,7 +24,8 @@ import {
   typeOf,
   type Links,
 } from './links.ts'
-import { functionNameOf, isName, lowerFirst } from './names.ts'
+import { isName, lowerFirst } from './names.ts'
+import { addCall, addComputed, byName, isFieldName } from './function-fields.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
 import { addChanges, addCollected, addLookups, addRootFields } from './root-fields.ts'
 import { abstractTypes, interfacesOf } from './interfaces.ts'
@@ -39,7 +39,6 @@ import {
   tableNamed,
   type ColumnSketch,
   type PresetSketch,
-  type FunctionSketch,
   type Grants,
   type Role,
   type TableSketch,
@@ -333,9 +332,6 @@ const relationsBut = (
     ),
   )
 
-/** Nothing but the node id has its name. */
-const isFieldName = (name: string): boolean => isName(name) && name !== 'nodeId'
-
 /**
  * The last claim of a name wins: node id, columns, forward relations, reverse relations, computed fields
  * (spec/graphql.md 2.4).
@@ -443,54 +439,6 @@ const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly 
       ]
     })
   })
-
-/** Functions in byte order of their names. */
-const byName = (functions: readonly FunctionSketch[]): readonly FunctionSketch[] =>
-  [...functions].sort((a, b) => compareText(a.name, b.name))
-
-/** Tables keep their names before functions, earlier functions before later ones (spec/graphql.md 2.4, 9.1). */
-function addCall(
-  world: World,
-  role: Role,
-  exposed: readonly TableSketch[],
-  fields: Map<string, RootField>,
-  fn: FunctionSketch,
-): void {
-  const name = functionNameOf(fn.name, fn.field, world.inflects)
-  const { body } = fn
-  const target = body.kind === 'rows' || body.kind === 'row' ? body.table : null
-  const isShown = target === null || exposed.some((table) => table.name === target)
-  if (
-    isComputed(fn) ||
-    isHiddenOverload(world, fn) ||
-    !isExecutable(fn, role) ||
-    !isName(name) ||
-    !isShown ||
-    argumentsOf(world, fn) === null ||
-    fields.has(name)
-  )
-    return
-  fields.set(name, { kind: 'call', function: fn })
-}
-
-/** A computed field is handed the whole row, so the whole row must be readable (spec/graphql.md 1.4). */
-function addComputed(
-  world: World,
-  role: Role,
-  exposed: readonly TableSketch[],
-  sketch: TableSketch,
-  fields: Map<string, RowField>,
-): void {
-  if (grantsOf(sketch, role).select !== 'all') return
-  for (const fn of byName(world.functions)) {
-    const { body } = fn
-    if (!('table' in body) || body.table !== sketch.name || !isComputed(fn) || !isExecutable(fn, role)) continue
-    if ('target' in body && !exposed.some((table) => table.name === body.target)) continue
-    if (argumentsOf(world, fn) === null) continue
-    const name = functionNameOf(fn.name, fn.field, world.inflects)
-    if (isFieldName(name)) fields.set(name, { kind: 'computed', function: fn })
-  }
-}
 
 /**
  * Every column of the key has a name of its own among them (spec/graphql.md 7.3, decision 5); readable or not, the
