@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, chmodSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -21,30 +21,21 @@ const optional = () =>
 
 const files = given[0] === '--optional' ? optional() : given
 const home = mkdtempSync(join(tmpdir(), 'catalograph-bare-'))
-chmodSync(home, 0o777)
-const unprivileged = { uid: 65_534, gid: 65_534 }
 
-/** A clone below a folder of root's alone is closed to everybody else. */
-const mayRead = (user) =>
-  spawnSync(process.execPath, ['-e', 'require("node:fs").readdirSync("test")'], user).status === 0
-
-function userOf() {
+/** Root has the tests run by a user without rights, in a copy that belongs to this user as a clone would. */
+function asOrdinaryUser() {
   if (process.getuid?.() !== 0) return {}
-  if (mayRead(unprivileged)) return unprivileged
-  console.error('test:bare: an ordinary user may not read this folder, so the tests run as root.')
-  return {}
+  const user = { uid: 65_534, gid: 65_534 }
+  const cwd = join(home, 'clone')
+  execFileSync('cp', ['-a', process.cwd(), cwd])
+  execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, home])
+  return { ...user, cwd }
 }
-// Git refuses a repository of another user unless safe.directory names it.
-const git = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: '*' }
-const env = { ...process.env, ...git, HOME: home, HIDE_PROGRAMS: '1' }
-const vitest = [
-  'node_modules/vitest/vitest.mjs',
-  'run',
-  '--config',
-  'test/vitest.config.ts',
-  '--configLoader',
-  'runner',
-  ...files,
-]
-const { status } = spawnSync(process.execPath, vitest, { stdio: 'inherit', env, ...userOf() })
+
+// npm hands on settings of the user who called it, such as the folder of the cache.
+const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))
+const env = { ...Object.fromEntries(own), HOME: home, HIDE_PROGRAMS: '1' }
+const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...files]
+const { status } = spawnSync(process.execPath, vitest, { stdio: 'inherit', env, ...asOrdinaryUser() })
+rmSync(home, { recursive: true, force: true })
 process.exitCode = status ?? 1

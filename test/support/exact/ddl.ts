@@ -113,9 +113,11 @@ const heirName = ({ name }: TableSketch): string => `parts."${sha256Hex(name).sl
 function heirSql(table: TableSketch): string {
   if (table.heir === undefined) return ''
   const [own, heir] = [ident(table.name), heirName(table)]
-  const loosened = table.heir.nullable.map(
-    (column) => `alter table ${own} alter ${ident(column)} drop not null, add not null ${ident(column)} no inherit;`,
-  )
+  // As texts: an older version would refuse the whole block for this syntax, also where it is not run.
+  const loosened = table.heir.nullable.map((column) => {
+    const name = ident(column)
+    return `execute ${literal(`alter table ${own} alter ${name} drop not null, add not null ${name} no inherit`)};`
+  })
   const dropped = table.heir.nullable.map((column) => `alter table ${heir} alter ${ident(column)} drop not null;`)
   return `
 create schema if not exists parts;
