@@ -4,10 +4,12 @@ import { readCatalog } from '../../catalog/read.ts'
 import type { Catalog } from '../../catalog/types.ts'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../comments/annotate.ts'
+import type { Annotated } from '../../comments/types.ts'
 import { buildModel } from '../../model/build.ts'
 import { mergeWishes, withComments, type NewComment, type Wish } from './comments.ts'
 import { fieldWishes } from './fields.ts'
 import { namedDatabase, type NamedDatabase } from './database.ts'
+import { heldIn, type Held } from './held.ts'
 import { keyWishes } from './keys.ts'
 import { enumWishes, rootWishes, sharedTypeWishes, unspellableWishes } from './types.ts'
 import { pluralWishes, singularWishes } from './words.ts'
@@ -30,55 +32,69 @@ const settled: ReadonlySet<string> = new Set([
   'enum-empty',
 ])
 
-interface Look {
-  readonly lost: readonly Diagnostic[]
-  readonly wishes: readonly Wish[]
+interface Compiled {
+  readonly annotated: Annotated
+  readonly manifest: Manifest
+  readonly database: NamedDatabase
+  /** What has no name of its own. */
+  readonly lost: () => readonly Diagnostic[]
 }
 
-/** Compiles the catalogue as it would be, and asks for names where some are missing. */
-function lookAt(catalog: Catalog): Look {
+function compile(catalog: Catalog): Compiled {
   const { annotated, diagnostics } = atOnce(annotate(catalog))
   const { model, told } = atOnce(buildModel(annotated))
-  const database = namedDatabase(catalog, annotated, model.manifest)
+  const { manifest } = model
   return {
-    lost: [...diagnostics, ...atOnce(told())].filter(({ code }) => settled.has(code)),
-    wishes: [
-      ...unspellableWishes(database),
-      ...sharedTypeWishes(database, catalog, model.manifest),
-      ...enumWishes(database, catalog, annotated.types),
-      ...fieldWishes(database, model.manifest),
-      ...rootWishes(database, model.manifest),
-    ],
+    annotated,
+    manifest,
+    database: namedDatabase(catalog, annotated, manifest),
+    lost: () => [...diagnostics, ...atOnce(told())].filter(({ code }) => settled.has(code)),
   }
 }
 
-/** A name may collide with another one in turn; each round names something, so there is an end. */
-const mostRounds = 12
+type Pass = (compiled: Compiled, catalog: Catalog, held: Held) => readonly Wish[]
 
-function settle(
-  catalog: Catalog,
-  comments: ReadonlyMap<string, NewComment>,
-  round = 0,
-): ReadonlyMap<string, NewComment> {
-  const { wishes } = lookAt(withComments(catalog, comments))
-  if (wishes.length === 0 || round === mostRounds) return comments
-  return settle(catalog, mergeWishes(comments, wishes), round + 1)
+/** One after the other, so that none gives a name that another one has just given. */
+const passes: readonly Pass[] = [
+  ({ database, manifest }) => unspellableWishes(database, manifest),
+  ({ database, manifest }, catalog, held) => sharedTypeWishes(database, catalog, manifest, held),
+  ({ database, annotated, manifest }, catalog) => enumWishes(database, catalog, annotated.types, manifest),
+  ({ database, manifest }, _catalog, held) => fieldWishes(database, manifest, held),
+  ({ database, manifest }) => rootWishes(database, manifest),
+]
+
+/** A name may collide with another one in turn; each round names something, so there is an end. */
+const mostRounds = 24
+
+type Comments = ReadonlyMap<string, NewComment>
+
+const isSame = (some: Comments, others: Comments): boolean =>
+  [...some].every(([name, { text }]) => others.get(name)?.text === text)
+
+/** Compiles the catalogue as it would be, and asks for names where some are missing. */
+function settle(catalog: Catalog, comments: Comments, held: Held, round = 0): Comments {
+  const commented = withComments(catalog, comments)
+  const compiled = compile(commented)
+  for (const pass of passes) {
+    // A comment that cannot be read stays, and so does what it would have to say.
+    const merged = mergeWishes(comments, pass(compiled, commented, held))
+    if (!isSame(merged, comments) && round < mostRounds) return settle(catalog, merged, held, round + 1)
+  }
+  return comments
 }
 
 /** Asks for names of the catalogue as it would be with the comments. */
 function wishing(
   catalog: Catalog,
-  comments: ReadonlyMap<string, NewComment>,
+  comments: Comments,
   wishes: (database: NamedDatabase, manifest: Manifest) => readonly Wish[],
-): ReadonlyMap<string, NewComment> {
-  const commented = withComments(catalog, comments)
-  const { annotated } = atOnce(annotate(commented))
-  const { manifest } = atOnce(buildModel(annotated)).model
-  return mergeWishes(comments, wishes(namedDatabase(commented, annotated, manifest), manifest))
+): Comments {
+  const { database, manifest } = compile(withComments(catalog, comments))
+  return mergeWishes(comments, wishes(database, manifest))
 }
 
 /** Types in the singular first: what leads to them is called after them. */
-const inWords = (catalog: Catalog, comments: ReadonlyMap<string, NewComment>): ReadonlyMap<string, NewComment> =>
+const inWords = (catalog: Catalog, comments: Comments): Comments =>
   wishing(catalog, wishing(catalog, comments, singularWishes), pluralWishes)
 
 /**
@@ -87,13 +103,13 @@ const inWords = (catalog: Catalog, comments: ReadonlyMap<string, NewComment>): R
  */
 export async function annotateDatabase(query: Query, schemas: readonly string[], words = false): Promise<Annotation> {
   const catalog = await readCatalog(query, { schemas, version: null })
-  const { annotated } = atOnce(annotate(catalog))
-  const { manifest } = atOnce(buildModel(annotated)).model
-  const keys = mergeWishes(new Map(), await keyWishes(query, catalog, namedDatabase(catalog, annotated, manifest)))
-  const comments = settle(catalog, words ? inWords(catalog, keys) : keys)
+  const { database, manifest, lost } = compile(catalog)
+  const held = heldIn(database, manifest)
+  const keys = mergeWishes(new Map(), await keyWishes(query, catalog, database, manifest))
+  const comments = settle(catalog, words ? inWords(catalog, keys) : keys, held)
   return {
     comments: [...comments.values()],
-    before: lookAt(catalog).lost,
-    after: lookAt(withComments(catalog, comments)).lost,
+    before: lost(),
+    after: compile(withComments(catalog, comments)).lost(),
   }
 }

@@ -17,6 +17,8 @@ export type CommentKey = 'name' | 'foreign_name' | 'local_name' | 'primary_key_c
 export interface Wish {
   readonly on: Commented
   readonly settings: Readonly<Partial<Record<CommentKey, unknown>>>
+  /** Lines for who reads the SQL before it is executed. */
+  readonly remarks?: readonly string[]
 }
 
 const relationWords: Readonly<Record<CatalogRelation['kind'], string>> = {
@@ -72,20 +74,26 @@ export function commentOn(on: Commented): string | null {
 export interface NewComment {
   readonly on: Commented
   readonly text: string
+  readonly remarks: readonly string[]
 }
 
 /** Wishes about one object become one comment, added to the one that it has. What cannot be read is left as it is. */
 export function mergeWishes(before: ReadonlyMap<string, NewComment>, wishes: readonly Wish[]): Map<string, NewComment> {
   const merged = new Map(before)
-  for (const { on, settings } of wishes) {
+  for (const { on, settings, remarks = [] } of wishes) {
     const name = nameInSql(on)
-    const text = withSettings(merged.get(name)?.text ?? commentOn(on), (present) => ({ ...present, ...settings }))
-    if (text !== null) merged.set(name, { on, text })
+    const known = merged.get(name)
+    const text = withSettings(known?.text ?? commentOn(on), (present) => ({ ...present, ...settings }))
+    if (text !== null) merged.set(name, { on, text, remarks: [...(known?.remarks ?? []), ...remarks] })
   }
   return merged
 }
 
-export const printComment = ({ on, text }: NewComment): string => `comment on ${nameInSql(on)} is ${literal(text)};`
+export const printComment = ({ on, text, remarks }: NewComment): string =>
+  [
+    ...remarks.map((line) => `-- ${line.replaceAll(/[\r\n]+/g, ' ')}`),
+    `comment on ${nameInSql(on)} is ${literal(text)};`,
+  ].join('\n')
 
 /** The catalogue as it will be once the comments are written. */
 export function withComments(catalog: Catalog, comments: ReadonlyMap<string, NewComment>): Catalog {

@@ -84,9 +84,14 @@ export const manyCandidates = (
   return [...(isPlain ? [many] : []), joined(inflected, many, 'by', columnsText(key))]
 }
 
-/** A column whose field a relation has: it holds the key of a row. */
-export const columnCandidates = (column: string, inflected: boolean): readonly string[] =>
-  ['id', 'key', 'value'].map((word) => joined(inflected, spellable(column), word))
+/**
+ * A column whose field something else has. A column of a foreign key holds the key of a row; another one gets the spelling of the
+ * database, where that is another name.
+ */
+export const columnCandidates = (column: string, isKey: boolean, inflected: boolean): readonly string[] =>
+  isKey
+    ? ['id', 'key', 'value'].map((word) => joined(inflected, spellable(column), word))
+    : [spellable(column), joined(inflected, spellable(column), 'column')]
 
 /** A computed field or function whose name something else has. */
 export const functionCandidates = (field: string, place: string, inflected: boolean): readonly string[] => [

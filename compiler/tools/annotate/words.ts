@@ -3,9 +3,9 @@ import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
 import { isValidName } from '../../model/names.ts'
 import type { Commented, Wish } from './comments.ts'
 import type { NamedDatabase } from './database.ts'
-import { constraintOf, keyColumnsOf } from './fields.ts'
+import { constraintOf, keyColumnsOf } from './claims.ts'
+import { allNames, fieldsOf, isFreeIn } from './held.ts'
 import { forwardCandidates, manyCandidates, singularOf, typeCandidates } from './names.ts'
-import { allNames, isFreeIn } from './types.ts'
 
 /** Names as people say them: one row of `posts` is a `Post`, and an author has `posts`. */
 
@@ -36,7 +36,7 @@ const commented = (database: NamedDatabase, { id }: EntityFacts): Commented => (
 /** Fields that lead to many rows, in the plural. They take no name that the type has already. */
 export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): readonly Wish[] =>
   entities.flatMap((entity) => {
-    const taken = new Set(['nodeId', ...fieldsOf(entity)])
+    const taken = new Set(fieldsOf(entity))
     return entity.relations.flatMap((relation, index) => {
       const constraint = isMany(relation) ? constraintOf(database, entity, relation, index) : null
       const child = database.entity(relation.target)
@@ -53,9 +53,6 @@ export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): r
       return [{ on, settings: { local_name: name } }]
     })
   })
-
-const fieldsOf = ({ columns, relations, computed }: EntityFacts): readonly (string | null)[] =>
-  [...columns, ...relations, ...computed].map(({ field }) => field)
 
 const isMany = ({ direction, shape, way }: RelationFacts): boolean =>
   direction === 'reverse' && shape === 'many' && way === undefined

@@ -15,8 +15,9 @@ export const annotateCommand: Command = {
   description:
     'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
     'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views and of tables\n' +
-    'without a primary key, where columns tell the rows of today apart. What comments say already stays; run again after the SQL was executed, it\n' +
-    'prints nothing.',
+    'without a primary key, where columns tell the rows of today apart; the SQL says where nothing keeps it so. A field that\n' +
+    'is served today keeps its meaning: what lost it gets the new name. What comments say already stays; run again after\n' +
+    'the SQL was executed, it prints nothing.',
   options: {
     out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
     words: { value: null, help: 'Also name types in the singular, and fields that lead to many rows in the plural.' },
@@ -35,11 +36,11 @@ export const annotateCommand: Command = {
   },
 }
 
+/** The file that was asked for is there afterwards, whatever it holds. */
 async function write({ comments }: Annotation, out: GivenOptions[string], terminal: Terminal): Promise<void> {
-  if (comments.length === 0) return
   const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
-  if (typeof out !== 'string') return terminal.print(text)
-  await writeOut(out, `${text}\n`)
+  if (typeof out === 'string') await writeOut(out, comments.length === 0 ? '-- No comment is missing.\n' : `${text}\n`)
+  else if (comments.length > 0) terminal.print(text)
 }
 
 function tell({ comments, before, after }: Annotation, terminal: Terminal): void {

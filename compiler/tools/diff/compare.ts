@@ -2,6 +2,8 @@ import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { severities, type ApiChange } from './change.ts'
 import { judgeDocuments, type GivenDocument, type JudgedDocuments } from './documents.ts'
+import { movedNames } from './moved-names.ts'
+import { unusedObjects } from './new-objects.ts'
 import { policyChanges, type Policies } from './policy-changes.ts'
 import { privilegeChanges, type PrivilegeChanges } from './privilege-changes.ts'
 import { schemaChanges } from './schema-changes.ts'
@@ -41,10 +43,18 @@ export function compareApis(
   const pairs = old.flatMap((view, index) => (now[index] === undefined ? [] : [[view, now[index]] as const]))
   const changes = merged(
     pairs.flatMap(([one, other]) =>
-      [...schemaChanges(one.complete(), other.complete()), ...settingChanges(one, other), ...ofPolicies(one.role)].map(
-        (change) => ({ ...change, roles: [one.role] }),
-      ),
+      [
+        ...schemaChanges(one.complete(), other.complete()),
+        ...settingChanges(one, other),
+        ...movedNames(one, other),
+        ...ofPolicies(one.role),
+      ].map((change) => ({ ...change, roles: [one.role] })),
     ),
+  ).concat(
+    unusedObjects(
+      old.map(({ visible }) => visible),
+      now.map(({ visible }) => visible),
+    ).map((change) => ({ ...change, roles })),
   )
   const judged = judgeDocuments(documents, old, now)
   return {

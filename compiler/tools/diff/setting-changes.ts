@@ -60,13 +60,7 @@ const rules: readonly Rule[] = [
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) =>
-      now.columns.flatMap((column) =>
-        inputChanges(
-          now,
-          old.columns.find(({ field }) => field === column.field),
-          column,
-        ),
-      ),
+      now.columns.flatMap((column) => inputChanges(now, sameColumn(old, column), column)),
     ),
   (before, after) =>
     pairsOf(before, after).flatMap(([old, now]) => {
@@ -164,6 +158,12 @@ const ledBy = ({ visible }: RoleView, entity: EntityFacts, union: UnionFacts): s
       wayOf(relation),
     ]),
   )
+
+/** Of columns that share a field the same one, else the last, which is served. */
+function sameColumn({ columns }: EntityFacts, { column, field }: ColumnFacts): ColumnFacts | undefined {
+  const alike = columns.filter((one) => one.field === field)
+  return alike.find((one) => one.column === column) ?? alike.at(-1)
+}
 
 /** What a column took and takes no longer; inputs look the same. */
 function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly ApiChange[] {

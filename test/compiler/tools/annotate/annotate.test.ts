@@ -1,3 +1,6 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotateDatabase } from '../../../../compiler/tools/annotate/annotate.ts'
 import { annotateCommand } from '../../../../compiler/tools/cli/annotate.ts'
@@ -67,16 +70,16 @@ describe.each([
     expect(await run()).toMatchObject({ exitCode: 0, printed: '', noted: 'catalograph: no comment is missing' })
   })
 
-  it('tell relations apart in both directions, and keep the columns', async () => {
+  it('tell relations apart in both directions, and leave fields with what has them', async () => {
     const names =
       style === 'inflected'
-        ? ['area', 'areaId', 'beginArea', 'beginAreaId', 'endArea', 'endAreaId', 'nodeId', 'nodeIdValue']
-        : ['area', 'area_id', 'begin_area', 'begin_area_id', 'end_area', 'end_area_id', 'nodeId', 'node_id']
+        ? ['area', 'areaId', 'areaByArea', 'beginArea', 'areaByBeginArea', 'endArea', 'nodeId', 'node_id']
+        : ['area', 'area_id', 'area_by_area', 'begin_area', 'area_by_begin_area', 'end_area', 'nodeId', 'node_id']
     expect(await fieldsOf(style === 'inflected' ? 'Artist' : 'artist')).toEqual(expect.arrayContaining(names))
     const back =
       style === 'inflected'
-        ? ['artistCollection', 'artistByBeginAreaCollection', 'artistByEndAreaCollection', 'parent']
-        : ['artistCollection', 'artist_by_begin_areaCollection', 'artist_by_end_areaCollection', 'parent']
+        ? ['artistCollection', 'artistByAreaCollection', 'artistByBeginAreaCollection', 'parent', 'area']
+        : ['artistCollection', 'artist_by_areaCollection', 'artist_by_begin_areaCollection', 'parent', 'area']
     expect(await fieldsOf(style === 'inflected' ? 'Area' : 'area')).toEqual(expect.arrayContaining(back))
   })
 
@@ -95,6 +98,50 @@ describe.each([
   })
 })
 
+describe('keys that nothing but the rows of today makes', () => {
+  beforeAll(async () => {
+    db = await createDatabase({
+      sql: `create table nonce (k text unique, v text); insert into nonce values ('a', '1'), ('b', '2');
+        create table half (a int not null, b int, unique (a, b)); insert into half values (1, 1);
+        create table bare (k text unique, v text);
+        create table base (id int primary key, v text); insert into base values (1, 'x');
+        create view seen as select id, v from base; create schema more;`,
+    })
+  })
+  afterAll(() => db.drop())
+
+  it('come with what they cost and with the constraint that would keep it so', async () => {
+    const { printed } = await run()
+    expect(printed.split('\n')).toEqual([
+      'begin;',
+      '-- Today no row of "public"."half" has a null in "b". One that has is in no collection, count, update or delete.',
+      '-- So that there is none: alter table "public"."half" alter column "b" set not null;',
+      `comment on table "public"."half" is '@graphql({"primary_key_columns":["a","b"]})';`,
+      '-- Today no row of "public"."nonce" has a null in "k". One that has is in no collection, count, update or delete.',
+      '-- So that there is none: alter table "public"."nonce" alter column "k" set not null;',
+      `comment on table "public"."nonce" is '@graphql({"primary_key_columns":["k"]})';`,
+      '-- Today the rows of "public"."seen" have no null in "id", and no two have the same; nothing keeps it so.',
+      '-- A row with a null there is in no collection, count, update or delete, and rows with the same values have one node id.',
+      `comment on view "public"."seen" is '@graphql({"primary_key_columns":["id"]})';`,
+      'commit;',
+    ])
+  })
+
+  it('are not taken from tables without rows', async () => {
+    expect((await run()).printed).not.toContain('bare')
+  })
+
+  it('are in the file that was asked for, which is there when nothing is missing, too', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'catalograph-annotate-')), 'names.sql')
+    expect(await run('--out', file)).toMatchObject({ exitCode: 0, printed: '' })
+    await db.query(await readFile(file, 'utf8'))
+    expect(await run('--out', file)).toMatchObject({ exitCode: 0, noted: 'catalograph: no comment is missing' })
+    const again = await readFile(file, 'utf8')
+    expect(again).toBe('-- No comment is missing.\n')
+    await db.query(again)
+  })
+})
+
 describe('columns in the style of their keys', () => {
   beforeAll(async () => {
     db = await createDatabase({
@@ -109,9 +156,11 @@ describe('columns in the style of their keys', () => {
 
   it('keep their names, and the rows are named without the id', async () => {
     await db.query((await run()).printed)
-    expect(await fieldsOf('Functions')).toEqual(expect.arrayContaining(['itemid', 'spareItemid', 'items', 'spareItem']))
-    expect(await fieldsOf('Items')).toEqual(expect.arrayContaining(['masterItemid', 'templateid', 'template']))
-    expect(await fieldsOf('Grids')).toEqual(expect.arrayContaining(['grid', 'outerGrid']))
+    expect(await fieldsOf('Functions')).toEqual(expect.arrayContaining(['itemid', 'spareItemid', 'items', 'item']))
+    expect(await fieldsOf('Items')).toEqual(
+      expect.arrayContaining(['masterItemid', 'templateid', 'items', 'masterItem']),
+    )
+    expect(await fieldsOf('Grids')).toEqual(expect.arrayContaining(['grid', 'outerGrid', 'grids', 'gridsByGrid']))
   })
 })
 

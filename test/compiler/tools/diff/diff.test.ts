@@ -98,6 +98,79 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(told).not.toContain('Query.tagsCollection(first:) was added.')
   })
 
+  it('pairs columns that share a field with themselves', async () => {
+    await db.query(
+      'create table acc (id int primary key, created_at int, "createdAt" timestamp not null default now())',
+    )
+    await db.query('grant select, insert on acc to anon')
+    try {
+      const ran = await migrate('alter table authors add column x int', '--roles', 'anon', '--json')
+      expect(compared(ran).changes.map(({ description }) => description)).toEqual(['Authors.x was added.'])
+    } finally {
+      await db.query('drop table acc')
+    }
+  })
+
+  it('names a field, type, function or value that means another object', async () => {
+    await db.query(`create table moved (id int primary key, one text, two text, first int references authors, second int references authors);
+      comment on column moved.one is '@graphql({"name": "text"})';
+      comment on constraint moved_first_fkey on moved is '@graphql({"foreign_name": "author"})';
+      comment on constraint moved_second_fkey on moved is '@graphql({"foreign_name": "other"})';
+      create table place (id int primary key); create table room (id int primary key);
+      create type mood as enum ('glad', 'sad'); alter table moved add column mood mood;
+      create function call_one() returns int language sql stable as 'select 1';
+      create function call_two() returns int language sql stable as 'select 2';
+      grant select on moved, place, room to anon`)
+    try {
+      const ran = await migrate(
+        `comment on column moved.one is null; comment on column moved.two is '@graphql({"name": "text"})';
+         comment on constraint moved_first_fkey on moved is '@graphql({"foreign_name": "other"})';
+         comment on constraint moved_second_fkey on moved is '@graphql({"foreign_name": "author"})';
+         comment on table place is '@graphql({"name": "Room"})'; comment on table room is '@graphql({"name": "Place"})';
+         comment on type mood is '@graphql({"mappings": {"glad": "sad", "sad": "glad"}})';
+         comment on function call_one() is '@graphql({"name": "callTwo"})'; comment on function call_two() is '@graphql({"name": "callOne"})'`,
+        '--roles',
+        'anon',
+        '--json',
+      )
+      const moved = compared(ran).changes.filter(({ kind }) => kind === 'NAME_MOVED')
+      expect(moved.map(({ description }) => description).toSorted()).toEqual([
+        "Mood.glad is the label 'sad' now, no longer 'glad'.",
+        "Mood.sad is the label 'glad' now, no longer 'sad'.",
+        'Moved.author is the relation second -> public.authors (id) now, no longer the relation first -> public.authors (id).',
+        'Moved.other is the relation first -> public.authors (id) now, no longer the relation second -> public.authors (id).',
+        'Moved.text is column two now, no longer column one.',
+        'Place is table public.room now, no longer table public.place.',
+        'Query.callOne is function public.call_two now, no longer function public.call_one.',
+        'Query.callTwo is function public.call_one now, no longer function public.call_two.',
+        'Room is table public.place now, no longer table public.room.',
+      ])
+      // Renamed, and called as before.
+      const renamed = await migrate(
+        `alter table moved rename one to three; comment on column moved.three is '@graphql({"name": "text"})'`,
+        '--json',
+      )
+      expect(compared(renamed).changes).toEqual([])
+    } finally {
+      await db.query('drop table moved, place, room; drop type mood; drop function call_one(), call_two()')
+    }
+  })
+
+  it('names a new table that no role may read', async () => {
+    const ran = await migrate(
+      'create table transport (id int primary key); create table bare (id int primary key); grant select on bare to anon',
+      '--json',
+    )
+    expect(compared(ran).changes.filter(({ kind }) => kind === 'UNUSED_OBJECT')).toEqual([
+      {
+        severity: 'addition',
+        kind: 'UNUSED_OBJECT',
+        description: 'The table public.transport is new, and none of these roles may read it.',
+        roles: ['anon', 'authenticated', 'service_role'],
+      },
+    ])
+  })
+
   it('compares a database with artifacts and with another database', async () => {
     const artifacts = join(folder, 'artifacts')
     await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.adminUrl })
