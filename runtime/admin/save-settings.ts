@@ -1,5 +1,5 @@
 import { providers, type ProviderName } from '../auth/providers/table.ts'
-import { authSettingKeys, isAuthSettingName, type AuthSettingName } from '../auth/settings/keys.ts'
+import { authSettingKeys, isAuthSettingName, type AuthSettingKey, type AuthSettingName } from '../auth/settings/keys.ts'
 import { settingsOf } from '../auth/settings/load.ts'
 import { roleFaults } from '../auth/settings/administrators.ts'
 import { isUnboundRole, resetSetting, setSetting, storedSettings } from '../auth/settings/store.ts'
@@ -66,7 +66,8 @@ function problemOf(name: string, text: string | null): readonly SettingProblem[]
   if (!isAuthSettingName(name)) {
     return [{ name, problem: `is no setting${didYouMean(name, Object.keys(authSettingKeys))}` }]
   }
-  const parsed = text === null ? null : authSettingKeys[name].parse(text)
+  const key: AuthSettingKey<unknown> = authSettingKeys[name]
+  const parsed = text === null ? null : (key.save ?? key.parse)(text)
   return parsed?.kind === 'problem' ? [{ name, problem: parsed.problem }] : []
 }
 

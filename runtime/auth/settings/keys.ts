@@ -1,6 +1,15 @@
 import type { SettingKey } from '../../settings/keys.ts'
 import { anyText, baseAddress, nameList, wholeNumber, type Parser } from '../../settings/parsers.ts'
-import { characterClasses, jwkSet, onOrOff, orOff, siteAddress, textList, type PrivateJwk } from './parsers.ts'
+import {
+  characterClasses,
+  jwkSet,
+  onOrOff,
+  orOff,
+  redirectList,
+  siteAddress,
+  textList,
+  type PrivateJwk,
+} from './parsers.ts'
 
 /** What kind of value a setting is, for those who show or ask for it. */
 export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
@@ -8,6 +17,8 @@ export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' |
 /** One setting of auth: how its text becomes a value, and what holds while the owner has not set it. */
 export interface AuthSettingKey<T> extends Omit<SettingKey<T>, 'env'> {
   readonly type: SettingType
+  /** Refuses more than `parse`, which still reads what was stored before. Left out: the same. */
+  readonly save?: Parser<T>
 }
 
 const year = 31_536_000
@@ -50,6 +61,7 @@ export const authSettingKeys = {
   redirect_allow_list: {
     type: 'list',
     parse: textList,
+    save: redirectList,
     fallback: [] as readonly string[],
     secret: false,
     help: 'Further redirect targets; * within a segment, ** over segments.',

@@ -28,6 +28,18 @@ export const textList: Parser<readonly string[]> = (text) =>
       .filter((item) => item !== ''),
   )
 
+/** Texts each of which can allow an address (spec/auth.md 8). */
+export const redirectList: Parser<readonly string[]> = (text) => {
+  const list = textList(text)
+  const faulty = list.kind === 'value' ? list.value.find((entry) => !canAllow(entry)) : undefined
+  return faulty === undefined
+    ? list
+    : problem(`has ${faulty}, which is no address: it begins with a scheme, such as https://app.example.com/**`)
+}
+
+/** With a scheme (RFC 3986 3.1), be it one of an application's own. A pattern may stand in it, or `**` in its place. */
+const canAllow = (entry: string): boolean => /^(?:\*\*\S*|[a-z*?[{][^\s:/]*:\S+)$/i.test(entry)
+
 /** Where an application is: a web address, or a place in an application's own scheme (RFC 8252 section 7.1). */
 export const siteAddress: Parser<string> = (text) => {
   const web = baseAddress(text)

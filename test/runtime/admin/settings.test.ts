@@ -150,6 +150,7 @@ describe('the settings over HTTP', () => {
     ['{', 400, 'bad_json'],
     ['[]', 400, 'bad_json'],
     ['{"redirect_allow_list": ["https://a.example,b"]}', 400, 'validation_failed'],
+    ['{"redirect_allow_list": ["https://a.example", "b.example/**"]}', 422, 'validation_failed'],
     ['{"jwt_exp": [1]}', 422, 'validation_failed'],
     ['{"jwt_exp": {}}', 422, 'validation_failed'],
     ['{"autoconfirm": 7}', 422, 'validation_failed'],

@@ -23,17 +23,11 @@ export const redirects: AuthSubcommand = {
     const change = Object.hasOwn(changes, act) ? changes[act] : undefined
     if (change === undefined && act !== 'list') throw misuse(`redirects takes list, add or remove, not "${act}"`)
     if ((given.length === 0) !== (act === 'list')) throw misuse(`usage: catalograph auth ${redirects.usage}`)
-    const faulty = act === 'add' ? given.find((address) => !isAddress(address)) : undefined
-    if (faulty !== undefined)
-      throw new CommandFailure(`${faulty} is no address: it begins with a scheme, such as https://app.example.com/**`)
     const wanted = change === undefined ? present : change(present, given)
     if (change !== undefined) await save(work, { redirect_allow_list: textOf(wanted) })
     for (const address of wanted) work.terminal.print(address)
   },
 }
-
-/** With a scheme (RFC 3986 3.1), be it one of an application's own; what follows may hold patterns. */
-const isAddress = (address: string): boolean => /^[a-z][a-z0-9+.-]*:\S+$/i.test(address)
 
 /** One a line. An address that would fall apart when it is read again is refused. */
 function textOf(addresses: readonly string[]): string {

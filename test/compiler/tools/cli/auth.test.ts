@@ -81,12 +81,28 @@ describe('catalograph auth', () => {
     expect((await auth('redirects')).printed).toBe('https://{b,c}.example')
     expect((await auth('redirects', 'remove', 'https://x.example')).noted).toContain('is not on the list')
     expect((await auth('redirects', 'add', 'https://a.example,https://b.example')).exitCode).toBe(1)
-    expect(await auth('redirects', 'add', 'notaurl')).toMatchObject({
-      exitCode: 1,
-      noted: expect.stringContaining('notaurl is no address: it begins with a scheme'),
-    })
     expect((await auth('redirects')).printed).toBe('https://{b,c}.example')
     expect((await auth('redirects', 'add')).exitCode).toBe(2)
+  })
+
+  it('a redirect is the same one whether it is added or set', async () => {
+    const both = (entry: string) =>
+      Promise.all([auth('redirects', 'add', entry), auth('set', 'redirect_allow_list', entry)])
+    for (const entry of ['notaurl', 'app.example.com/**', '*.example.com', '{a,b}.example/**']) {
+      for (const { exitCode, noted } of await both(entry)) {
+        expect([exitCode, noted]).toEqual([1, expect.stringContaining(`${entry}, which is no address: it begins with`)])
+      }
+    }
+    for (const entry of [
+      'http*://**',
+      '**',
+      '**.example.com/**',
+      '{https,myapp}://a.example/**',
+      'com.example.app:/back',
+    ]) {
+      for (const { exitCode } of await both(entry)) expect([entry, exitCode]).toEqual([entry, 0])
+    }
+    await auth('set', 'redirect_allow_list', 'https://{b,c}.example')
   })
 
   it('fact 38: google says which of the three is missing, and never shows the secret', async () => {
