@@ -38,8 +38,8 @@ export interface AuthServer {
   ) => Promise<readonly { readonly kind: string; readonly url: string; readonly code: string }[]>
   /** Resolves when every mail that was asked for is made: those of /recover, /otp and /resend come after the answer. */
   readonly settled: () => Promise<void>
-  /** Another process on the same database, as far as its clients can tell. */
-  readonly another: () => Promise<{ readonly url: string; readonly stop: () => Promise<void> }>
+  /** Another process on the same database, as far as its clients can tell, with other settings where some are given. */
+  readonly another: (settings?: Partial<ServerSettings>) => Promise<Listening>
   readonly stop: () => Promise<void>
 }
 
@@ -135,7 +135,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
     },
     mails: (address) => mailsTo(db, address),
     settled: () => settled(db),
-    another: () => listen(db, events, options),
+    another: (settings) => listen(db, events, options, settings),
     stop: async () => {
       await first.stop()
       await owner.close()
@@ -226,17 +226,22 @@ export async function askOwner(
   return answer
 }
 
-interface Listening {
+export interface Listening {
   readonly url: string
   readonly stop: () => Promise<void>
 }
 
-async function listen(db: TestDatabase, events: LogEvent[], options: AuthServerOptions): Promise<Listening> {
+async function listen(
+  db: TestDatabase,
+  events: LogEvent[],
+  options: AuthServerOptions,
+  changed: Partial<ServerSettings> = {},
+): Promise<Listening> {
   const log = (event: LogEvent): void => {
     events.push(event)
     if (event.kind === 'request-failed') console.error(event.detail)
   }
-  const settings = { ...serverSettings(db, options), databaseAuthUrl: await authUrl(db, options) }
+  const settings = { ...serverSettings(db, options), databaseAuthUrl: await authUrl(db, options), ...changed }
   const database = openServerDatabase(settings)
   const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
   const triggers = liveTriggersBy(db.adminUrl)
