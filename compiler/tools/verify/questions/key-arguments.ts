@@ -1,9 +1,7 @@
 import type { ApiTable } from '../interpreter/api-types.ts'
 import type { ColumnSketch, Value } from '../interpreter/world.ts'
-
 import { drawDeleted } from './deleted.ts'
 import { place, type Tree } from './input.ts'
-import type { SketchRow } from './related-changes.ts'
 import { columnValue, inputType, isWritable, toTree, writableOf, type Scene } from './scene.ts'
 import { printArguments } from './selection.ts'
 
@@ -20,6 +18,9 @@ export const withKey = (
   others: readonly (readonly [string, Tree])[],
   key: readonly (readonly [string, Tree])[],
 ): ReadonlyMap<string, Tree> => new Map([...others, ...key])
+
+/** The cells of a row that is there. */
+export type SketchRow = readonly Value[]
 
 /** Mostly one that is there. */
 export function drawnRow({ draw }: Scene, { sketch }: ApiTable): SketchRow | undefined {

@@ -1,7 +1,8 @@
 import type { ApiTable, RowWrite } from '../interpreter/api-types.ts'
 import { relatedArgument, type ChangedField, type RelatedMember } from '../interpreter/related-api.ts'
-import { columnNamed, type ColumnSketch, type Value } from '../interpreter/world.ts'
+import { columnNamed, type ColumnSketch } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
+import { isWritableKey, keyValues, type SketchRow } from './key-arguments.ts'
 import { drawNested, takesOne, type Drawing } from './nested.ts'
 import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 
@@ -10,9 +11,6 @@ import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 export interface RelatedDrawing extends Drawing {
   readonly set: (table: ApiTable, isFree: (column: ColumnSketch) => boolean) => Tree
 }
-
-/** The cells of a row that is there. */
-export type SketchRow = readonly Value[]
 
 /** @param row the row that is updated, if it is one that is there */
 export function drawRelated(
@@ -58,7 +56,9 @@ function drawChange(scene: Scene, field: ChangedField, drawing: RelatedDrawing, 
   if (draw.chance(4)) return null
   const isMany = field.relation.many
   const usable = field.members.filter(
-    (member) => related.length > 0 || member === 'insert' || member === 'connect' || draw.chance(12),
+    (member) =>
+      (member !== 'update' || !isMany || isWritableKey(scene, field.rowKey ?? new Map())) &&
+      (related.length > 0 || member === 'insert' || member === 'connect' || draw.chance(12)),
   )
   const isOne = !isMany && takesOne(scene, field.target)
   if (usable.length === 0) return isOne ? null : new Map()
@@ -101,7 +101,7 @@ function drawMember(
       const rows = few().map(
         (index): Tree =>
           new Map([
-            ...drawKey(scene, field, pickRow(scene, target, related, index), [rowKey ?? new Map()]),
+            ...keyValues(scene, target, rowKey ?? new Map(), pickRow(scene, target, related, index)),
             ['set', drawing.set(target, () => true)],
           ]),
       )
