@@ -39,7 +39,7 @@ function* typeCollisions(memo: Memo, manifest: Manifest): Steps<readonly Diagnos
   const memory = { shared: memo, own: memo }
   const readable = yield* memo.map(counts, manifest.entities)
   yield* namesAhead(manifest, readable, memory)
-  const names = createNames(manifest, readable, memory)
+  const names = createNames(manifest, { readable, insertOnly: [] }, memory)
   return [
     ...names.nameless().map((entity) => takenEntityName(names, entity)),
     ...manifest.enums.filter((item) => !names.ownsEnum(item)).map((item) => takenEnumName(names, item)),

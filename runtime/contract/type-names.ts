@@ -26,7 +26,8 @@ import { scalarNames } from './scalar-names.ts'
 /**
  * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
  * relation by precedence, those with a key before those without; then enums, composites, unions,
- * interfaces and the collections of these. The losers have no type.
+ * interfaces and the collections of these, at last the inserts into relations that the role cannot read. The losers have
+ * no type.
  */
 
 /** Those that are there in every schema. */
@@ -91,15 +92,29 @@ export interface Names {
   /** Whether the interface has the types of its collection. */
   readonly ownsCollection: (name: string) => boolean
   /** Which type bears a name. */
-  readonly find: (
-    name: string,
-  ) => { readonly kind: 'entity'; readonly entity: EntityFacts; readonly part: NamePart } | ValuePart | undefined
+  readonly find: (name: string) => EntityPart | ValuePart | undefined
   /** Whether enums have filters for arrays of them. */
   readonly listFilters: boolean
   /** Relations with a key that own their names, by precedence. */
   readonly exposed: readonly EntityFacts[]
+  /** Those that have the types of inserts alone. */
+  readonly insertOnly: readonly EntityFacts[]
   /** Those that do not own theirs. */
   readonly nameless: () => readonly EntityFacts[]
+}
+
+interface EntityPart {
+  readonly kind: 'entity'
+  readonly entity: EntityFacts
+  readonly part: NamePart
+}
+
+/** Which relations count for a role. */
+export interface Counted {
+  /** Of each relation of the manifest, whether the role may read it. */
+  readonly readable: readonly boolean[]
+  /** Relations to which it may add rows without reading any. */
+  readonly insertOnly: readonly EntityFacts[]
 }
 
 type ValuePart = EnumPart | CompositePart | UnionPart | InterfacePart | CollectionPart
@@ -183,16 +198,16 @@ const ownersAmong = (
 }
 
 /**
- * @param readable of each relation of the manifest, whether it counts
+ * @param counted which relations count
  * @param memory where another manifest comes to the same names, they are not looked for again
  */
 export function createNames(
   manifest: Manifest,
-  readable: readonly boolean[],
+  { readable, insertOnly }: Counted,
   { shared, own }: RoleMemory = withoutMemories,
 ): Names {
   const { entities } = manifest
-  const others = new Map<string, ValuePart>()
+  const others = new Map<string, ValuePart | EntityPart>()
   const { reserved, standings, additions } = atOnce(namesForAll(manifest, shared))
   // Most names are like no other one, so only the contested ones are gone through in their order.
   const alone = standingSo('alone', entities, standings, readable)
@@ -206,9 +221,10 @@ export function createNames(
 
   const isFreeOfOthers = (name: string): boolean =>
     isSpellable(name) && !reserved.names.has(name) && !others.has(name) && findPart(claims, name) === undefined
-  const claimOthers = (types: readonly (readonly [name: string, type: ValuePart])[]): void => {
-    if (!types.every(([name]) => isFreeOfOthers(name))) return
-    for (const [name, type] of types) others.set(name, type)
+  const claimOthers = (types: readonly (readonly [name: string, type: ValuePart | EntityPart])[]): boolean => {
+    const isFree = types.every(([name]) => isFreeOfOthers(name))
+    for (const [name, type] of isFree ? types : []) others.set(name, type)
+    return isFree
   }
   const listFilters = additions.has('enumArrays')
   for (const item of manifest.enums) {
@@ -223,6 +239,9 @@ export function createNames(
   const ownsInterface = (name: string): boolean => others.get(name)?.kind === 'interface'
   for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
     for (const name of (entity.collections ?? []).filter(ownsInterface)) claimOthers(collectionTypes(name))
+  const inserted = insertOnly.filter(
+    (entity) => isKeyed(entity) && isSpellable(entity.name) && claimOthers(insertTypes(entity)),
+  )
 
   return {
     owns,
@@ -242,6 +261,7 @@ export function createNames(
     ownsCollection: (name) => collectionTypes(name).every(([type]) => others.get(type)?.kind === 'collection'),
     listFilters,
     exposed: keyedOf(owners, atOnce(own.map(isKeyed, owners))),
+    insertOnly: inserted,
     nameless: () => withoutThese(entities, owners),
     find: (name) => {
       const found = findPart(claims, name)
@@ -253,6 +273,13 @@ export function createNames(
 /** The types that the collection of an interface brings. */
 const collectionTypes = (name: string): readonly (readonly [name: string, type: CollectionPart])[] =>
   collectionParts.map((part) => [name + parts[part], { kind: 'collection', interface: name, part }])
+
+/** The types of inserts. */
+const insertTypes = (entity: EntityFacts): readonly (readonly [name: string, type: EntityPart])[] =>
+  (['insertInput', 'insertResponse'] as const).map((part) => [
+    entity.name + parts[part],
+    { kind: 'entity', entity, part },
+  ])
 
 /** The types that a composite type brings. */
 const compositeTypes = (item: CompositeFacts): readonly (readonly [name: string, type: CompositePart])[] => [

@@ -40,9 +40,9 @@ export function* summaryOf(manifest: Manifest, visibleTo: (role: string) => Role
   let sees = false
   for (const role of apiRoles) {
     yield
-    const { exposed, seesFunction } = visibleTo(role)
+    const { exposed, insertOnly, seesFunction } = visibleTo(role)
     visible.push({ role, relations: exposed.length })
-    sees ||= exposed.length > 0 || manifest.functions.some((fn) => seesFunction(fn))
+    sees ||= exposed.length > 0 || insertOnly.length > 0 || manifest.functions.some((fn) => seesFunction(fn))
   }
   return {
     relations: manifest.entities.length,

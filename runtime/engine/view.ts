@@ -40,6 +40,8 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
 interface VisibleRelations {
   /** Relations that have types and root fields, by precedence. */
   readonly exposed: readonly EntityFacts[]
+  /** Those that the role only inserts into: it reads no column, and sees no row (spec/graphql.md 1.4). */
+  readonly insertOnly: readonly EntityFacts[]
   /** True when the relation has a row type: exposed, or without a key and only reachable through functions. */
   readonly isTyped: (entity: EntityFacts) => boolean
   readonly isExposed: (entity: EntityFacts) => boolean
@@ -58,6 +60,7 @@ export const withExposed = (visible: Omit<RoleVisibility, 'watchesRows' | 'write
   ...visible,
   watchesRows: () => visible.exposed.some(isWatched),
   writesRows: () =>
+    visible.insertOnly.length > 0 ||
     visible.exposed.some(
       (entity) =>
         visible.deletes(entity) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
@@ -71,7 +74,7 @@ function relationsVisibleTo(
   rights: Rights,
   names: Names,
   { shared }: RoleMemory,
-): VisibleRelations {
+): Omit<VisibleRelations, 'insertOnly'> {
   const byId = shared.table(idOf, manifest.entities)
   const entityOf = (id: ObjectId): EntityFacts | undefined => byId.get(id)
   const isExposed = (entity: EntityFacts): boolean => entity.key.length > 0 && names.owns(entity)
@@ -103,7 +106,7 @@ function relationsVisibleTo(
 export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleVisibility {
   const rights = rightsOf(manifest, role, memory.own)
   const { can, usable } = rights
-  const names = createNames(manifest, rights.readable, memory)
+  const names = createNames(manifest, rights, memory)
   const types = typesVisibleTo(manifest, rights, names)
   const relations = relationsVisibleTo(manifest, rights, names, memory)
   const { entity: entityOf, isExposed, isTyped } = relations
@@ -143,6 +146,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     ...types,
     ...columns,
     ...relations,
+    insertOnly: names.insertOnly.filter((entity) => columns.insertable(entity).length > 0),
     exposes: isExposed,
     seesRelation: (entity, relation) => relations.seesRelation(entity, relation) && walks(relation),
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),

@@ -50,10 +50,7 @@ export const hasKey = ({ key }: EntityFacts): boolean => key.length > 0
 
 /** Names of the types of a database of which a role sees everything. */
 export const allNames = (manifest: Manifest): Names =>
-  createNames(
-    manifest,
-    manifest.entities.map(() => true),
-  )
+  createNames(manifest, { readable: manifest.entities.map(() => true), insertOnly: [] })
 
 const queryFields: readonly RootField[] = ['collection', 'byKey']
 const mutationFields: readonly RootField[] = ['insert', 'update', 'delete']

@@ -14,7 +14,7 @@ import { lookupsFor } from './lookups.ts'
 import { resultOf } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
-import { changeMakersOf, writeMakers } from './writes.ts'
+import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
 
 /**
  * The root types (spec/graphql.md 1.5). A field is found by its name, so that what is not asked for costs nothing; of those
@@ -144,11 +144,12 @@ const writeKinds = ['insert', 'update', 'delete'] as const
 function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMakers {
   const makersOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(writeMakers(visible, entity, types))
+  const insertsAlone = once(() => new Map(visible.insertOnly.flatMap((entity) => insertMakers(visible, entity, types))))
   const calls = callsOf(visible, types, (fn) => fn.volatile)
   const findWrite = (name: string): (() => SchemaField) | undefined => {
     const base = writeKinds.map((kind) => baseOfField(kind, name)).find((found) => found !== undefined)
     const [entity] = base === undefined ? [] : exposedAs(visible, [base])
-    return entity === undefined ? undefined : makersOf(entity).get(name)
+    return entity === undefined ? insertsAlone().get(name) : makersOf(entity).get(name)
   }
   const hasChanges = visible.manifest.updates === true
   // What a function is called stays the function's, whoever may call it (spec/graphql.md 17.4).
@@ -164,6 +165,7 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
     names: () =>
       sorted([
         ...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]),
+        ...insertsAlone().keys(),
         ...calls.names(),
         ...(hasChanges ? visible.exposed : []).flatMap((entity) =>
           [...changesOf(entity).keys()].filter((name) => !called().has(name)),

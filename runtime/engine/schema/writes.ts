@@ -49,7 +49,7 @@ export const makeUpdateInput = (visible: RoleVisibility): MakePart =>
   makeInput(visible, 'updateInput', visible.updatable, 'New values for existing rows')
 
 export const makeResponse =
-  (part: 'insertResponse' | 'updateResponse' | 'deleteResponse', past: string): MakePart =>
+  (visible: RoleVisibility, part: 'insertResponse' | 'updateResponse' | 'deleteResponse', past: string): MakePart =>
   (entity, types) =>
     new GraphQLObjectType({
       name: typeName(entity, part),
@@ -57,17 +57,18 @@ export const makeResponse =
       fields: () =>
         wrapperFields({
           affectedCount: [nonNull(scalars.Int), `How many rows were ${past}.`],
-          records: [listOf(types.row(entity)), `The rows that were ${past}.`],
+          ...(visible.isExposed(entity) && { records: [listOf(types.row(entity)), `The rows that were ${past}.`] }),
         }),
     })
+
+export const insertMakers = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
+  visible.insertable(entity).length === 0 ? [] : [[rootField('insert', entity.name), () => insertField(entity, types)]]
 
 /** The mutations of one relation, as far as the role's privileges go. */
 export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers {
   const { name } = entity
   return [
-    ...(visible.insertable(entity).length === 0
-      ? []
-      : [[rootField('insert', name), () => insertField(entity, types)] as const]),
+    ...insertMakers(visible, entity, types),
     ...(visible.updatable(entity).length === 0
       ? []
       : [[rootField('update', name), () => updateField(visible, entity, types)] as const]),

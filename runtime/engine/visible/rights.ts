@@ -14,6 +14,8 @@ export interface Rights {
   readonly closed: ReadonlySet<string>
   /** The relations that it may read, or some columns of them. */
   readonly readable: readonly boolean[]
+  /** Those of which it may read nothing, and to which it may add rows. */
+  readonly insertOnly: readonly EntityFacts[]
 }
 
 /** The same set as long as it is given the same names, so that what is found by it is not looked for again. */
@@ -35,6 +37,16 @@ function isReadable(
   return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
 }
 
+function isInsertable(
+  { schema, grants, columns }: EntityFacts,
+  usable: ReadonlySet<string>,
+  superuser: boolean,
+  effective: ReadonlySet<string>,
+): boolean {
+  const inserts = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
+  return usable.has(schema) && (inserts(grants.insert) || columns.some((column) => inserts(column.grants.insert)))
+}
+
 /** @param memo of the role */
 export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
   const { superuser, effective: roles } = decidingFacts(manifest, role)
@@ -45,6 +57,8 @@ export function rightsOf(manifest: Manifest, role: string, memo: Memo): Rights {
     [...manifest.schemas, ...(manifest.typeSchemas ?? [])].filter(({ usage }) => !can(usage)).map(({ name }) => name),
   )
   const readable = atOnce(memo.map(isReadable, manifest.entities, usable, superuser, effective))
+  const insertable = atOnce(memo.map(isInsertable, manifest.entities, usable, superuser, effective))
+  const insertOnly = manifest.entities.filter((_, place) => insertable[place] === true && readable[place] !== true)
   const others = roles.filter((name) => name !== role && name !== 'public')
-  return { names: [role, ...others, 'public'], can, usable, closed, readable }
+  return { names: [role, ...others, 'public'], can, usable, closed, readable, insertOnly }
 }

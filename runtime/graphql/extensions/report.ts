@@ -124,7 +124,11 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
     conflicts: remarks.filter((remark) => isConflict(remark, relation)),
     ...(ofExtension !== undefined && { extension: ofExtension }),
     ...liveReport(entity),
-    ...(isThere ? present : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
+    ...(isThere
+      ? present
+      : entity !== undefined && visible.insertOnly.includes(entity)
+        ? { ...present, message: `${visible.role} inserts rows, and may read no column of it.` }
+        : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
   }
 }
 

@@ -15,6 +15,16 @@ interface Drawn {
   readonly keyed: boolean
   readonly orders: boolean
   readonly readable: boolean
+  readonly insertable: boolean
+}
+
+const isInsertOnly = ({ readable, insertable }: Drawn): boolean => insertable && !readable
+
+interface Owners {
+  /** Whether the relation has its names. */
+  readonly owns: readonly boolean[]
+  /** Whether it has those of inserts alone. */
+  readonly inserts: readonly boolean[]
 }
 
 /** Parts that are there whatever additions there are, and those that `orderByRelated` brings. */
@@ -34,8 +44,8 @@ const typesOf = (name: string, withOrders: boolean): readonly string[] =>
 
 const reserved = ['Int', 'IntFilter', 'IntListFilter', 'Query', 'Node', 'PageInfo']
 
-/** Which of them have their names: those whose types are nobody's yet, one with a key before one without. */
-function ownersOf(drawn: readonly Drawn[]): readonly boolean[] {
+/** A relation has its names where no earlier one has them; those with a key come first, those of inserts alone last. */
+function ownersOf(drawn: readonly Drawn[]): Owners {
   const withOrders = drawn.some(({ orders }) => orders)
   const taken = new Set(reserved)
   const owns = drawn.map(() => false)
@@ -48,7 +58,13 @@ function ownersOf(drawn: readonly Drawn[]): readonly boolean[] {
       owns[place] = true
       for (const type of types) taken.add(type)
     }
-  return owns
+  const inserts = drawn.map((one) => {
+    const types = [`${one.name}InsertInput`, `${one.name}InsertResponse`]
+    const isFree = isInsertOnly(one) && one.keyed && !types.some((type) => taken.has(type))
+    for (const type of isFree ? types : []) taken.add(type)
+    return isFree
+  })
+  return { owns, inserts }
 }
 
 const endings = [
@@ -66,7 +82,13 @@ const name = fc
   .tuple(fc.constantFrom('Post', 'User', 'Int', 'Query'), fc.array(fc.constantFrom(...endings), { maxLength: 2 }))
   .map(([base, added]) => `${base}${added.join('')}`)
 const drawn = fc.array(
-  fc.record({ name, keyed: fc.boolean(), orders: fc.boolean(), readable: fc.boolean() }) satisfies fc.Arbitrary<Drawn>,
+  fc.record({
+    name,
+    keyed: fc.boolean(),
+    orders: fc.boolean(),
+    readable: fc.boolean(),
+    insertable: fc.boolean(),
+  }) satisfies fc.Arbitrary<Drawn>,
   { maxLength: 12 },
 )
 
@@ -99,13 +121,17 @@ describe('names of relations', () => {
           for (let step = 0; step < ahead; step += 1) steps.next()
           const names = createNames(
             now,
-            list.map(({ readable }) => readable),
+            {
+              readable: list.map(({ readable }) => readable),
+              insertOnly: entities.filter((_, place) => list.filter(isInsertOnly).some((one) => one === list[place])),
+            },
             memory,
           )
-          const owners = ownersOf(list)
-          expect(entities.map(names.owns)).toEqual(owners)
-          expect(names.exposed).toEqual(entities.filter(({ key }, place) => owners[place] === true && key.length > 0))
-          expect(names.nameless()).toEqual(entities.filter((_, place) => owners[place] !== true))
+          const { owns, inserts } = ownersOf(list)
+          expect(entities.map(names.owns)).toEqual(owns)
+          expect(names.exposed).toEqual(entities.filter(({ key }, place) => owns[place] === true && key.length > 0))
+          expect(names.insertOnly).toEqual(entities.filter((_, place) => inserts[place]))
+          expect(names.nameless()).toEqual(entities.filter((_, place) => owns[place] !== true))
         }
       }),
       { numRuns: 300 },
@@ -114,7 +140,7 @@ describe('names of relations', () => {
   it('are found in steps by their number, and then are known in as many for few as for many', () => {
     const stepsFor = (count: number): readonly [first: number, again: number] => {
       const entities = Array.from({ length: count }, (_, place) =>
-        entityOf({ name: `Post${place}`, keyed: true, orders: false, readable: true }, place),
+        entityOf({ name: `Post${place}`, keyed: true, orders: false, readable: true, insertable: true }, place),
       )
       const memo = createMemo()
       const steps = (): number => [...namesForAll({ ...manifest, entities }, memo)].length

@@ -5,7 +5,7 @@ import { createTestService, type AskOptions, type TestService } from '../../supp
 /** spec/graphql.md 10.5: which rights and policies of reading a change needs. */
 
 const sql = `
-  comment on schema public is '@graphql({"upsert": {"enabled": true}, "nestedWrites": {"enabled": true}, "updates": {"enabled": true}})';
+  comment on schema public is '@graphql({"introspection": true, "schemaReport": {"enabled": true}, "upsert": {"enabled": true}, "nestedWrites": {"enabled": true}, "updates": {"enabled": true}})';
   create table contact (
     id int generated always as identity primary key, mail text unique, body text, done bool not null default false
   );
@@ -14,11 +14,16 @@ const sql = `
   create table partly (id int generated always as identity primary key, open text, secret text);
   create table marked (id int primary key, body text, gone bool not null default false);
   comment on table marked is '@graphql({"softDelete": "gone"})';
+  create table letter (id int generated always as identity primary key, body text not null, sender text, read_at timestamptz);
+  create table note (id int primary key, letter_id int references letter, body text);
 
   grant usage on schema public to anon, authenticated;
   grant all on all tables in schema public to anon;
   revoke select on partly from anon;
   grant select (open) on partly to anon;
+  revoke all on letter, note from anon;
+  grant insert (body, sender) on letter to anon;
+  grant insert, update, delete on note to anon;
 
   alter table contact enable row level security;
   create policy add on contact for insert to anon with check (body is distinct from 'spam');
@@ -30,7 +35,7 @@ const sql = `
   create policy change on marked for update to anon using (true);
 `
 const reset = `
-  truncate contact, topic, reply, partly, marked restart identity;
+  truncate contact, topic, reply, partly, marked, letter, note restart identity;
   insert into marked values (1, 'a'), (2, 'b');
 `
 
@@ -144,4 +149,79 @@ it('reads only the columns that are selected, so that rights to single ones are 
     insertIntopartlyCollection: { affectedCount: 1, records: [{ open: 'o' }] },
   })
   expect(await refused(insert('records { nodeId }'))).toEqual(['permission denied for table partly'])
+})
+
+describe('a role that may insert into a table and read no column of it', () => {
+  const insert = (select: string, objects = '{body: "hello"}') =>
+    `insertIntoletterCollection(objects: [${objects}]) { ${select} }`
+  it('adds rows, and is answered how many', async () => {
+    expect(await ask(insert('__typename affectedCount', '{body: "one"}, {body: "two", sender: "me"}'))).toEqual({
+      insertIntoletterCollection: { __typename: 'letterInsertResponse', affectedCount: 2 },
+    })
+    expect(await rows('select id, body, sender from letter order by id')).toEqual([
+      { id: 1, body: 'one', sender: null },
+      { id: 2, body: 'two', sender: 'me' },
+    ])
+  })
+  it('is shown nothing else of the table', async () => {
+    const introspection = `{
+      letter: __type(name: "letter") { name }
+      note: __type(name: "noteUpdateInput") { name }
+      input: __type(name: "letterInsertInput") { inputFields { name } }
+      response: __type(name: "letterInsertResponse") { fields { name } }
+      schema: __schema { queryType { fields { name } } mutationType { fields { name } } types { name } }
+    }`
+    const shown = dataOf(await service.graphql(introspection, { role: 'anon' })) as unknown as {
+      readonly letter: unknown
+      readonly note: unknown
+      readonly input: unknown
+      readonly response: unknown
+      readonly schema: Record<
+        'queryType' | 'mutationType',
+        { readonly fields: readonly { readonly name: string }[] }
+      > & {
+        readonly types: readonly { readonly name: string }[]
+      }
+    }
+    expect(shown).toMatchObject({
+      letter: null,
+      note: null,
+      input: { inputFields: [{ name: 'body' }, { name: 'sender' }] },
+      response: { fields: [{ name: 'affectedCount' }] },
+    })
+    const about = (all: readonly { readonly name: string }[]) =>
+      all.map(({ name }) => name).filter((name) => /letter|note/iu.test(name))
+    expect(about(shown.schema.queryType.fields)).toEqual([])
+    expect(about(shown.schema.mutationType.fields)).toEqual(['insertIntoletterCollection', 'insertIntonoteCollection'])
+    expect(about(shown.schema.types)).toEqual([
+      'letterInsertInput',
+      'letterInsertResponse',
+      'noteInsertInput',
+      'noteInsertResponse',
+    ])
+  })
+  it.each(['records { __typename }', 'records { body }'])('is refused %s, which is no field', async (select) => {
+    expect(await refused(insert(select))).toEqual([expect.stringContaining(`Cannot query field "records"`)])
+    expect(await rows('select from letter')).toEqual([])
+  })
+  it('is held to the constraints of the table', async () => {
+    expect(await refused(insert('affectedCount', '{sender: "me"}'))).toEqual([expect.stringContaining('body')])
+  })
+  it('is said to insert in the schema report', async () => {
+    const { extensions } = await service.graphql('{ __typename }', { role: 'anon', extensions: { schemaReport: true } })
+    const { relations } = extensions?.['schemaReport'] as { relations: readonly { readonly object: string }[] }
+    expect(relations.find(({ object }) => object === 'table public.letter')).toMatchObject({
+      type: null,
+      inSchema: true,
+      message: 'anon inserts rows, and may read no column of it.',
+    })
+  })
+  it('sees it again once a column of it may be read', async () => {
+    await service.db.query('grant select (id) on letter to anon')
+    try {
+      expect(await ask(insert('records { id }'))).toEqual({ insertIntoletterCollection: { records: [{ id: 1 }] } })
+    } finally {
+      await service.db.query('revoke select (id) on letter from anon')
+    }
+  })
 })

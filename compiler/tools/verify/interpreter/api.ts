@@ -27,7 +27,7 @@ import {
 import { isName, lowerFirst } from './names.ts'
 import { addCall, addComputed, byName, isFieldName } from './function-fields.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
-import { addChanges, addCollected, addLookups, addRootFields } from './root-fields.ts'
+import { addChanges, addCollected, addInsert, addLookups, addRootFields } from './root-fields.ts'
 import { abstractTypes, interfacesOf } from './interfaces.ts'
 import { aggregatesOf, compareText, isOrderable, operatorsOf } from './types.ts'
 import {
@@ -87,12 +87,14 @@ export function apiOf(world: World, role: Role): Api {
 }
 
 function makeApi(world: World, role: Role): Api {
-  const exposed = exposedTables(world, role)
+  const { exposed, insertOnly } = tablesFor(world, role)
   const links = linksOf(world, role, exposed)
   const tables = exposed.map((sketch) => withoutHidden(world, apiTable(world, role, exposed, links, sketch)))
   const query = new Map<string, RootField>([['node', { kind: 'node' }]])
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
+  for (const sketch of insertOnly)
+    addInsert(mutation, { ...apiTable(world, role, exposed, links, sketch), fields: new Map() })
   for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
   for (const table of tables) {
     addLookups(world, query, table)
@@ -137,28 +139,28 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
   groupRelations: shown(world, table.type, table.groupRelations),
 })
 
+interface TablesFor {
+  readonly exposed: readonly TableSketch[]
+  /** Those that have an insert alone. */
+  readonly insertOnly: readonly TableSketch[]
+}
+
 /**
- * Relations that become types (spec/graphql.md 1.2); the first in byte order keeps a name that two want, built-in names
- * are never given (spec/graphql.md 2.4).
+ * Relations that a role has something of (spec/graphql.md 1.2); the first in byte order keeps a name that two want, those
+ * that it reads before others, built-in names are never given (spec/graphql.md 2.4).
  */
-function exposedTables(world: World, role: Role): readonly TableSketch[] {
+function tablesFor(world: World, role: Role): TablesFor {
   const taken = new Set(builtIn)
-  return [...world.tables]
-    .sort((a, b) => compareText(a.name, b.name))
-    .filter((table) => {
+  const all = [...world.tables].sort((a, b) => compareText(a.name, b.name))
+  const claim = (tables: readonly TableSketch[]): readonly TableSketch[] =>
+    tables.filter((table) => {
       const name = typeOf(world, table)
-      const { select } = grantsOf(table, role)
-      if (
-        !isName(name) ||
-        table.primaryKey.length === 0 ||
-        select.length === 0 ||
-        !seesMark(table, role) ||
-        taken.has(name)
-      )
-        return false
+      if (!isName(name) || table.primaryKey.length === 0 || taken.has(name)) return false
       taken.add(name)
       return true
     })
+  const isRead = (table: TableSketch): boolean => grantsOf(table, role).select.length > 0 && seesMark(table, role)
+  return { exposed: claim(all.filter(isRead)), insertOnly: claim(all.filter((table) => !isRead(table))) }
 }
 
 function apiTable(

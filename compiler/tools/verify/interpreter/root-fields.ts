@@ -8,15 +8,20 @@ import { hasAddition, type ColumnSketch, type World } from './world.ts'
 
 /** The fields of the root types that stand for tables. */
 
+const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
+  if (!fields.has(name)) fields.set(name, field)
+}
+
+export function addInsert(mutation: Map<string, RootField>, table: ApiTable): void {
+  if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
+}
+
 export function addRootFields(query: Map<string, RootField>, mutation: Map<string, RootField>, table: ApiTable): void {
-  const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
-    if (!fields.has(name)) fields.set(name, field)
-  }
   const base = lowerFirst(table.type)
   const isRooted = table.sketch.unrooted !== true
   if (isRooted) put(query, `${base}Collection`, { kind: 'collection', table })
   if (isRooted && table.keyArguments !== null) put(query, `${base}ByPk`, { kind: 'byKey', table })
-  if (table.inserts.size > 0) put(mutation, `insertInto${table.type}Collection`, { kind: 'insert', table })
+  addInsert(mutation, table)
   if (table.updates.size > 0) put(mutation, `update${table.type}Collection`, { kind: 'update', table })
   if (mayDelete(table)) put(mutation, `deleteFrom${table.type}Collection`, { kind: 'delete', table })
 }

@@ -4,12 +4,11 @@ import type { ColumnSketch, Value } from '../interpreter/world.ts'
 import { drawDeleted } from './deleted.ts'
 import { drawCall } from './function-call.ts'
 import { drawChanges } from './changes.ts'
-
 import { drawFilter } from './filter.ts'
 import { absent, place, type Branch, type Tree } from './input.ts'
-import { withKey, drawnRow, keyValues } from './key-arguments.ts'
+import { withKey, drawnRow, keyValues, type SketchRow } from './key-arguments.ts'
 import { drawNested, rootSpot, type Drawing } from './nested.ts'
-import { drawRelated, type RelatedDrawing, type SketchRow } from './related-changes.ts'
+import { drawRelated, type RelatedDrawing } from './related-changes.ts'
 import { columnValue, inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawRow, printArguments } from './selection.ts'
 
@@ -34,6 +33,11 @@ export function drawWrite(scene: Scene, field: RootField): string {
   if (field.kind !== 'insert') {
     if (!draw.chance(15)) args.set('filter', drawFilter(scene, field.table, 1))
     if (!draw.chance(15)) args.set('atMost', place(scene, 'Int!', draw.pick([10, 1, 2, 0, 100])))
+  }
+  // A role that only inserts has no records.
+  if (field.table.fields.size === 0) {
+    scene.tell('insert: of a role that reads nothing')
+    return `${printArguments(args)} { ${draw.pick(['affectedCount', '__typename'])} }`
   }
   const records = `records { ${drawRow(scene, field.table, draw.pick([0, 1, 2]))} }`
   const members = draw.pick([
