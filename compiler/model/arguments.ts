@@ -1,7 +1,8 @@
 import type { ArgumentFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/types.ts'
-import { readDefaults } from './defaults.ts'
+import { readDefaults, requiredArgument } from './defaults.ts'
 import { argumentField, isValidName } from './names.ts'
+import { overloadsOf } from './overloads.ts'
 import type { ResultContext } from './results.ts'
 import { additionsOfFunction, isPlainOrList, typeFacts } from './scalars.ts'
 import { inflects } from './scope.ts'
@@ -18,21 +19,30 @@ export type Arguments =
  * The arguments of a function (spec/graphql.md 9.2) from a place on: a row that stands before them is not asked for.
  * Those without a name are called by their place (`functionShapes`, spec/graphql.md 17); they, and what stands before
  * them, are passed by position (PostgreSQL manual 4.3.3).
+ *
+ * @param others the other functions of its schema and name
  */
-export function readArguments(context: ResultContext, fn: AnnotatedFunction, from: number): Arguments {
+export function readArguments(
+  context: ResultContext,
+  fn: AnnotatedFunction,
+  from: number,
+  others: readonly AnnotatedFunction[],
+): Arguments {
   const { scope, values } = context
   const asked = additionsOfFunction(scope, fn)
   const nameless = fn.args.findLastIndex((arg, index) => index >= from && arg.name === '')
   if (nameless >= 0 && !asked.functionShapes) return hidden('it has an argument without a name')
   const problem = argumentsProblem(context, fn, from)
   if (problem !== null) return hidden(problem)
+  const overloads = overloadsOf(fn, others, Math.max(from, nameless + 1))
+  if (overloads.meetAll) return hidden('a call with all of its arguments could mean another function of its name')
   const defaults = readDefaults(
     fn,
     fn.args.map((arg) => scope.types.get(arg.type)),
   )
   const all = fn.args.flatMap((arg, index) => {
     const value = values(arg.type, asked)
-    const given = defaults[index]
+    const given = overloads.meetWithout(index) ? requiredArgument : defaults[index]
     if (index < from || value === null || given === undefined) return []
     const base = { field: fieldOf(context, fn, index), ...(index <= nameless && { positional: true as const }) }
     const { required, literal, printed } = given

@@ -54,17 +54,22 @@ export function buildComputed(
   functions: readonly AnnotatedFunction[],
 ): WithDiagnostics<readonly Computed[]> {
   const variants = groupBy(functions, ({ schema, name }) => objectId(schema, name))
-  const isOverloaded = ({ schema, name }: AnnotatedFunction): boolean =>
-    (variants.get(objectId(schema, name))?.length ?? 0) > 1
-  return collectPresent(functions.map((fn) => buildOne(context, fn, functionId(fn, isOverloaded(fn)))))
+  const overloadsOf = (fn: AnnotatedFunction): readonly AnnotatedFunction[] =>
+    (variants.get(objectId(fn.schema, fn.name)) ?? []).filter((other) => other !== fn)
+  return collectPresent(functions.map((fn) => buildOne(context, fn, overloadsOf(fn))))
 }
 
-function buildOne(context: ResultContext, fn: AnnotatedFunction, id: ObjectId): WithDiagnostics<Computed | null> {
+function buildOne(
+  context: ResultContext,
+  fn: AnnotatedFunction,
+  overloads: readonly AnnotatedFunction[],
+): WithDiagnostics<Computed | null> {
+  const id = functionId(fn, overloads.length > 0)
   const judged = judge(context, fn)
   if (judged.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, judged.reason))
   if (judged.field === nodeIdField)
     return withDiagnostics(null, [nodeIdDiagnostic(nameFunction(fn), 'it is no field of the row')])
-  const args = readArguments(context, fn, 1)
+  const args = readArguments(context, fn, 1, overloads)
   if (args.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, args.reason))
   const { result } = judged
   const problem = reservedProblem(context, result.facts, args)

@@ -19,10 +19,10 @@ export function readDefaults(
   const all = defaults === null ? [] : expressionsIn(defaults)
   const printed = all.length === defaultCount ? all : []
   const first = types.length - defaultCount
-  return types.map((type, index) => (index < first ? isRequired : readDefault(printed[index - first], type)))
+  return types.map((type, index) => (index < first ? requiredArgument : readDefault(printed[index - first], type)))
 }
 
-const isRequired: Default = { required: true, literal: null }
+export const requiredArgument: Default = { required: true, literal: null }
 
 /** A constant, a quoted name or any other character. */
 const token = /E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[^]/gu

@@ -46,7 +46,8 @@ const notOfRoot: WithDiagnostics<null> = withDiagnostics(null)
 function rootFunction({ fn, row }: PlacedFunction, scope: RootScope): WithDiagnostics<RootFunction | null> {
   const context = resultContext(scope)
   if (row !== undefined || isTrigger(context, fn)) return notOfRoot
-  return buildFunction(context, fn, (scope.namesakes.get(fn.name)?.length ?? 0) > 1)
+  const others = (scope.namesakes.get(fn.name) ?? []).flatMap((one) => (one.fn === fn ? [] : [one.fn]))
+  return buildFunction(context, fn, others)
 }
 
 const isTrigger = ({ scope }: ResultContext, fn: AnnotatedFunction): boolean =>
@@ -55,9 +56,11 @@ const isTrigger = ({ scope }: ResultContext, fn: AnnotatedFunction): boolean =>
 function buildFunction(
   context: ResultContext,
   fn: AnnotatedFunction,
-  overloaded: boolean,
+  namesakes: readonly AnnotatedFunction[],
 ): WithDiagnostics<RootFunction | null> {
-  const args = readArguments(context, fn, 0)
+  const overloaded = namesakes.length > 0
+  const overloads = namesakes.filter(({ schema }) => schema === fn.schema)
+  const args = readArguments(context, fn, 0, overloads)
   const judged = judgeRoot(context, fn, args, overloaded)
   if (judged.kind === 'hidden') return withDiagnostics(null, hiddenDiagnostics(fn, judged.reason))
   const id = functionId(fn, overloaded)
