@@ -219,8 +219,9 @@ export function createNames(
   }
   const owners = ownersAmong(entities, alone, contested)
 
-  const isFreeOfOthers = (name: string): boolean =>
-    isSpellable(name) && !reserved.names.has(name) && !others.has(name) && findPart(claims, name) === undefined
+  const isFreeOfRelations = (name: string): boolean =>
+    isSpellable(name) && !reserved.names.has(name) && findPart(claims, name) === undefined
+  const isFreeOfOthers = (name: string): boolean => !others.has(name) && isFreeOfRelations(name)
   const claimOthers = (types: readonly (readonly [name: string, type: ValuePart | EntityPart])[]): boolean => {
     const isFree = types.every(([name]) => isFreeOfOthers(name))
     for (const [name, type] of isFree ? types : []) others.set(name, type)
@@ -240,7 +241,7 @@ export function createNames(
   for (const entity of manifest.interfaces === true ? manifest.entities.filter(owns) : [])
     for (const name of (entity.collections ?? []).filter(ownsInterface)) claimOthers(collectionTypes(name))
   const inserted = insertOnly.filter(
-    (entity) => isKeyed(entity) && isSpellable(entity.name) && claimOthers(insertTypes(entity)),
+    (entity) => isKeyed(entity) && isFreeOfRelations(entity.name) && claimOthers(insertTypes(entity)),
   )
 
   return {

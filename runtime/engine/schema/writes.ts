@@ -62,7 +62,9 @@ export const makeResponse =
     })
 
 export const insertMakers = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
-  visible.insertable(entity).length === 0 ? [] : [[rootField('insert', entity.name), () => insertField(entity, types)]]
+  visible.insertable(entity).length === 0
+    ? []
+    : [[rootField('insert', entity.name), () => insertField(visible, entity, types)]]
 
 /** The mutations of one relation, as far as the role's privileges go. */
 export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers {
@@ -89,8 +91,11 @@ const response = (
   types: SchemaTypes,
 ): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
 
-function insertField(entity: EntityFacts, types: SchemaTypes): SchemaField {
-  const onConflict = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
+function insertField(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField {
+  // Rows that are there already are read.
+  const onConflict = visible.isExposed(entity)
+    ? (types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined)
+    : undefined
   return field(response(entity, 'insertResponse', types), { kind: 'insert', entity }, `Adds rows to ${entity.name}.`, {
     objects: {
       type: nonNull(new GraphQLList(nonNull(input(entity, types)))),

@@ -60,7 +60,7 @@ function ownersOf(drawn: readonly Drawn[]): Owners {
     }
   const inserts = drawn.map((one) => {
     const types = [`${one.name}InsertInput`, `${one.name}InsertResponse`]
-    const isFree = isInsertOnly(one) && one.keyed && !types.some((type) => taken.has(type))
+    const isFree = isInsertOnly(one) && one.keyed && ![one.name, ...types].some((type) => taken.has(type))
     for (const type of isFree ? types : []) taken.add(type)
     return isFree
   })

@@ -24,6 +24,12 @@ const sql = `
   revoke all on letter, note from anon;
   grant insert (body, sender) on letter to anon;
   grant insert, update, delete on note to anon;
+  create table "Node" (id int primary key);
+  create table kept (id int primary key, gone bool not null default false);
+  comment on table kept is '@graphql({"softDelete": "gone"})';
+  revoke all on "Node", kept from anon;
+  grant insert on "Node", kept to anon;
+  grant select (id) on kept to anon;
 
   alter table contact enable row level security;
   create policy add on contact for insert to anon with check (body is distinct from 'spam');
@@ -35,7 +41,7 @@ const sql = `
   create policy change on marked for update to anon using (true);
 `
 const reset = `
-  truncate contact, topic, reply, partly, marked, letter, note restart identity;
+  truncate contact, topic, reply, partly, marked, letter, note, kept restart identity;
   insert into marked values (1, 'a'), (2, 'b');
 `
 
@@ -198,6 +204,18 @@ describe('a role that may insert into a table and read no column of it', () => {
       'letterInsertResponse',
       'noteInsertInput',
       'noteInsertResponse',
+    ])
+  })
+  it('takes nothing that reads rows, where the role may not read what marks deleted ones', async () => {
+    expect(await ask('insertIntokeptCollection(objects: [{id: 1}]) { affectedCount }')).toEqual({
+      insertIntokeptCollection: { affectedCount: 1 },
+    })
+    const upsert = 'insertIntokeptCollection(objects: [{id: 1}], onConflict: {constraint: kept_pkey}) { affectedCount }'
+    expect(await refused(upsert)).toEqual([expect.stringContaining('onConflict')])
+  })
+  it('has no insert into a table whose name is a built-in type', async () => {
+    expect(await refused('insertIntoNodeCollection(objects: [{id: 1}]) { affectedCount }')).toEqual([
+      expect.stringContaining('insertIntoNodeCollection'),
     ])
   })
   it.each(['records { __typename }', 'records { body }'])('is refused %s, which is no field', async (select) => {

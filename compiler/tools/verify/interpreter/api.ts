@@ -93,8 +93,10 @@ function makeApi(world: World, role: Role): Api {
   const query = new Map<string, RootField>([['node', { kind: 'node' }]])
   const mutation = new Map<string, RootField>()
   for (const table of tables) addRootFields(query, mutation, table)
-  for (const sketch of insertOnly)
-    addInsert(mutation, { ...apiTable(world, role, exposed, links, sketch), fields: new Map() })
+  for (const sketch of insertOnly) {
+    const table = apiTable(world, role, exposed, links, sketch)
+    addInsert(mutation, { ...table, fields: new Map(), conflicts: new Map() })
+  }
   for (const fn of byName(world.functions)) addCall(world, role, exposed, fn.volatile ? mutation : query, fn)
   for (const table of tables) {
     addLookups(world, query, table)
