@@ -8,6 +8,7 @@ import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
 import type { RunExchange } from './contract/execution.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { openServerPool, type ServerDatabase } from './database.ts'
+import { createProjectKeysReader } from './db/connect/project-keys.ts'
 import { logOutages } from './db/failures/outages.ts'
 import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
@@ -27,8 +28,9 @@ import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
 import { createTokenVerifier } from './identity/jwt.ts'
+import { createKnownKeys, type KnownKeys } from './identity/revoked-keys.ts'
 import { previousSecretOf } from './settings/rotation.ts'
-import { projectKeys } from './identity/keys.ts'
+import { goodKey, keysOf, type ListedKey } from './identity/keys.ts'
 import { reasonOf } from './db/failures/reason.ts'
 import { Hopeless, pauseMs, retries, retry } from './lib/retry.ts'
 import { within } from './lib/within.ts'
@@ -96,7 +98,13 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const pooler = createPoolerCheck(parts.settings, parts.database.pooler, parts.log)
   const fault = (): string | null =>
     pooler.fault() ?? shards.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? [])
-  const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, fault, ownUrl)
+  const keys = createKnownKeys({
+    read: createProjectKeysReader(parts.database.query),
+    now: Date.now,
+    unknown: () => new HttpFailure('UNAVAILABLE'),
+    reading: 'ahead',
+  })
+  const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, keys, fault, ownUrl)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   let upgraded: Promise<void> = Promise.resolve()
@@ -107,6 +115,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     start: async (signal) => {
       // Checked now, so that the log reports it early; the warm-up reports an outage.
       auth.state().catch(() => undefined)
+      keys.look().catch(() => undefined)
       const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
       serveFrom(revision)
@@ -121,6 +130,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     },
     stop: async () => {
       shards.stop()
+      keys.stop()
       live.stop()
       await stop(app, servers, parts, closeAuth, live)
       metricsServer?.close()
@@ -261,12 +271,15 @@ function assemble(
   observers: Observers,
   watched: WatchedSource,
   auth: OpenAuth,
+  projectKeys: KnownKeys,
   fault: () => string | null,
   listeningUrl: () => string,
 ): Assembled {
   let service: GraphqlService | null = null
   const previous = previousSecretOf(settings)
-  const believing = { secret: settings.jwtSecret, previous, now: Date.now, keys: auth.keys, believed: auth.believed }
+  const { keys, believed } = auth
+  const { isRevoked } = projectKeys
+  const believing = { secret: settings.jwtSecret, previous, now: Date.now, keys, isRevoked, believed }
   const verify = createTokenVerifier(believing)
   const { trustedIssuers } = settings
   // Auth believes its own tokens alone: those of others name other people.
@@ -331,7 +344,7 @@ function assemble(
       schemas: settings.schemas,
       asCaller: database.run,
       wrote: replicas?.wrote,
-      project: () => projectOf(settings, listeningUrl()),
+      project: () => projectOf(settings, projectKeys.listed(), listeningUrl()),
       prepare: () => migrateAuth({ url: authMakerUrl(settings) }),
       describe: async (role) => {
         if (service === null) throw new HttpFailure('UNAVAILABLE')
@@ -372,9 +385,9 @@ function rateLimitOf({ rateLimit }: Settings, siblings: Siblings | undefined): R
   return siblings === undefined ? limit : shareRateLimit(limit, siblings)
 }
 
-const projectOf = (settings: ServerSettings, listeningUrl: string): ProjectAnswer => ({
+const projectOf = (settings: ServerSettings, listed: readonly ListedKey[], listeningUrl: string): ProjectAnswer => ({
   url: addressOf(settings, listeningUrl),
-  anon_key: projectKeys(settings.jwtSecret).anon,
+  anon_key: goodKey(keysOf(settings.jwtSecret, listed), 'anon') ?? '',
   mails: settings.smtpUrl === null ? 'kept' : 'sent',
 })
 

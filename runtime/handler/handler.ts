@@ -8,9 +8,11 @@ import { failureOf, httpErrors, identify } from '../graphql/http/who-asks.ts'
 import type { GraphqlRequest } from '../graphql/protocol/types.ts'
 import { failureTable, HttpFailure, statusHeaders } from '../http/failures.ts'
 import { bodyBytes } from '../http/long-body.ts'
+import { createProjectKeysReader } from '../db/connect/project-keys.ts'
 import { createAuthenticate } from '../identity/caller.ts'
 import { createIssuers, type TrustedIssuer } from '../identity/issuers.ts'
 import { createTokenVerifier } from '../identity/jwt.ts'
+import { createKnownKeys } from '../identity/revoked-keys.ts'
 import type { PreviousSecret } from '../identity/previous-secret.ts'
 import { Hopeless } from '../lib/retry.ts'
 import { documentsOf, readArtifact, type DocumentTexts } from './artifacts.ts'
@@ -82,11 +84,18 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
     alone,
   })
   const service = createCompiledService({ database, source }, readArtifact(artifacts), null, { alone })
-  const verify = createTokenVerifier({ secret, previous, now: Date.now })
+  const { isRevoked } = createKnownKeys({
+    read: createProjectKeysReader(database.query),
+    now: Date.now,
+    unknown: () => new HttpFailure('UNAVAILABLE'),
+    reading: alone ? 'alone' : 'shared',
+  })
+  const believing = { secret, previous, now: Date.now, isRevoked }
+  const verify = createTokenVerifier(believing)
   const verifyBearer =
     trustedIssuers === undefined
       ? verify
-      : createTokenVerifier({ secret, previous, now: Date.now, issuers: createIssuers(trustedIssuers) })
+      : createTokenVerifier({ ...believing, issuers: createIssuers(trustedIssuers) })
   const authenticate = createAuthenticate(verify, verifyBearer)
 
   const answer = async (request: Request): Promise<Response> => {

@@ -3,6 +3,7 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } fr
 import type { Caller } from '../contract/execution.ts'
 import { createTryingLru } from '../lib/lru.ts'
 import { once } from '../lib/once.ts'
+import { sha256Hex } from '../lib/sha256.ts'
 import type { ForeignIssuers } from './issuers.ts'
 import type { KeySet, SigningKey } from './key-set.ts'
 import type { PreviousSecret } from './previous-secret.ts'
@@ -17,6 +18,9 @@ export type TokenVerdict =
 /** At once for a token that was believed before. */
 export type VerifyToken = (token: string) => TokenVerdict | Promise<TokenVerdict>
 
+/** At once where it is known. */
+export type IsRevoked = (id: string) => boolean | Promise<boolean>
+
 export interface VerifierOptions {
   readonly secret: string
   /** Null or left out: the secret was never another one. */
@@ -25,6 +29,8 @@ export interface VerifierOptions {
   readonly now: () => number
   /** The public keys beside the secret, as they are now; asked for tokens only that name a key. */
   readonly keys?: () => Promise<KeySet>
+  /** Whether the key of an id was revoked. Left out: none ever is. */
+  readonly isRevoked?: IsRevoked
   /** Other issuers whose tokens are believed too; left out: none. */
   readonly issuers?: ForeignIssuers
   /** Is given the caller of each token of our own when it is first believed here. Left out: nobody asks. */
@@ -52,9 +58,9 @@ const never = 8_640_000_000_000
  * they cannot fill the memory.
  */
 export function createTokenVerifier(options: VerifierOptions): VerifyToken {
-  const { secret, previous = null, now, keys, issuers, believed: tell } = options
-  const own = once(() => verificationKey(secret))
-  const earlier = previous === null ? null : once(() => verificationKey(previous.secret))
+  const { secret, previous = null, now, keys, issuers, isRevoked, believed: tell } = options
+  const own = secretKey(secret)
+  const earlier = previous === null ? null : secretKey(previous.secret)
   const verifyOwn = async (token: string, set: KeySet | null, date: Date): Promise<BelievedToken | Refused> => {
     const verified = await verifyToken(token, own, set, date)
     if (previous === null || earlier === null || set !== null || date.getTime() >= previous.until) return verified
@@ -72,18 +78,24 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
   const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {
     const foreign = issuers !== undefined && token.length <= longestToken && issuers.claims(token) ? issuers : null
     const set = foreign === null && namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
-    if (isGood(known, set)) return known.verdict
+    if (isGood(known, set)) return judged(known)
     if (known !== undefined) believed.delete(signatureOf(token))
     const date = new Date(now())
     const verified = foreign === null ? await verifyOwn(token, set, date) : await verifyForeign(token, foreign, date)
     if (verified.kind === 'refused') return verified
     believed.set(signatureOf(token), verified)
     if (foreign === null) tell?.(verified.verdict.caller)
-    return verified.verdict
+    return judged(verified)
+  }
+  const judged = ({ keyId, verdict }: BelievedToken): TokenVerdict | Promise<TokenVerdict> => {
+    const revoked = keyId !== null && isRevoked !== undefined && isRevoked(keyId)
+    // Its holder learns no more than that it is a wrong one.
+    const judge = (is: boolean): TokenVerdict => (is ? refused('signature') : verdict)
+    return typeof revoked === 'boolean' ? judge(revoked) : revoked.then(judge)
   }
   return (token) => {
     const known = recall(token)
-    return isGood(known, null) ? known.verdict : look(token, known)
+    return isGood(known, null) ? judged(known) : look(token, known)
   }
 }
 
@@ -93,7 +105,17 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
  */
 export function signToken(claims: Readonly<Record<string, unknown>>, secret: string): string {
   const text = `${base64url({ alg: algorithm, typ: 'JWT' })}.${base64url(claims)}`
-  return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`
+  return `${text}.${hmacOf(text, secret).toString('base64url')}`
+}
+
+const hmacOf = (text: string, secret: string): Buffer => createHmac('sha256', secret).update(text).digest()
+
+/**
+ * The id of a key without `jti` (spec/auth.md 2.1). It is made of the HMAC, and not of the signature as it is written: in
+ * base64url several texts stand for the same bytes.
+ */
+export function derivedKeyId(token: string, secret: string): string {
+  return sha256Hex(hmacOf(token.slice(0, token.lastIndexOf('.')), secret)).slice(0, 16)
 }
 
 function base64url(value: object): string {
@@ -120,6 +142,8 @@ interface BelievedToken {
   readonly set: KeySet | null
   readonly notBefore: number
   readonly expires: number
+  /** By which it can be revoked; null: it cannot. */
+  readonly keyId: string | null
 }
 
 type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
@@ -144,6 +168,14 @@ async function verificationKey(secret: string): Promise<VerificationKey> {
   return { key, algorithm }
 }
 
+/** A secret, and what tokens are verified with by it. */
+interface SecretKey {
+  readonly secret: string
+  readonly key: () => Promise<VerificationKey>
+}
+
+const secretKey = (secret: string): SecretKey => ({ secret, key: once(() => verificationKey(secret)) })
+
 /** True for a token whose header names a key; an accepted token is not read again. */
 function namesKey(known: BelievedToken | undefined, token: string): boolean {
   if (known !== undefined) return known.set !== null
@@ -161,13 +193,13 @@ function kidOf(token: string): string | undefined {
 
 async function verifyToken(
   token: string,
-  own: () => Promise<VerificationKey>,
+  own: SecretKey,
   set: KeySet | null,
   currentDate: Date,
 ): Promise<BelievedToken | Refused> {
   // jose overlooks white space in signatures.
   if (token.length > longestToken || /\s/.test(token)) return refused('malformed')
-  const key = set === null ? await own() : set.public.get(String(kidOf(token)))
+  const key = set === null ? await own.key() : set.public.get(String(kidOf(token)))
   if (key === undefined) return refused('signature')
   try {
     const options = { algorithms: [key.algorithm], currentDate, clockTolerance: skew }
@@ -179,11 +211,16 @@ async function verifyToken(
     if (claims === null || !isRoleName(role)) return refused('malformed')
     const user = userOf(payload)
     const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
-    return { kind: 'believed', token, verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires }
+    const keyId = keyIdOf(payload, () => (set === null ? derivedKeyId(token, own.secret) : null))
+    return { kind: 'believed', token, verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires, keyId }
   } catch (error) {
     return refused(faultOf(error))
   }
 }
+
+/** Tokens of people end with their sessions, unless whoever signed them gave them an id. */
+const keyIdOf = ({ jti = '', sub = '' }: JWTPayload, derived: () => string | null): string | null =>
+  jti === '' ? (sub === '' ? derived() : null) : jti
 
 /** Keys of other issuers are changed and withdrawn there, so that belief in them ends after a while. */
 const foreignSeconds = 600
@@ -204,7 +241,7 @@ async function verifyForeign(
     const user = sub === undefined ? null : `${iss} ${sub}`
     const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
     const expires = Math.min(exp, seconds + foreignSeconds)
-    return { kind: 'believed', token, verdict, set: null, notBefore: nbf - skew, expires }
+    return { kind: 'believed', token, verdict, set: null, notBefore: nbf - skew, expires, keyId: null }
   } catch (error) {
     return refused(faultOf(error))
   }

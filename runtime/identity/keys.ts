@@ -1,22 +1,60 @@
-import { signToken } from './jwt.ts'
+import { derivedKeyId, signToken } from './jwt.ts'
 
 /** The role of the key that no browser may hold: its holder is the project's owner. */
 export const ownerRole = 'service_role'
 
-/** The two keys of a project: what a browser may hold, and what only a server may. */
+/** Roles of project keys: what a browser may hold, and what only a server may. */
+export const keyRoles = ['anon', ownerRole] as const
+
+export type KeyRole = (typeof keyRoles)[number]
+
+/** The two keys that every secret has. */
 export interface ProjectKeys {
   readonly anon: string
   readonly serviceRole: string
 }
 
 /**
- * Makes the keys of a secret: tokens with a role and no person. They carry no time of issue and no expiry, so one
- * secret gives the same keys each time; to withdraw them, change the secret.
+ * Makes the first keys of a secret: tokens with a role and no person. They carry no time of issue and no expiry, so one
+ * secret gives the same keys each time.
  */
 export function projectKeys(secret: string): ProjectKeys {
-  return { anon: signKey('anon', secret), serviceRole: signKey(ownerRole, secret) }
+  return { anon: signKey({ role: 'anon' }, secret), serviceRole: signKey({ role: ownerRole }, secret) }
 }
 
-function signKey(role: string, secret: string): string {
-  return signToken({ iss: 'catalograph', role }, secret)
+/** A key as the database knows it: what it was signed with is not there. */
+export interface ListedKey {
+  readonly id: string
+  readonly role: string
+  /** ISO 8601; null: it was not added, but came of the secret alone or was signed elsewhere. */
+  readonly addedAt: string | null
+  /** ISO 8601; null: it is good. */
+  readonly revokedAt: string | null
+}
+
+export interface ProjectKey extends ListedKey {
+  readonly token: string
+}
+
+/** The keys of a secret: its first ones, and those that were added, which it signs again whenever they are asked for. */
+export function keysOf(secret: string, listed: readonly ListedKey[]): readonly ProjectKey[] {
+  const first = keyRoles.map((role) => {
+    const token = signKey({ role }, secret)
+    const id = derivedKeyId(token, secret)
+    const revokedAt = listed.find((key) => key.id === id)?.revokedAt ?? null
+    return { id, role, addedAt: null, revokedAt, token }
+  })
+  const added = listed.filter(({ addedAt }) => addedAt !== null)
+  return [...first, ...added.map((key) => ({ ...key, token: addedKey(key.role, key.id, secret) }))]
+}
+
+/** The first key of a role that is good. */
+export const goodKey = (keys: readonly ProjectKey[], role: KeyRole): string | undefined =>
+  keys.find((key) => key.role === role && key.revokedAt === null)?.token
+
+/** A key that can be told from all others. */
+export const addedKey = (role: string, id: string, secret: string): string => signKey({ role, jti: id }, secret)
+
+function signKey(claims: Readonly<Record<string, string>>, secret: string): string {
+  return signToken({ iss: 'catalograph', ...claims }, secret)
 }

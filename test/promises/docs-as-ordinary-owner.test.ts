@@ -33,6 +33,8 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
   let owned: OwnedDatabase
   let folder: string
   let environment: Record<string, string>
+  /** Of the key that was made last. */
+  let keyId = ''
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'catalograph-walk-'))
     owned = await createOwnedDatabase(major)
@@ -69,11 +71,14 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
     } else if (words[2] === 'serve') {
       await served(async () => undefined)
     } else {
-      const args = words.slice(2).map((word) => word.replace('names.sql', join(folder, 'names.sql')))
+      const args = words
+        .slice(2)
+        .map((word) => word.replace('names.sql', join(folder, 'names.sql')).replace(/^ID$/, keyId))
       const { exitCode, printed, noted } = await runCommand(commands, args, { environment, input: inputOf(words) })
       // Before anything is prepared, doctor finds what is missing.
       const expected = words[2] === 'doctor' ? 1 : 0
       expect([words.join(' '), exitCode], `${printed}\n${noted}`).toEqual([words.join(' '), expected])
+      if (words[3] === 'add') keyId = printed.split(/\s+/)[2] ?? ''
     }
   }
 

@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { startEmbedded } from '../../../runtime/embedded-postgres/embedded.ts'
 import { createService } from '../../../runtime/graphql/serve.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { goodKey, keysOf, ownerRole, type KeyRole, type ProjectKeys } from '../../../runtime/identity/keys.ts'
 import { runServer } from '../../../runtime/main.ts'
+import { createProjectKeysReader } from '../../../runtime/db/connect/project-keys.ts'
+import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openServerDatabase } from '../../../runtime/database.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
 import type { Command, Terminal } from './command.ts'
@@ -65,10 +67,17 @@ async function serveEmbedded(
   const database = openServerDatabase(settings)
   const triggers = liveTriggersBy(adminUrl)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
-  const keys = projectKeys(jwtSecret)
+  const keys = await shownKeys(jwtSecret, adminUrl)
   const onReady = (url: string): void => {
     keepHeapSmall()
     terminal.print(renderWelcome({ url, keys, adminUrl }))
   }
   await runServer({ settings, database, source, createService, log, onReady, listensEarly: true, stopRequested })
+}
+
+/** Those that are good, or how to get one. */
+async function shownKeys(secret: string, adminUrl: string): Promise<ProjectKeys> {
+  const keys = keysOf(secret, await withSession({ url: adminUrl }, (query) => createProjectKeysReader(query)()))
+  const shown = (role: KeyRole): string => goodKey(keys, role) ?? `(revoked: npx catalograph keys add ${role})`
+  return { anon: shown('anon'), serviceRole: shown(ownerRole) }
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { compileCommand } from '../../../compiler/tools/cli/compile.ts'
+import { keysCommand } from '../../../compiler/tools/cli/keys.ts'
 import {
   createHandler,
   type DocumentTexts,
@@ -22,6 +23,7 @@ import { examplesIn, readPage } from '../../support/examples.ts'
 import { titled } from '../../support/programs.ts'
 import { poolers } from '../../support/poolers.ts'
 import { serveBuilt } from '../../support/served.ts'
+import { until } from '../../support/until.ts'
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
 const { anon } = projectKeys(jwtSecret)
@@ -236,6 +238,30 @@ describe('createHandler', () => {
     expect(opened).toBeGreaterThanOrEqual(before + 2)
   })
 
+  it('refuses a revoked key, and goes on with the others', async () => {
+    const keys = (...args: readonly string[]) =>
+      runCommand([keysCommand], ['keys', ...args], {
+        environment: { DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: jwtSecret },
+      })
+    const [, apikey = '', id = ''] = (await keys('add', 'anon')).printed.split(/ +/)
+    const asked = (by: Handler, key = apikey) => code(post(byHash(documents.mine, { n: 1 }), { apikey: key }), by)
+    expect(await asked(handler)).toEqual([200, undefined])
+    await keys('revoke', id)
+    await until(async () => (await asked(handler))[0] === 401)
+    expect(await asked(handler)).toEqual([401, 'KEY_INVALID'])
+    expect(await asked(handler, anon)).toEqual([200, undefined])
+    for (const keepsConnections of [true, false]) {
+      const later = open(artifacts, { keepsConnections })
+      expect(await asked(later)).toEqual([401, 'KEY_INVALID'])
+      expect(await asked(later, anon)).toEqual([200, undefined])
+      later.close()
+    }
+    const away = open(artifacts, { connect: () => connectTo('postgres://nobody@127.0.0.1:1/none') })
+    expect(await asked(away)).toEqual([503, 'UNAVAILABLE'])
+    expect(await code(post('{}', { apikey: 'none' }), away)).toEqual([401, 'KEY_INVALID'])
+    away.close()
+  })
+
   it('cancels in Postgres what a client asked that left, and lends the connection on', async () => {
     const one = open(artifacts, { connections: 1 })
     await told(post(byHash(documents.mine, { n: 1 })), one)
@@ -305,7 +331,7 @@ describe('createHandler', () => {
     )
     expect(await code(post(byHash(documents.mine, { n: 1 })), open(changed))).toEqual([503, 'DOCUMENT_DAMAGED'])
     const away = open(artifacts, { connect: () => Promise.reject(new Error('no route to a secret host')) })
-    expect(await code(post(byHash(documents.mine, { n: 1 })), away)).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    expect(await code(post(byHash(documents.mine, { n: 1 })), away)).toEqual([503, 'UNAVAILABLE'])
     const other = await createDatabase({ prepare: true, sql: '' })
     try {
       const elsewhere = open(artifacts, { connect: () => connectTo(other.url) })

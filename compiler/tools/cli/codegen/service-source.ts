@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto'
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql'
-import { projectKeys } from '../../../../runtime/identity/keys.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { isJsonObject } from '../../../../runtime/lib/json-object.ts'
 import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
@@ -17,11 +17,11 @@ export interface ServiceCredentials {
 
 const answerWithinMs = 60_000
 
-/** With the project's secret any role can be asked for. */
-export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => ({
-  key: projectKeys(secret).anon,
-  token: signToken({ iss: 'catalograph', role }, secret),
-})
+/** With the project's secret any role can be asked for, by keys of its own: those of the project may be revoked. */
+export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => {
+  const sign = (of: string): string => signToken({ iss: 'catalograph', role: of, jti: randomUUID() }, secret)
+  return { key: sign('anon'), token: sign(role) }
+}
 
 /** A project key answers for its own role. Throws CommandFailure when that is another one. */
 export function credentialsOfKey(key: string, role: string): ServiceCredentials {

@@ -1,0 +1,73 @@
+import type { ListedKey } from '../../identity/keys.ts'
+import type { Query } from './session.ts'
+
+/** The table of the project's keys, which is made with the first key that is added or revoked. */
+
+const oid = `(select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'catalograph' and c.relname = 'project_keys')`
+
+/** ISO 8601. */
+const time = (column: string): string =>
+  `pg_catalog.to_char(${column} at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`
+
+const list = `select id, role, ${time('added_at')} as "addedAt", ${time('revoked_at')} as "revokedAt"
+  from catalograph.project_keys order by added_at nulls first, id`
+
+export type ReadProjectKeys = () => Promise<readonly ListedKey[]>
+
+/**
+ * Makes the reader. The catalogue is asked first, until it has said yes: a failing statement would be an error in the
+ * database's log. Rejects with DatabaseFailure, also where the table was dropped meanwhile.
+ */
+export function createProjectKeysReader(query: Query): ReadProjectKeys {
+  let isThere = false
+  return async () => {
+    isThere ||= (await query(`select from (select ${oid} as oid) t where t.oid is not null`)).rows.length > 0
+    return isThere ? (await query<ListedKey>(list)).rows : []
+  }
+}
+
+/** Everybody may read it: ids and dates are no secrets, and requests are served by a role without rights of its own. */
+const makeTable = `create table if not exists catalograph.project_keys (
+  id text primary key, role text not null, added_at timestamptz, revoked_at timestamptz)`
+
+/** To the owner of the schema, as all that lies in it (compiler/prepare/owners.ts). */
+const giveTable = `do $$ begin
+  execute (select pg_catalog.format('alter table catalograph.project_keys owner to %I', pg_catalog.pg_get_userbyid(n.nspowner))
+    from pg_catalog.pg_namespace n where n.nspname = 'catalograph');
+  grant select on catalograph.project_keys to public;
+end $$`
+
+async function ensureTable(query: Query): Promise<void> {
+  if ((await query(`select from (select ${oid} as oid) t where t.oid is null`)).rows.length === 0) return
+  await query(makeTable)
+  await query(giveTable)
+}
+
+const inTransaction = async (query: Query, work: () => Promise<void>): Promise<void> => {
+  await query('begin')
+  try {
+    await ensureTable(query)
+    await work()
+    await query('commit')
+  } catch (error) {
+    await query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+/** Rejects with DatabaseFailure, as revokeProjectKey does. */
+export const addProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' | 'role'>): Promise<void> =>
+  inTransaction(query, async () => {
+    await query('insert into catalograph.project_keys (id, role, added_at) values ($1, $2, now())', [id, role])
+  })
+
+/** For good; of a key that was revoked before, the date stays. */
+export const revokeProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' | 'role'>): Promise<void> =>
+  inTransaction(query, async () => {
+    await query(
+      `insert into catalograph.project_keys as k (id, role, revoked_at) values ($1, $2, now())
+      on conflict (id) do update set revoked_at = coalesce(k.revoked_at, excluded.revoked_at)`,
+      [id, role],
+    )
+  })

@@ -1,0 +1,83 @@
+import { singleFlight } from '../lib/single-flight.ts'
+import { within } from '../lib/within.ts'
+import type { ListedKey } from './keys.ts'
+import type { IsRevoked } from './jwt.ts'
+
+/** The keys of the project as this process knows them (spec/auth.md 2.1). */
+export interface KnownKeys {
+  /** Costs a look into a set while keys are used. Rejects with `unknown` while nothing could ever be read. */
+  readonly isRevoked: IsRevoked
+  /** As they were read last. */
+  readonly listed: () => readonly ListedKey[]
+  /** Reads them now. Rejects as `read` does. */
+  readonly look: () => Promise<void>
+  readonly stop: () => void
+}
+
+export interface KnownKeysOptions {
+  readonly read: () => Promise<readonly ListedKey[]>
+  /** The clock, in milliseconds. */
+  readonly now: () => number
+  /** What keeps a key from being judged before the first reading. */
+  readonly unknown: () => Error
+  readonly reading: Reading
+}
+
+/**
+ * `ahead`: beside the requests while there are any, so that none waits for it. `shared`: by the first request that finds them
+ * old, for all that come meanwhile. `alone`: where no request may wait for what another one began, and each reading takes
+ * a connection of its own, which is why it is rarer.
+ */
+type Reading = 'ahead' | 'shared' | 'alone'
+
+const keptMs: Readonly<Record<Reading, number>> = { ahead: 500, shared: 500, alone: 10_000 }
+/** Nobody asks any more: the next request looks for itself. */
+const idleTurns = 20
+/** A database that does not answer is waited for no longer. */
+const longestMs = 5_000
+
+export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOptions): KnownKeys {
+  let listed: readonly ListedKey[] = []
+  let revoked: ReadonlySet<string> | null = null
+  let lookedAt = -Infinity
+  let unused = 0
+  let timer: NodeJS.Timeout | null = null
+
+  const readOnce = async (): Promise<void> => {
+    // The clock is read before the rows are: a key that is revoked in between is seen the next time.
+    const began = now()
+    try {
+      listed = await read()
+      revoked = new Set(listed.filter(({ revokedAt }) => revokedAt !== null).map(({ id }) => id))
+    } finally {
+      lookedAt = began
+    }
+  }
+  const look = reading === 'alone' ? readOnce : singleFlight(readOnce)
+  const stop = (): void => {
+    if (timer !== null) clearInterval(timer)
+    timer = null
+  }
+  const turn = (): void => {
+    unused += 1
+    if (unused > idleTurns) stop()
+    // What was read last is better than no answer while the database is away.
+    else look().catch(() => undefined)
+  }
+  const lookFirst = async (id: string): Promise<boolean> => {
+    await within(longestMs, look()).catch(() => undefined)
+    if (revoked === null) throw unknown()
+    if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
+    return revoked.has(id)
+  }
+  return {
+    isRevoked: (id) => {
+      unused = 0
+      const isFresh = timer !== null || now() - lookedAt < keptMs[reading]
+      return revoked !== null && isFresh ? revoked.has(id) : lookFirst(id)
+    },
+    listed: () => listed,
+    look,
+    stop,
+  }
+}
