@@ -1,8 +1,8 @@
 /**
  * The least that Postgres has to do for each endpoint: one statement wherever one can do it, the rows and columns that
  * the answer is made of, the locks and conditions without which it would be unsafe, and the audit row that belongs to
- * the act. What our endpoints do beyond it (limits by address, tokens older than a second factor, marks of how an
- * address was proved, soft-deleted users) is left out.
+ * the act. What our endpoints do beyond it (limits by address, guesses of passwords, tokens older than a second factor,
+ * marks of how an address was proved, soft-deleted users) is left out.
  */
 
 const instance = `'00000000-0000-0000-0000-000000000000'`

@@ -34,6 +34,8 @@ export const retries = {
   accountLink: atOnce(3),
   /** A challenge in the same microsecond as another one. */
   challenge: atOnce(5),
+  /** A sign-in, while many others of the same account are compared. */
+  passwordGuess: { attempts: 8, firstMs: 100, longestMs: 800 },
   /** The triggers of a live relation, while others hold locks on it. */
   liveInstall: { attempts: 6, firstMs: 50, longestMs: 800 },
   /** The same, once a compile has gone on without them. */

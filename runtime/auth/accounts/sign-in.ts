@@ -5,6 +5,7 @@ import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
+import { addressHashOf } from './password-guesses.ts'
 import type { AuthTools } from './tools.ts'
 import type { AmrMethod, SessionJson, SignedSession, UserRef, UserRow } from '../protocol/types.ts'
 
@@ -25,6 +26,7 @@ export function newRefreshToken(): string {
 /** Begins a session of a user, inside a transaction. The user must not be closed out: banned, unconfirmed. */
 export async function startSession(
   run: RunStatement,
+  tools: AuthTools,
   { client }: Call,
   user: UserRef,
   way: SignInWay,
@@ -33,7 +35,8 @@ export async function startSession(
   const [id, refreshToken] = [randomUUID(), newRefreshToken()]
   const { userAgent, address } = client
   const { method, provider } = methodOf(way)
-  const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery }
+  const guessedAt = { addressHash: addressHashOf(tools, user), device: tools.deviceOf(client) }
+  const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery, ...guessedAt }
   const [, , found] = await Promise.all([
     insertSession(run, session),
     audit(run, { action: 'login', actor: user, address, traits: { provider } }),

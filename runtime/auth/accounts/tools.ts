@@ -20,6 +20,8 @@ export interface AuthTools {
   readonly throttle: Throttle
   /** What the device of a request is known again by. */
   readonly deviceOf: (client: Client) => Buffer
+  /** What guesses of an address, in lower case, are counted by. */
+  readonly addressHash: (email: string) => Buffer
   readonly providers: ProviderSet
   readonly proveFlow: ProveFlow
   /** The clock, in milliseconds since 1970. */

@@ -98,7 +98,7 @@ async function finish(
     link,
     then: async (run, user) => {
       await deleteFlow(run, flow.id)
-      return startSession(run, call, user, { provider })
+      return startSession(run, tools, call, user, { provider })
     },
   })
   return withTokens(destination, await sessionJson(tools, call, started), {

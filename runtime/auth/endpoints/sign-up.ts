@@ -4,7 +4,8 @@ import { confirmAddress, isTakenAddress, savingUser } from '../accounts/accounts
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
-import { refuse } from '../protocol/errors.ts'
+import { takeGuess } from '../accounts/password-guesses.ts'
+import { AuthFailure, refuse } from '../protocol/errors.ts'
 import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { checkNewPassword } from '../call/password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
@@ -69,8 +70,10 @@ async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promi
 
 /** One hash is made or compared for known and unknown addresses, each evenly, so that the time reveals nothing. */
 async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
-  const samePassword = await tools.passwords.compareEvenly(input.password, user.encrypted_password || null)
   const confirmed = user.email_confirmed_at !== null
+  const mayMatch = confirmed || !call.settings.autoconfirm || (await isGuessLeft(call, tools, input.email))
+  const right = await tools.passwords.compareEvenly(input.password, user.encrypted_password || null)
+  const samePassword = right && mayMatch
   if (call.settings.autoconfirm) {
     if (confirmed || !samePassword) throw refuse('user_already_exists')
     return json({ ...(await confirmKnown(call, tools, user)) })
@@ -78,6 +81,16 @@ async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: Us
   await setPasswordAmbiguous(tools.database.run, input.email, !confirmed && !samePassword)
   return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user)
 }
+
+/** A guess is taken where the answer shows whether the password is right (spec/auth.md 4.2). */
+const isGuessLeft = (call: Call, tools: AuthTools, email: string): Promise<boolean> =>
+  takeGuess(tools, call.client, email).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof AuthFailure && error.isAttempt) return false
+      throw error
+    },
+  )
 
 async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
   if (!call.settings.autoconfirm) {
@@ -88,7 +101,7 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
     const { email, data } = input
     const id = randomUUID()
     await insertAccount(run, { id, email, data, hash, token: '' }, call.settings)
-    return confirmAndSignIn(run, call, { id, email })
+    return confirmAndSignIn(run, tools, call, { id, email })
   })
   return json({ ...(await sessionJson(tools, call, started)) })
 }
@@ -100,17 +113,22 @@ async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promis
     const waits = present !== null && present.email_confirmed_at === null
     if (!waits || present.encrypted_password !== user.encrypted_password) throw refuse('user_already_exists')
     if (present.banned) throw refuse('user_banned', { status: 400 })
-    return confirmAndSignIn(run, call, present)
+    return confirmAndSignIn(run, tools, call, present)
   })
   return sessionJson(tools, call, started)
 }
 
-async function confirmAndSignIn(run: RunStatement, call: Call, user: UserRef): Promise<StartedSession> {
+async function confirmAndSignIn(
+  run: RunStatement,
+  tools: AuthTools,
+  call: Call,
+  user: UserRef,
+): Promise<StartedSession> {
   await Promise.all([
     confirmAddress(run, user, 'autoconfirm'),
     audit(run, { action: 'user_signedup', actor: user, address: call.client.address }),
   ])
-  return startSession(run, call, user, 'password')
+  return startSession(run, tools, call, user, 'password')
 }
 
 /** An account that was never confirmed gets another mail. */

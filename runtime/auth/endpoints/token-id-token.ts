@@ -36,7 +36,7 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
       link,
       then: async (run, user) => {
         if (claims['nonce'] === undefined) await spend(run, idToken, claims)
-        return startSession(run, call, user, { provider: name })
+        return startSession(run, tools, call, user, { provider: name })
       },
     },
   )

@@ -1,11 +1,12 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
+import { takeGuess } from '../accounts/password-guesses.ts'
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { normalEmail } from '../rules/email.ts'
 import { judgeStrength } from '../rules/password.ts'
 import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
-import { findUserByEmail, findLockedUser, replaceHash } from '../store/users.ts'
+import { findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { SessionJson, UserRow } from '../protocol/types.ts'
@@ -21,20 +22,26 @@ export async function passwordGrant(call: Call<typeof io.token>, tools: AuthTool
   if (!call.settings.email_enabled) {
     throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
   }
-  const user = await proveUser(tools, normalEmail(email), password)
-  const rehashed = await outdatedHash(tools, user, password)
-  const started = await tools.database.transaction((run) => signIn(run, call, user, rehashed))
-  return json({ ...withWeakness(await sessionJson(tools, call, started), password, call) })
+  const guess = await takeGuess(tools, call.client, normalEmail(email))
+  const { user } = guess
+  try {
+    const right = await tools.passwords.compare(password, user?.encrypted_password || null)
+    if (user !== null && right) return await enter(call, tools, user, password)
+  } catch (error) {
+    // It was right, or was not compared.
+    await guess.giveBack().catch(() => undefined)
+    throw error
+  }
+  throw refuse('invalid_credentials')
 }
 
-/** The user whose password it is. Only a caller with the right password learns that the account is closed. */
-async function proveUser({ database, passwords }: AuthTools, email: string, password: string): Promise<UserRow> {
-  const user = await findUserByEmail(database.run, email)
-  const right = await passwords.compare(password, user?.encrypted_password || null)
-  if (user === null || !right) throw refuse('invalid_credentials')
+/** Only a caller with the right password learns that the account is closed. */
+async function enter(call: Call, tools: AuthTools, user: UserRow, password: string): Promise<Outcome> {
   if (user.banned) throw refuse('user_banned', { status: 400 })
   if (user.email_confirmed_at === null) throw refuse('email_not_confirmed')
-  return user
+  const rehashed = await outdatedHash(tools, user, password)
+  const started = await tools.database.transaction((run) => signIn(run, tools, call, user, rehashed))
+  return json({ ...withWeakness(await sessionJson(tools, call, started), password, call) })
 }
 
 interface Rehashed {
@@ -50,6 +57,7 @@ async function outdatedHash({ passwords }: AuthTools, user: UserRow, password: s
 /** The password was compared before the user was locked: it has to be the same still. */
 async function signIn(
   run: RunStatement,
+  tools: AuthTools,
   call: Call,
   user: UserRow,
   rehashed: Rehashed | null,
@@ -59,7 +67,7 @@ async function signIn(
   if (present.banned) throw refuse('user_banned', { status: 400 })
   if (rehashed !== null) await replaceHash(run, user.id, rehashed.old, rehashed.hash)
   if (present.identities.length === 0) await addIdentity(run, present)
-  return startSession(run, call, present, 'password')
+  return startSession(run, tools, call, present, 'password')
 }
 
 /** Users that were written by hand often have none (spec/auth.md 13, restored data). */

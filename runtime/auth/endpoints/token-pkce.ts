@@ -21,7 +21,7 @@ export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): 
   if (code === '' || verifier === '') {
     throw refuse('validation_failed', 'invalid request: both auth code and code verifier should be non-empty')
   }
-  const ended = await tools.database.transaction((run) => exchange(run, call, code, verifier))
+  const ended = await tools.database.transaction((run) => exchange(run, tools, call, code, verifier))
   if (ended.kind === 'refused') throw ended.failure
   const { provider_access_token: token, provider_refresh_token: refreshToken } = ended.flow
   return json({
@@ -41,7 +41,13 @@ const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
 /** The flow survives a wrong verifier, since its owner may still come, but not an unlimited number of them. */
 const mostTries = 5
 
-async function exchange(run: RunStatement, call: Call, code: string, verifier: string): Promise<Ended> {
+async function exchange(
+  run: RunStatement,
+  tools: AuthTools,
+  call: Call,
+  code: string,
+  verifier: string,
+): Promise<Ended> {
   const userId = await findIssuedTo(run, code)
   if (userId !== null) await lockUser(run, userId)
   const flow = await lockIssuedFlow(run, code)
@@ -57,7 +63,7 @@ async function exchange(run: RunStatement, call: Call, code: string, verifier: s
   if (user.banned) return refused(refuse('user_banned'))
   const { authentication_method: method, provider_type: provider } = flow
   const way = method === 'oauth' ? { provider } : method
-  return { kind: 'session', flow, started: await startSession(run, call, user, way) }
+  return { kind: 'session', flow, started: await startSession(run, tools, call, user, way) }
 }
 
 function isProved({ code_challenge: challenge, code_challenge_method: method }: IssuedFlow, verifier: string): boolean {

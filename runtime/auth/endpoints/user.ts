@@ -1,5 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { checkAddressIsWon, endPending } from '../accounts/accounts.ts'
+import { addressHashOf, takeOwnGuess } from '../accounts/password-guesses.ts'
 import { lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
@@ -10,6 +11,7 @@ import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { checkNewPassword } from '../call/password-input.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
+import { beginAnew } from '../store/password-guesses.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
@@ -89,8 +91,8 @@ async function checkPasswordChange(tools: AuthTools, call: Updating, password: s
   const { settings, session } = call
   const isOld = session === null || session.age > freshSeconds
   const nonceToken = settings.password_reauthentication && isOld ? await checkNonce(tools, call) : null
-  if (settings.password_require_current && !(await isOfRecovery(tools, call))) await checkCurrentPassword(tools, call)
-  if (await tools.passwords.compare(password, call.user.encrypted_password || null)) throw refuse('same_password')
+  const asksCurrent = settings.password_require_current && !(await isOfRecovery(tools, call))
+  if (await isPresentPassword(tools, call, password, asksCurrent)) throw refuse('same_password')
   return { nonceToken }
 }
 
@@ -115,13 +117,27 @@ async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Pro
   return session !== null && (await isRecoverySession(database.run, session.id))
 }
 
-async function checkCurrentPassword({ passwords }: AuthTools, { body, user }: Updating): Promise<void> {
-  const { current_password: current = '' } = body
-  const stored = user.encrypted_password || null
+/**
+ * Whether the new password is the old one, once the caller has shown that, where it is asked for. The answer tells even
+ * a caller whose change fails later, so that each comparison is a guess until the change is made.
+ */
+async function isPresentPassword(
+  tools: AuthTools,
+  call: Updating,
+  password: string,
+  asksCurrent: boolean,
+): Promise<boolean> {
+  const { passwords } = tools
+  const { current_password: current = '' } = call.body
+  const stored = call.user.encrypted_password || null
   // Who has none yet cannot know it.
-  if (stored === null) return
-  if (current === '') throw refuse('current_password_required')
-  if (!(await passwords.compare(current, stored))) throw refuse('current_password_invalid')
+  if (stored === null) return passwords.compare(password, stored)
+  if (asksCurrent && current === '') throw refuse('current_password_required')
+  const giveBack = await takeOwnGuess(tools, call)
+  if (asksCurrent && !(await passwords.compare(current, stored))) throw refuse('current_password_invalid')
+  const isPresent = await passwords.compare(password, stored)
+  if (isPresent || asksCurrent) await giveBack()
+  return isPresent
 }
 
 interface NewPassword extends Proof {
@@ -130,16 +146,17 @@ interface NewPassword extends Proof {
 
 async function apply(call: Updating, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
   const { email } = change
-  if (email === null) return tools.database.transaction((run) => applyOwn(run, call, change, password))
+  if (email === null) return tools.database.transaction((run) => applyOwn(run, tools, call, change, password))
   const oneTime = steadyTokens(tools.oneTime)
   return tools.mailer.withMail(call.settings, async (run, send) => {
-    await applyOwn(run, call, change, password)
+    await applyOwn(run, tools, call, change, password)
     await changeEmail(run, send, call, oneTime, email)
   })
 }
 
 async function applyOwn(
   run: RunStatement,
+  tools: AuthTools,
   call: UserCall,
   change: Change,
   password: NewPassword | null,
@@ -149,7 +166,7 @@ async function applyOwn(
   const present = await lockCaller(run, call)
   checkRights(present, change)
   if (data !== null) checkMetadataChange(present.user, { user: data, app: null })
-  if (password !== null) await applyPassword(run, call, password)
+  if (password !== null) await applyPassword(run, tools, call, password)
   if (data === null) return
   await Promise.all([
     mergeUserMetadata(run, user.id, data),
@@ -160,6 +177,7 @@ async function applyOwn(
 /** A new password ends what the old one opened: every pending code and link, and every other session. */
 async function applyPassword(
   run: RunStatement,
+  tools: AuthTools,
   { user, session, client }: UserCall,
   { hash, nonceToken }: NewPassword,
 ): Promise<void> {
@@ -167,11 +185,13 @@ async function applyPassword(
     throw refuse('reauthentication_not_valid')
   }
   const { id, email } = user
+  const sessionId = session?.id ?? null
   const identity = { sub: id, email, email_verified: user.email_confirmed_at !== null, phone_verified: false }
   await Promise.all([
     setPasswordHash(run, id, hash),
     endPending(run, id),
-    deleteOtherSessions(run, id, session?.id ?? null),
+    beginAnew(run, { userId: id, addressHash: addressHashOf(tools, user), sessionId, device: tools.deviceOf(client) }),
+    deleteOtherSessions(run, id, sessionId),
     ensureEmailIdentity(run, id, identity, email !== null),
     audit(run, { action: 'user_updated_password', actor: user, address: client.address }),
   ])

@@ -1,5 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { endPending } from '../accounts/accounts.ts'
+import { refuseGuess } from '../accounts/password-guesses.ts'
 import { isLow, lockCaller, owesFactor } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -62,11 +63,11 @@ async function checkCode(tools: AuthTools, call: SessionCall, factor: FactorWith
   if (isGuessing && !(await guesses.takeSessionGuess(run, call.session.id))) {
     throw refuse('mfa_verification_rejected', 'Too many wrong codes in this session: sign in again')
   }
-  const taken = await guesses.takeGuess(run, factor.id, device)
-  if (taken?.granted !== true) throw refuse('over_request_rate_limit', { retryAfter: taken?.seconds ?? 60 })
+  const taken = await guesses.takeFactorGuess(run, device, factor.id)
+  if (taken?.granted !== true) throw refuseGuess(taken?.seconds ?? 60)
   const step = stepOfCode(factor.secret ?? '', code, tools.now())
   if (step === null) throw refuse('mfa_verification_failed')
-  await guesses.giveGuessBack(run, factor.id, device)
+  await guesses.giveFactorGuessBack(run, taken.known, factor.id)
   if (isGuessing) await guesses.giveSessionGuessBack(run, call.session.id)
   return step
 }

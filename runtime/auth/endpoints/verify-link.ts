@@ -48,7 +48,7 @@ async function follow(
     const accepted = await acceptToken(run, call, type, presented)
     if (!accepted.complete) return { kind: 'proceed' }
     if (isPkce) return { kind: 'code', code: await issueCode(run, accepted) }
-    const started = await startSession(run, call, accepted.user, 'otp', accepted.type === 'recovery')
+    const started = await startSession(run, tools, call, accepted.user, 'otp', accepted.type === 'recovery')
     return { kind: 'session', type: accepted.type, started }
   })
   switch (result.kind) {

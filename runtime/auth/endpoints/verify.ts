@@ -29,7 +29,7 @@ export async function verify(call: Call<typeof io.verify>, tools: AuthTools): Pr
   if (presented === null) throw refuse('otp_expired', input.kind === 'code' ? {} : linkExpired)
   const started = await tools.database.transaction(async (run) => {
     const { user, type, complete } = await acceptToken(run, call, input.type, presented)
-    return complete ? startSession(run, call, user, 'otp', type === 'recovery') : null
+    return complete ? startSession(run, tools, call, user, 'otp', type === 'recovery') : null
   })
   if (started === null) return json({ msg: proceedMessage, code: '200' })
   return json({ ...(await sessionJson(tools, call, started)) })

@@ -113,10 +113,12 @@ const uncounted: ReadonlySet<number> = new Set([401, 429])
 
 async function count({ tools, state }: Endpoints, route: Route, { client }: RawRequest, error: unknown): Promise<void> {
   const status = statusOf(error)
-  if (!route.counted || status < 400 || status >= 500 || uncounted.has(status)) return
+  if (!route.counted || status < 400 || status >= 500 || (uncounted.has(status) && !isAttempt(error))) return
   const now = await state()
   if (now.kind === 'enabled') await tools.throttle.failed(client.source, now.settings)
 }
+
+const isAttempt = (error: unknown): boolean => error instanceof AuthFailure && error.isAttempt
 
 /** 0: a failure of another kind, which counts against no client. */
 function statusOf(error: unknown): number {

@@ -16,6 +16,7 @@ import { mailRequestActs } from '../endpoints/mail-request-acts.ts'
 import { createMailRequests } from '../mails/mail-requests.ts'
 import { createMailer } from '../mails/create-mailer.ts'
 import { createSmtp, type MailServer } from '../mails/smtp.ts'
+import { createAddressHash } from '../secrets/address-hash.ts'
 import { createDeviceOf } from '../secrets/devices.ts'
 import { createOneTimeTokens } from '../secrets/one-time-tokens.ts'
 import { authOwner } from '../schema/auth-schema.ts'
@@ -121,6 +122,7 @@ function createTools({ database, whereReady, state }: Ground, options: OpenAuthO
     tokens: createAccessTokens(secret, now),
     oneTime: createOneTimeTokens(secret, { previous: options.previousSecret ?? null, now }),
     deviceOf: createDeviceOf(secret),
+    addressHash: createAddressHash(secret),
     mailer,
     mailRequests,
     throttle: createThrottle({ run: database.run, whereReady, now }),

@@ -107,6 +107,8 @@ export interface RefusalDetails {
   readonly weakReasons?: readonly string[]
   /** Seconds after which the same may be tried again. */
   readonly retryAfter?: number
+  /** A limit refused an attempt: it counts towards closing the source address all the same (spec/auth.md 10). */
+  readonly isAttempt?: true
   /** For the log, never for the client. */
   readonly cause?: unknown
 }
@@ -124,6 +126,7 @@ export class AuthFailure extends Error {
   readonly status: number
   readonly weakReasons: readonly string[] | null
   readonly retryAfter: number | null
+  readonly isAttempt: boolean
 
   constructor(code: AuthErrorCode, details: RefusalDetails) {
     super(details.message ?? authErrors[code].message, { cause: details.cause })
@@ -131,6 +134,7 @@ export class AuthFailure extends Error {
     this.status = details.status ?? authErrors[code].status
     this.weakReasons = details.weakReasons ?? null
     this.retryAfter = details.retryAfter ?? usualRetryAfter.get(this.status) ?? null
+    this.isAttempt = details.isAttempt === true
   }
 }
 

@@ -112,6 +112,23 @@ const factorGuesses: readonly string[] = [
   )`,
 ]
 
+/** Wrong passwords by a hash of the address, and the devices that signed in to an account (spec/auth.md 4.4). */
+const passwordGuesses: readonly string[] = [
+  `create table catalograph_auth.password_guesses (
+    address_hash bytea not null,
+    known boolean not null,
+    failures smallint not null,
+    last_at timestamptz not null,
+    primary key (address_hash, known)
+  )`,
+  `create table catalograph_auth.user_devices (
+    user_id uuid not null references auth.users (id) on delete cascade,
+    device bytea not null,
+    passed_at timestamptz not null default now(),
+    primary key (user_id, device)
+  )`,
+]
+
 /** Every step there is, in order. A step that was released is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
@@ -126,4 +143,5 @@ export const migrations: readonly Migration[] = [
   { version: 10, name: 'confirmations of changes', statements: changeConfirmations },
   { version: 11, name: 'used ID tokens', statements: usedIdTokens },
   { version: 12, name: 'guesses of factors', statements: factorGuesses },
+  { version: 13, name: 'guesses of passwords', statements: passwordGuesses },
 ]

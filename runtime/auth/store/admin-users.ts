@@ -117,6 +117,7 @@ export const deleteUserSoftly = defineAction<[id: string]>(
   factors as (delete from auth.mfa_factors where user_id = $1::uuid),
   tokens as (delete from auth.one_time_tokens where user_id = $1::uuid),
   codes as (delete from catalograph_auth.codes where user_id = $1::uuid),
+  devices as (delete from catalograph_auth.user_devices where user_id = $1::uuid),
   flows as (${flows}),
   identities as (
     update auth.identities set provider_id = ${hashed('provider_id')}, identity_data = '{}', updated_at = now()

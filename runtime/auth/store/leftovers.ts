@@ -23,6 +23,8 @@ const pagesAtOnce = 64
 /** Old enough for everybody who may still ask about it. */
 const old = `now() - interval '24 hours'`
 
+const lastYear = `now() - interval '1 year'`
+
 const isOlderBy = (time: string, parameter: string): string =>
   `${time} < ${old} - ${parameter}::float8 * interval '1 second'`
 
@@ -70,6 +72,16 @@ const walks: readonly Walk[] = [
   datedBy('catalograph_auth.mail_requests', 'created_at'),
   datedBy('catalograph_auth.used_id_tokens', 'expires_at'),
   datedBy('catalograph_auth.accepted_mails', 'accepted_at'),
+  // Known and unknown addresses alike, so that what is forgotten tells of neither.
+  {
+    table: 'catalograph_auth.password_guesses',
+    over: `t.last_at < case when (select reltuples from pg_catalog.pg_class
+        where oid = 'catalograph_auth.password_guesses'::regclass) > 1e6 then ${old} else ${lastYear} end`,
+  },
+  ...['catalograph_auth.user_devices', 'catalograph_auth.factor_devices'].map((table) => ({
+    table,
+    over: `t.passed_at < ${lastYear}`,
+  })),
 ]
 
 const page = (number: string): string => `pg_catalog.format('(%s,0)', ${number})::tid`

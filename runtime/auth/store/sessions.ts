@@ -14,9 +14,15 @@ export interface NewSession {
   readonly address: string | null
   /** The mail of a reset began it. */
   readonly isRecovery: boolean
+  /** What guesses of the user's address are counted by; null: there is none. */
+  readonly addressHash: Buffer | null
+  readonly device: Buffer
 }
 
-/** Begins a session at aal1 with its first refresh token; it is the user's last sign-in. */
+/**
+ * Begins a session at aal1 with its first refresh token; it is the user's last sign-in. Guesses of the password begin at
+ * zero, and the device is known from now on (spec/auth.md 4.4); of a guest, who has no address, nothing is kept.
+ */
 export const insertSession = defineAction<[session: NewSession]>(
   'auth.sessions.insert',
   `with session as (
@@ -30,9 +36,15 @@ export const insertSession = defineAction<[session: NewSession]>(
     select '${instanceId}', $6, $2::uuid::text, false, now(), now(), id from session
   ), recovery as (
     insert into catalograph_auth.recovery_sessions (session_id) select id from session where $7::boolean
+  ), counts as (
+    delete from catalograph_auth.password_guesses where address_hash = $8::bytea
+  ), device as (
+    insert into catalograph_auth.user_devices as d (user_id, device)
+    select $2::uuid, $9::bytea from session where $8::bytea is not null
+    on conflict (user_id, device) do update set passed_at = now() where d.passed_at < now() - interval '1 day'
   )
   update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
-  ({ id, userId, userAgent, address, method, refreshToken, isRecovery }) => [
+  ({ id, userId, userAgent, address, method, refreshToken, isRecovery, addressHash, device }) => [
     id,
     userId,
     userAgent,
@@ -40,6 +52,8 @@ export const insertSession = defineAction<[session: NewSession]>(
     method,
     refreshToken,
     isRecovery,
+    addressHash,
+    device,
   ],
 )
 

@@ -80,6 +80,31 @@ it('the log forgets what is older than the owner wants, and nothing where no age
   expect([before > 1, rows]).toEqual([true, [{ id }]])
 })
 
+it('counts of wrong passwords and devices are kept for a year, and counts for a day while there are too many', async () => {
+  const age = (by: string) =>
+    server.db.query(`update catalograph_auth.password_guesses set last_at = last_at - interval '${by}';
+      update catalograph_auth.user_devices set passed_at = passed_at - interval '${by}'`)
+  const left = () => Promise.all(['password_guesses', 'user_devices'].map((name) => count(`catalograph_auth.${name}`)))
+  await server.db.query('truncate catalograph_auth.password_guesses, catalograph_auth.user_devices')
+  const body = { email: `${randomUUID()}@example.com`, password: 'correct horse' }
+  await server.call('POST', '/signup', { body })
+  const guess = (email: string) =>
+    server.call('POST', '/token?grant_type=password', { body: { email, password: 'wrong horse' } })
+  await Promise.all([guess(body.email), guess('nobody@example.com')])
+  await age('364 days')
+  await walk(none)
+  expect(await left()).toEqual([2, 1])
+  await age('2 days')
+  await walk(none)
+  expect(await left()).toEqual([0, 0])
+  await Promise.all([guess(body.email), guess('nobody@example.com')])
+  await age('25 hours')
+  await guess('somebody@example.com')
+  await server.db.query(`update pg_class set reltuples = 1000001 where relname = 'password_guesses'`)
+  await walk(none)
+  expect((await left())[0]).toBe(1)
+})
+
 it('a large table is walked page by page: what one step looks at is bounded, and a walk finds everything', async () => {
   const insert = (from: number, to: number, age: string): Promise<unknown> =>
     server.db.query(

@@ -18,6 +18,7 @@ const names = [
   'confirmations of changes',
   'used ID tokens',
   'guesses of factors',
+  'guesses of passwords',
 ]
 
 /** What migrating may write: catalogues down to row versions. */

@@ -6,17 +6,19 @@ import {
   refuseTakenAddress,
   savingUser,
 } from '../../accounts/accounts.ts'
+import { addressHashOf } from '../../accounts/password-guesses.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { checkMetadataChange } from '../../call/metadata-input.ts'
 import { userJson } from '../../rules/user-json.ts'
 import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
+import { beginAnew } from '../../store/password-guesses.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import { findLockedUser, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { UserRow } from '../../protocol/types.ts'
+import type { UserRef, UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser, targetUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
@@ -29,7 +31,7 @@ export async function updateUserAsAdmin(call: AdminCall<typeof io.updateUser>, t
   if (input.email !== null) await checkAddressIsFree(tools.database.run, id, input.email)
   const hash = await hashOf(tools, input)
   const user = await savingUser(() =>
-    tools.database.transaction((run) => update(run, call, id, { ...input, hash })),
+    tools.database.transaction((run) => update(run, tools, call, id, { ...input, hash })),
   ).catch(refuseTakenAddress)
   return json(userJson(user))
 }
@@ -38,7 +40,13 @@ interface Update extends AdminUserInput {
   readonly hash: string | null
 }
 
-async function update(run: RunStatement, call: AdminCall, id: string, input: Update): Promise<UserRow> {
+async function update(
+  run: RunStatement,
+  tools: AuthTools,
+  call: AdminCall,
+  id: string,
+  input: Update,
+): Promise<UserRow> {
   const before = await findLockedUser(run, id)
   if (before === null) throw noSuchUser()
   checkMetadataChange(before, { user: input.userMetadata, app: input.appMetadata })
@@ -50,7 +58,7 @@ async function update(run: RunStatement, call: AdminCall, id: string, input: Upd
   if (confirms && (before.email_confirmed_at === null || before.is_anonymous)) {
     await confirmAddress(run, confirmed, 'admin')
   }
-  await applyRest(run, id, input)
+  await applyRest(run, tools, confirmed, input)
   await auditAdmin(run, call, 'user_modified', confirmed)
   return (await findUserById(run, id)) ?? before
 }
@@ -72,9 +80,11 @@ function withEmailProvider(metadata: JsonObject): JsonObject {
 }
 
 /** After the confirmation, which may remove a password of unknown owner. */
-async function applyRest(run: RunStatement, id: string, input: Update): Promise<void> {
+async function applyRest(run: RunStatement, tools: AuthTools, user: UserRef, input: Update): Promise<void> {
+  const { id } = user
   if (input.hash !== null) {
     await setPasswordHash(run, id, input.hash)
+    await beginAnew(run, { userId: id, addressHash: addressHashOf(tools, user), sessionId: null, device: null })
     await endPending(run, id)
     await deleteSessionsOf(run, id)
   }

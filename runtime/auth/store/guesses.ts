@@ -1,0 +1,56 @@
+/**
+ * Counts of wrong guesses between two right ones (spec/auth.md 4.4 and 5.7), in two tables of one form: what is guessed,
+ * by devices that are known or by others, how often, and when last. Guesses are taken by a statement of their own, never
+ * in a transaction that may be rolled back: one that was taken stays taken.
+ */
+interface Counts {
+  /** In schema catalograph_auth. */
+  readonly table: string
+  /** Its column of what is guessed. */
+  readonly subject: string
+  /** How many guesses have no pause before them. */
+  readonly free: number
+}
+
+/** Of all devices that never passed, and of those that did together: 100 (NIST SP 800-63B, 3.2.2). */
+const [mostOfStrangers, mostOfKnown] = [80, 20]
+const day = 86_400
+
+export interface TakenGuess {
+  readonly granted: boolean
+  /** Whose guesses it is of: those of known devices. */
+  readonly known: boolean
+  /** Until the next guess; of what strangers may guess no more, a day. */
+  readonly seconds: number
+  /** Others were taken in the last seconds: they may prove right yet, and give theirs back. */
+  readonly busy: boolean
+}
+
+/** Parts of statements about counts; $2 is what is guessed. */
+export function guessesIn({ table, subject, free }: Counts) {
+  const counts = `catalograph_auth.${table}`
+  const isOver = `not g.known and g.failures >= ${mostOfStrangers}`
+  // A minute more each time. Devices that are known may go on once a day.
+  const dueAt = `g.last_at + make_interval(secs => case
+      when g.known and g.failures >= ${mostOfKnown} then ${day} else greatest(0, g.failures - ${free - 1}) * 60 end)`
+  return {
+    /** Takes one for `asking`, whose column `known` says whose it is. */
+    taken: `taken as (
+    insert into ${counts} as g (${subject}, known, failures, last_at)
+    select $2, known, 1, clock_timestamp() from asking
+    on conflict (${subject}, known) do update set failures = g.failures + 1, last_at = clock_timestamp()
+    where not (${isOver}) and ${dueAt} <= clock_timestamp()
+    returning 1
+  )`,
+    /** Columns of a TakenGuess. A row that is not there yet is one that others make just now. */
+    verdict: `exists (select from taken) as granted, asking.known, coalesce(seconds, 60) as seconds,
+    coalesce(busy, true) as busy
+  from asking left join lateral (
+    select greatest(1, ceil(case when ${isOver} then ${day} else extract(epoch from ${dueAt} - clock_timestamp()) end))::int
+        as seconds, g.last_at > clock_timestamp() - interval '4 seconds' as busy
+    from ${counts} g where g.${subject} = $2 and g.known = asking.known
+  ) left_over on true`,
+    /** $1: whose it was. */
+    giveBack: `update ${counts} set failures = greatest(failures - 1, 0) where ${subject} = $2 and known = $1`,
+  }
+}
