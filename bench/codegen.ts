@@ -155,7 +155,7 @@ await withCleanup(async (later) => {
   for (const tables of sizes) {
     const db = await createTables(postgres.major, tables)
     const folder = join(root, String(tables))
-    made.push(await make(db.adminUrl, tables, join(folder, 'db')))
+    made.push(await make(db.ownerUrl, tables, join(folder, 'db')))
     await db.drop()
     createApplication(folder)
     for (const use of useNames) {

@@ -68,7 +68,7 @@ const adminPaths = {
 /** One walk over every table, and a second one that finds nothing to delete: statements, CPU of Postgres, slowest. */
 async function housekeeping({ db, postgres }: Place) {
   const { run, close } = openStatements({
-    url: db.adminUrl,
+    url: db.ownerUrl,
     schemas: ['auth'],
     role: null,
     poolSize: 1,

@@ -88,7 +88,7 @@ const figuresOf = (kind: string, series: Series) =>
 const throughput = async (db: TestDatabase, name: Table, ms: number): Promise<number> => {
   const clients = await Promise.all(
     Array.from({ length: 16 }, async () => {
-      const client = new pg.Client(db.adminUrl)
+      const client = new pg.Client(db.ownerUrl)
       await client.connect()
       return client
     }),
@@ -114,7 +114,7 @@ await withCleanup(async (later) => {
   const db = await createDatabase({ major, prepare: true, sql: tables.map(tableSql).join('') })
   later(db.drop)
   const live = tables.slice(1).map((name) => ({ schema: 'public', name }))
-  await withSession({ url: db.adminUrl }, (query) => installLive(query, live))
+  await withSession({ url: db.ownerUrl }, (query) => installLive(query, live))
   let told = 0
   const listener = { changed: (changes: readonly unknown[]) => void (told += changes.length), unsure: () => undefined }
   const feed = openChangeFeed({ url: db.url, listener })

@@ -36,7 +36,7 @@ await withCleanup(async (later) => {
   const db = await createBlog(major, size)
   later(db.drop)
   await addShapes(db)
-  const translator = createTranslator(await compileOnce(db.adminUrl), 'authenticated')
+  const translator = createTranslator(await compileOnce(db.ownerUrl), 'authenticated')
   const client = await openClient(serverOf(db.url, startupSettings(['public'], 60_000)))
   later(() => client.end())
   await client.query('set role authenticated')

@@ -95,7 +95,7 @@ await withCleanup(async (later) => {
   const db = await createBlog(major, size)
   later(db.drop)
   await addValues(db, options.number('values', allValues))
-  const compiled = await compileOnce(db.adminUrl)
+  const compiled = await compileOnce(db.ownerUrl)
   const { version } = compiled.revision
   const translator = createTranslator(compiled, 'authenticated')
   const startup = startupSettings(['public'], 0)

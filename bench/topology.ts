@@ -39,17 +39,17 @@ const start = (topology: Topology): Promise<void> =>
     const standing = await topology.open({ major, source, sql: await readDemo() })
     let current: Standing = standing
     later(() => current.drop())
-    await enableDemoAuth(standing.adminUrl)
+    await enableDemoAuth(standing.ownerUrl)
     const served = await serveBuilt(standing, standing.environment, standing.host)
     later(served.stop)
     const keys = { anon: served.anon, serviceRole: served.service }
-    console.info(renderWelcome({ url: served.url, keys, adminUrl: standing.adminUrl }))
+    console.info(renderWelcome({ url: served.url, keys, adminUrl: standing.ownerUrl }))
     if (standing.promote !== null) {
       console.info('Enter stops the primary and promotes a standby.')
       await once(process.stdin, 'data')
       process.stdin.pause()
       current = await standing.promote()
-      console.info(`Postgres      ${current.adminUrl}`)
+      console.info(`Postgres      ${current.ownerUrl}`)
     }
     await served.ended
   })

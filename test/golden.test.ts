@@ -8,7 +8,7 @@ import { localDisk } from '../compiler/emit/disk.ts'
 import { dump } from '../compiler/report/dump.ts'
 import { printDiagnostics } from '../compiler/report/print.ts'
 import { clusterOf } from './support/clusters.ts'
-import { createDatabase, majors, type Major } from './support/database.ts'
+import { createDatabase, majors, type Major, forPostgis } from './support/database.ts'
 import { toldAll } from './support/service.ts'
 import { compileOnce, operationStages } from './support/golden/operations.ts'
 import { withoutTypesOfAll } from './support/golden/sdl.ts'
@@ -63,7 +63,7 @@ async function runCase(
 ): Promise<Stages> {
   const schema = await readFile(join(fixtures, name, 'schema.sql'), 'utf8')
   const sql = `${major < 15 ? publicOfNow : ''}${schema}`
-  const database = await createDatabase({ major, sql, prepare: true })
+  const database = await createDatabase({ major, sql, prepare: true, ...forPostgis(sql) })
   try {
     const { query } = database
     const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll }).compile()

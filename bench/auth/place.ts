@@ -34,8 +34,8 @@ const poolSize = '6'
 const settings = { auth_enabled: 'on', site_url: 'https://app.example.com', mail_ceiling: '1000000' }
 
 async function enableAuth(db: TestDatabase): Promise<void> {
-  await migrateAuth({ url: db.adminUrl })
-  await withAuthDatabase(db.adminUrl, ({ run }) => setFirstSettings(run, settings))
+  await migrateAuth({ url: db.ownerUrl })
+  await withAuthDatabase(db.ownerUrl, ({ run }) => setFirstSettings(run, settings))
 }
 
 const ready = (path: string, headers = {}): Buffer => httpRequest({ method: 'GET', path, headers })
@@ -47,21 +47,21 @@ export async function openPlace(later: (close: () => unknown) => void): Promise<
   const db = await createDatabase({ prepare: true })
   later(db.drop)
   await enableAuth(db)
-  await loadDemo(db.adminUrl, () => undefined)
+  await loadDemo(db.ownerUrl, () => undefined)
   const { anon } = projectKeys(secret)
   const storedHash = await makeHash(password)
   const shared = { JWT_SECRET: secret, AUTH_POOL_SIZE: poolSize }
   const ours = await startServer({
     name: 'ours',
     args: [...profiling(), commandLine, 'serve'],
-    env: { ...shared, DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, CLIENT_ADDRESS_HEADER: addressHeader },
+    env: { ...shared, DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, CLIENT_ADDRESS_HEADER: addressHeader },
     ready: ready('/readyz'),
   })
   later(ours.stop)
   const limit = await startServer({
     name: 'limit',
     args: [join(projectFolder, 'bench/dist/bench/auth/limit-server.js')],
-    env: { ...shared, DATABASE_URL: db.adminUrl, ANON_KEY: anon, STORED_HASH: storedHash },
+    env: { ...shared, DATABASE_URL: db.ownerUrl, ANON_KEY: anon, STORED_HASH: storedHash },
     ready: ready('/health', { apikey: anon }),
   })
   later(limit.stop)

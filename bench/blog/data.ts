@@ -51,10 +51,11 @@ export const createBlog = async (major: Major, size: BlogSize): Promise<TestData
 }
 
 /** Foreign keys are not checked row by row meanwhile. */
-export const fillBlog = async (db: Pick<TestDatabase, 'query'>, size: BlogSize): Promise<void> => {
-  await db.query('set session_replication_role = replica')
-  await db.query(fill(size))
-  await db.query('set session_replication_role = origin')
+export const fillBlog = async (db: Pick<TestDatabase, 'query' | 'superuser'>, size: BlogSize): Promise<void> => {
+  const superuser = db.superuser('fills tables with foreign keys at rest')
+  await superuser.query('set session_replication_role = replica')
+  await superuser.query(fill(size))
+  await superuser.query('set session_replication_role = origin')
   await db.query('insert into private.documents values ($1, $2)', [sha256Hex(persisted.document), persisted.document])
   await db.query(await script('blog/indexes.sql'))
   await db.query('vacuum analyze')

@@ -10,7 +10,7 @@ export interface Writer {
 }
 
 export const openWriter = async ({ db }: Stage): Promise<Writer> => {
-  const client = new pg.Client(db.adminUrl)
+  const client = new pg.Client(db.ownerUrl)
   await client.connect()
   let last = 0
   return {

@@ -38,7 +38,7 @@ export const startTogether = async (db: TestDatabase, access: Access, all: reado
     args: ['--import', built('tracing.js'), built('served.js')],
     env: {
       DATABASE_URL: db.url,
-      DATABASE_OWNER_URL: db.adminUrl,
+      DATABASE_OWNER_URL: db.ownerUrl,
       JWT_SECRET: access.secret,
       SERVED: JSON.stringify(places.map(({ port, settings }): Served => ({ port, settings }))),
     },

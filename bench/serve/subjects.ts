@@ -109,7 +109,7 @@ export const startProduct = async (
     args: [...nodeOptions, join(folder, 'dist/compiler/cli.js'), 'serve', ...args],
     env: {
       DATABASE_URL: db.url,
-      DATABASE_OWNER_URL: db.adminUrl,
+      DATABASE_OWNER_URL: db.ownerUrl,
       JWT_SECRET: access.secret,
       LOG_LEVEL: 'warn',
       ...env,
@@ -153,7 +153,7 @@ export const startPeer = async (db: TestDatabase, access: Access): Promise<Subje
     program,
     args: ['server.mjs'],
     cwd: folder,
-    env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: access.secret },
+    env: { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET: access.secret },
     ready: postTo('/graphql', access, { query: '{ __typename }' }),
   })
   return { name: 'postgraphile', server, request: theirs(access) }

@@ -45,13 +45,13 @@ export const writeDocuments = async (folder: string, texts: readonly string[]): 
 
 /** Runs `compile` of the built command line on the database. */
 export const runCompile = async (
-  { url, adminUrl }: Pick<TestDatabase, 'url' | 'adminUrl'>,
+  { url, ownerUrl }: Pick<TestDatabase, 'url' | 'ownerUrl'>,
   out: string,
   documents: { readonly folder: string; readonly roles: readonly string[] } | null,
 ): Promise<void> => {
   const asked =
     documents === null ? [] : ['--documents', join(documents.folder, '*.graphql'), '--roles', documents.roles.join(',')]
-  const env = { PATH: process.env['PATH'], DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl }
+  const env = { PATH: process.env['PATH'], DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl }
   await promisify(execFile)(process.execPath, [commandLine, 'compile', '--out', out, ...asked], { env })
 }
 

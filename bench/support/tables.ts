@@ -30,8 +30,9 @@ export const createTables = async (major: Major, count: number): Promise<TestDat
     await db.query(indexes.map(tableSql).join(''))
   }
   await db.query('grant usage on schema public to authenticated')
-  await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
-  await db.query('vacuum analyze pg_catalog.pg_class, pg_catalog.pg_attribute, pg_catalog.pg_constraint')
+  const superuser = db.superuser('makes event triggers, and reads catalogues anew')
+  await prepareDatabase({ url: superuser.url, login: 'authenticator' })
+  await superuser.query('vacuum analyze pg_catalog.pg_class, pg_catalog.pg_attribute, pg_catalog.pg_constraint')
   return db
 }
 

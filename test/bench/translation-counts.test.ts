@@ -21,7 +21,7 @@ let translator: Translator
 beforeAll(async () => {
   db = await createBlog(majors()[0] ?? 18, size)
   await addShapes(db)
-  translator = createTranslator(await compileOnce(db.adminUrl), 'authenticated')
+  translator = createTranslator(await compileOnce(db.ownerUrl), 'authenticated')
 })
 afterAll(() => db.drop())
 

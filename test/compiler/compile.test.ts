@@ -220,7 +220,9 @@ describe('a follower', () => {
     })
     const first = await source()
     expect([await source(), first.version, count]).toEqual([first, null, 1])
-    await database.query('set session_replication_role = replica; create table three (id int primary key)')
+    await database
+      .superuser('sets session_replication_role')
+      .query('set session_replication_role = replica; create table three (id int primary key)')
     expect(idsIn((await source()).entities)).toContain(objectId('public', 'three'))
     expect(count).toBe(2)
   })

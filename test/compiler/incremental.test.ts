@@ -188,7 +188,13 @@ async function sameVersion<T>(
 describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => {
   let database: TestDatabase
   beforeAll(async () => {
-    database = await createDatabase({ major, isolated: true, prepare: true, sql: start })
+    database = await createDatabase({
+      major,
+      isolated: true,
+      prepare: true,
+      sql: start,
+      superuser: 'has superusers, and objects of several owners',
+    })
   })
   afterAll(async () => {
     const { rows } = await database.query(
@@ -364,7 +370,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     })
 
     test('a change that is committed after a later one is read at its commit', async () => {
-      const late = new pg.Client(database.adminUrl)
+      const late = new pg.Client(database.ownerUrl)
       await late.connect()
       try {
         await late.query('begin; alter table told add column late int')

@@ -4,6 +4,7 @@ import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import {
+  asRole,
   createDatabase,
   dropTemplates,
   majors,
@@ -12,6 +13,10 @@ import {
 } from '../support/database.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
+
+/** What an owner achieves, who may not create event triggers. */
+const unfollowed = { ready: true, followed: false }
+const makesEventTriggers = 'makes event triggers'
 
 /** What a preparation may write: system catalogues and the counter, down to row versions. */
 const footprint = `select string_agg(x, e'\\n' order by x) as all from (
@@ -37,28 +42,31 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
   afterEach(async () => {
     for (const database of opened.splice(0)) await database.drop()
   })
-  const asRole = async (database: TestDatabase, role: string, claims: string, text: string): Promise<unknown> => {
-    await database.query('begin')
-    await database.query(`select set_config('request.jwt.claims', $1, true)`, [claims])
-    await database.query(`set local role ${role}`)
-    const { rows } = await database.query(text)
-    await database.query('rollback')
+  const ask = async ({ queryAsLogin }: TestDatabase, role: string, claims: string, text: string): Promise<unknown> => {
+    await queryAsLogin('begin')
+    await queryAsLogin(`select set_config('request.jwt.claims', $1, true)`, [claims])
+    await queryAsLogin(`set local role ${role}`)
+    const { rows } = await queryAsLogin(text)
+    await queryAsLogin('rollback')
     return rows[0]
   }
 
   test('a superuser gets everything; twice is once; then nobody writes', async () => {
     const database = await create()
-    expect(await prepareDatabase({ url: database.adminUrl, login: 'authenticator' })).toEqual(done)
+    const { url } = database.superuser(makesEventTriggers)
+    expect(await prepareDatabase({ url, login: 'authenticator' })).toEqual(done)
     const before = (await database.query(footprint)).rows
-    expect(await prepareDatabase({ url: database.adminUrl, login: 'authenticator' })).toEqual(done)
+    expect(await prepareDatabase({ url, login: 'authenticator' })).toEqual(done)
     expect(await prepareDatabase({ url: database.url })).toEqual(done)
     expect((await database.query(footprint)).rows).toEqual(before)
   })
 
   test('two at once do not collide', async () => {
     const database = await create()
-    const both = await Promise.all([1, 2, 3].map(() => prepareDatabase({ url: database.adminUrl })))
-    expect(both).toEqual([done, done, done])
+    const both = await Promise.all(
+      [1, 2, 3].map(() => prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })),
+    )
+    expect(both).toMatchObject([unfollowed, unfollowed, unfollowed])
   })
 
   test('a role that may not changes nothing and returns what an owner has to run', async () => {
@@ -66,74 +74,80 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     const refused = await prepareDatabase({ url: database.url })
     expect(refused.ready).toBe(false)
     expect((await database.query(`select to_regnamespace('catalograph') as schema`)).rows).toEqual([{ schema: null }])
-    for (const statement of refused.ready ? [] : refused.statements) await database.query(statement)
+    const { query } = database.superuser(makesEventTriggers)
+    for (const statement of refused.ready ? [] : refused.statements) await query(statement)
     expect(await prepareDatabase({ url: database.url })).toEqual(done)
   })
 
   test('an owner without the right to event triggers: served, not followed, until a superuser helps', async () => {
-    const database = await create({ isolated: true })
-    const admin = major >= 16 ? 'with admin option' : ''
-    await database.query(`create role keeper login createrole;
-      grant anon, authenticated, service_role to keeper ${admin};
-      do $$ begin execute format('grant create on database %I to keeper', current_database()); end $$`)
-    const url = database.adminUrl.replace('postgres@', 'keeper@')
-    const first = await prepareDatabase({ url, login: 'authenticator' })
-    expect(first).toMatchObject({ ready: true, followed: false })
+    const database = await create()
+    const first = await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
+    expect(first).toMatchObject(unfollowed)
     expect(first.statements).toHaveLength(2)
-    for (const statement of first.statements) await database.query(statement)
-    expect(await prepareDatabase({ url, login: 'authenticator' })).toEqual(done)
+    for (const statement of first.statements) await database.superuser(makesEventTriggers).query(statement)
+    expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toEqual(done)
   })
 
-  test('on a server without the roles of the API they are made, and the login may take them on', async () => {
-    const database = await create({ isolated: true })
-    await dropTemplates(database)
-    await database.query('drop role authenticator, anon, authenticated, service_role; create role app login noinherit')
-    expect(await prepareDatabase({ url: database.adminUrl, login: 'app' })).toEqual(done)
-    const { rows } = await database.query(`select rolname, rolcanlogin, rolinherit, rolbypassrls, rolsuper from pg_roles
+  test.each([
+    ['an owner', ({ ownerUrl }: TestDatabase) => ownerUrl, unfollowed],
+    ['a superuser', ({ superuser }: TestDatabase) => superuser('lets service_role bypass policies').url, done],
+  ])(
+    'on a server without the roles of the API %s makes them, and the login may take them on',
+    async (who, urlOf, made) => {
+      const database = await create({ isolated: true })
+      await dropTemplates(database)
+      await database.query(
+        'drop role authenticator, anon, authenticated, service_role; create role app login noinherit',
+      )
+      expect(await prepareDatabase({ url: urlOf(database), login: 'app' })).toMatchObject(made)
+      const { rows } =
+        await database.query(`select rolname, rolcanlogin, rolinherit, rolbypassrls, rolsuper from pg_roles
       where rolname in ('anon', 'authenticated', 'service_role') and pg_has_role('app', oid, 'MEMBER')
       order by rolname`)
-    const plain = { rolcanlogin: false, rolinherit: false, rolbypassrls: false, rolsuper: false }
-    expect(rows).toEqual([
-      { rolname: 'anon', ...plain },
-      { rolname: 'authenticated', ...plain },
-      { rolname: 'service_role', ...plain, rolbypassrls: true },
-    ])
-    const client = await connect(database.adminUrl.replace('postgres@', 'app@'))
-    await client.query('set role service_role')
-    await client.end()
-  })
+      const plain = { rolcanlogin: false, rolinherit: false, rolbypassrls: false, rolsuper: false }
+      expect(rows).toEqual([
+        { rolname: 'anon', ...plain },
+        { rolname: 'authenticated', ...plain },
+        { rolname: 'service_role', ...plain, rolbypassrls: who === 'a superuser' },
+      ])
+      const client = await connect(asRole(database.ownerUrl, 'app'))
+      await client.query('set role service_role')
+      await client.end()
+    },
+  )
 
   test('functions of schema auth that exist are left alone', async () => {
     const database = await create({
       sql: `create schema auth; create function auth.uid() returns text language sql as $$ select 'mine' $$`,
     })
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toMatchObject(unfollowed)
     expect((await database.query('select auth.uid() as uid')).rows).toEqual([{ uid: 'mine' }])
   })
 
   test('a function of ours that is out of date is replaced', async () => {
     const database = await create()
-    await prepareDatabase({ url: database.adminUrl })
+    await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     const old = `create or replace function catalograph.refuse(reason text) returns boolean
       language sql as 'select true'`
     await database.query(old)
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toMatchObject(unfollowed)
     const refusal = { code: 'CG002', message: 'no' }
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
   test('what counts changes plans its questions once in a session, also where an older version made it', async () => {
     const database = await create()
+    const { url, query } = database.superuser(makesEventTriggers)
     const settings = async (): Promise<unknown> =>
       (
-        await database.query(`select distinct proconfig::text as of from pg_proc
+        await query(`select distinct proconfig::text as of from pg_proc
           where oid in (select evtfoid from pg_event_trigger)`)
       ).rows
     const once = [{ of: '{"search_path=pg_catalog, pg_temp",plan_cache_mode=force_generic_plan}' }]
-    await prepareDatabase({ url: database.adminUrl })
+    await prepareDatabase({ url })
     expect(await settings()).toEqual(once)
-    await database.query('alter function catalograph.count_commands() reset plan_cache_mode')
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    await query('alter function catalograph.count_commands() reset plan_cache_mode')
+    expect(await prepareDatabase({ url })).toEqual(done)
     expect(await settings()).toEqual(once)
   })
 
@@ -143,53 +157,56 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     ['recorded no relations that have no name', 'alter table catalograph.schema_record drop column unnamed'],
   ])('a database that an older version prepared, which %s, is brought up to date', async (_, without) => {
     const database = await create()
-    await prepareDatabase({ url: database.adminUrl })
+    const { url, query } = database.superuser(makesEventTriggers)
+    await prepareDatabase({ url })
     const old = (name: string): string => `create or replace function catalograph.${name}() returns event_trigger
       language plpgsql security definer as 'begin insert into catalograph.schema_version as v
       values (pg_backend_pid(), 1) on conflict (pid) do update set n = v.n + 1; end'`
-    await database.query(`${old('count_commands')}; ${old('count_drops')}; ${without}`)
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    await query(`${old('count_commands')}; ${old('count_drops')}; ${without}`)
+    expect(await prepareDatabase({ url })).toEqual(done)
     await database.query('create table recorded ()')
-    const { rows } = await database.query(`select objects = array['recorded'::regclass::oid] as recorded
+    const { rows } = await query(`select objects = array['recorded'::regclass::oid] as recorded
       from catalograph.schema_record order by xid desc limit 1`)
     expect(rows).toEqual([{ recorded: true }])
   })
 
   test('a preparation that meets a lock gives up and can be tried again', async () => {
     const database = await create()
-    await prepareDatabase({ url: database.adminUrl })
+    await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     await database.query(`drop function catalograph.refuse(text)`)
-    const other = await connect(database.adminUrl)
+    const other = await connect(database.ownerUrl)
     try {
       await other.query(
         `begin; create function catalograph.refuse(reason text) returns boolean language sql as 'select true'`,
       )
-      await expect(prepareDatabase({ url: database.adminUrl })).rejects.toMatchObject({ sqlstate: '55P03' })
+      await expect(prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).rejects.toMatchObject({
+        sqlstate: '55P03',
+      })
     } finally {
       await other.end()
     }
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toMatchObject(unfollowed)
   })
 
   test('policies can ask who asks; anonymous callers and missing claims are nobody', async () => {
     const database = await create()
-    await prepareDatabase({ url: database.adminUrl })
+    await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     const sub = '6a4d6cc0-1b0f-4f6f-8f3e-0a0a0a0a0a0a'
     const claims = JSON.stringify({ sub, role: 'authenticated', email: 'a@example.com', aal: 'aal2' })
-    const ask = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email,
+    const who = `select auth.uid()::text as uid, auth.role() as role, auth.email() as email,
       auth.jwt() ->> 'aal' as aal`
     const somebody = { uid: sub, role: 'authenticated', email: 'a@example.com', aal: 'aal2' }
-    expect(await asRole(database, 'authenticated', claims, ask)).toEqual(somebody)
+    expect(await ask(database, 'authenticated', claims, who)).toEqual(somebody)
     const nobody = { uid: null, role: null, email: null, aal: null }
-    for (const role of ['anon', 'service_role']) expect(await asRole(database, role, '', ask)).toEqual(nobody)
+    for (const role of ['anon', 'service_role']) expect(await ask(database, role, '', who)).toEqual(nobody)
   })
 
   test('removing what was made leaves a database that still accepts changes', async () => {
     const database = await create()
-    await prepareDatabase({ url: database.adminUrl })
+    await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })
     await database.query('drop schema catalograph cascade')
     await database.query('create table after_that ()')
-    expect(await prepareDatabase({ url: database.adminUrl })).toEqual(done)
+    expect(await prepareDatabase({ url: database.ownerUrl, login: 'authenticator' })).toMatchObject(unfollowed)
   })
 })
 
@@ -225,11 +242,20 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
 
   const versionBy = async (client: { query: (text: string) => Promise<pg.QueryResult> }): Promise<string> =>
     (await client.query(`select ${versionExpression} as v`)).rows[0].v
-  const changes = async (text: string): Promise<boolean> => {
+  const changes = async (text: string, { query }: Pick<TestDatabase, 'query'> = database): Promise<boolean> => {
     const before = await versionBy(database)
-    for (const statement of text.split(';;')) await database.query(statement)
+    for (const statement of text.split(';;')) await query(statement)
     return (await versionBy(database)) !== before
   }
+
+  test.each([
+    'drop owned by member',
+    'alter role member superuser',
+    'alter role member nosuperuser',
+    'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
+  ])('is another one after a superuser’s: %s', async (text) => {
+    expect(await changes(text, database.superuser('runs what only superusers may'))).toBe(true)
+  })
 
   test.each([
     'create table t1 (id serial primary key, b text unique)',
@@ -278,14 +304,11 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
     'grant execute on function twice(int) to anon',
     'grant usage on schema public to anon',
     'alter default privileges in schema public grant select on tables to anon',
-    'drop owned by member',
     'grant group_role to member',
     'revoke group_role from member',
     'alter role member noinherit',
-    'alter role member superuser',
-    'alter role member inherit nosuperuser',
+    'alter role member inherit',
     'alter role member rename to member_b;; alter role member_b rename to member;; alter role member noinherit',
-    'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
   ])('is another one after: %s', async (text) => {
     expect(await changes(text)).toBe(true)
   })
@@ -325,7 +348,7 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
   })
 
   test('two sessions change the schema at once without waiting; each counts at its commit', async () => {
-    const [first, second] = await Promise.all([connect(database.adminUrl), connect(database.adminUrl)])
+    const [first, second] = await Promise.all([connect(database.ownerUrl), connect(database.ownerUrl)])
     try {
       const start = await versionBy(database)
       await first.query(`begin; set local lock_timeout = '1s'; create table by_first ()`)
@@ -344,7 +367,7 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
 
   test('any role may read it and fold it; folding keeps it and waits for nobody', async () => {
     await database.query('insert into catalograph.schema_version select -x, 1 from generate_series(1, 40) x')
-    const open = await connect(database.adminUrl)
+    const open = await connect(database.ownerUrl)
     try {
       await open.query('begin; create table still_open ()')
       const before = await versionBy(database)

@@ -29,7 +29,7 @@ describe('the service within an application', () => {
       "create table public.post (id int primary key, title text); grant select on public.post to anon; insert into public.post values (1, 'A')"
     db = await createDatabase({ sql, prepare: 'auth' })
     const owner = openStatements({
-      url: db.adminUrl,
+      url: db.ownerUrl,
       schemas: ['auth'],
       role: authOwner,
       poolSize: 1,
@@ -37,7 +37,7 @@ describe('the service within an application', () => {
     })
     await storeSettings(owner.run, { ...enabled, anonymous_enabled: 'on' })
     await owner.close()
-    const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl, baseUrl: 'http://127.0.0.1' }
+    const urls = { databaseUrl: db.url, databaseOwnerUrl: db.ownerUrl, baseUrl: 'http://127.0.0.1' }
     server = await createServer({ ...urls, jwtSecret: secret })
     app = fastify()
     app.get('/own', () => ({ mine: true }))
@@ -126,7 +126,7 @@ describe('the package', () => {
         grant select, insert on public.post to anon`,
     })
     const post = { schema: 'public', name: 'post' }
-    expect(await withSession({ url: db.adminUrl }, (query) => installLive(query, [post]))).toEqual([])
+    expect(await withSession({ url: db.ownerUrl }, (query) => installLive(query, [post]))).toEqual([])
     for (const name of ['fastify', 'ws'])
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
     const [shown] = examplesIn(readPage('docs/operate.md')).filter(({ text }) => text.includes("from 'catalograph'"))

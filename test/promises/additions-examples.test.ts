@@ -34,7 +34,7 @@ async function open(major: ReturnType<typeof postgisMajor>): Promise<TestService
     sql: demoSql(),
     role: 'service_role',
     told: true,
-    ...(major !== null && { major }),
+    ...(major !== null && { major, superuser: 'PostGIS is no trusted extension' }),
   })
   for (const { text } of examplesIn(before)) await service.db.query(text)
   return service

@@ -8,7 +8,7 @@ import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../support/database.ts'
 
 /** What strangers send with the public key keeps nobody else from being served. */
 
@@ -50,7 +50,7 @@ describe('a server that strangers may ask', () => {
     }
     const database = openServerDatabase(settings)
     const log = () => undefined
-    const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
+    const prepare = createPrepareOnce({ ownerUrl: db.ownerUrl, loginUrl: db.url, log })
     const source = createFollowedSource({ schemas: ['public'], query: database.query, prepare, log })
     let ask: (reason: string) => void = () => undefined
     const stopRequested = new Promise<string>((resolve) => (ask = resolve))
@@ -107,7 +107,7 @@ describe('a server that strangers may ask', () => {
   const active = async (): Promise<number> => {
     const asked = `select count(*)::int as n from pg_stat_activity
       where datname = current_database() and usename = 'authenticator' and state = 'active'`
-    return ((await db.query(asked)).rows[0] as { n: number }).n
+    return ((await overSessions(db).query(asked)).rows[0] as { n: number }).n
   }
 
   it.each([8, 64])('serves others while %i clients ask for much and leave', async (count) => {

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { counterExpression } from '../../runtime/db/check/version.ts'
-import { asMaintenance, prepareAs } from '../support/database.ts'
+import { asMaintenance, prepareFor } from '../support/database.ts'
 import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
 import { titled } from '../support/programs.ts'
 import { createTestService, type TestService } from '../support/service.ts'
@@ -124,10 +124,10 @@ describe.skipIf(major === null)(titled('what Citus distributes while requests ar
   })
 
   it('follows from the moment on in which the extension is created', async () => {
-    const { port } = new URL(service.db.adminUrl)
+    const { port } = new URL(service.db.ownerUrl)
     await asMaintenance(Number(port), 'create database later')
     const url = `postgres://postgres@127.0.0.1:${port}/later`
-    await prepareAs('api', url)
+    await prepareFor('api', () => url)
     const client = new pg.Client(url)
     await client.connect()
     try {

@@ -174,7 +174,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
   it('has a row by its key planned once for all values', async () => {
     await dataOf('{ taskByPk(tenant_id: "2", id: "4") { nodeId title } }')
     const text = service.exchanges.at(-1)?.statements[0]?.text ?? ''
-    const client = new pg.Client(service.db.adminUrl)
+    const client = new pg.Client(service.db.ownerUrl)
     const said: unknown[] = []
     client.on('notice', ({ message }) => said.push(message))
     await client.connect()

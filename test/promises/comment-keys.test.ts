@@ -8,7 +8,7 @@ import { createCompiler } from '../../compiler/compile.ts'
 import { buildModel } from '../../compiler/model/build.ts'
 import { dump } from '../../compiler/report/dump.ts'
 import { postgisMajor } from '../support/clusters.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, forPostgis } from '../support/database.ts'
 import { toldAll } from '../support/service.ts'
 
 /**
@@ -35,7 +35,7 @@ interface Case {
 
 async function caseOf(sql: string): Promise<Case> {
   const major = needsPostgis(sql) ? postgisMajor() : null
-  const database = await createDatabase({ sql, prepare: true, ...(major !== null && { major }) })
+  const database = await createDatabase({ sql, prepare: true, ...forPostgis(sql), ...(major !== null && { major }) })
   try {
     const { query } = database
     const compiler = createCompiler({ query, schemas: ['public'], version: null, triggers: toldAll })

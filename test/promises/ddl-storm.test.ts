@@ -262,8 +262,8 @@ describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (maj
     }
     const calm = db.upset?.(createRandom(seed + 11))
     await Promise.all([
-      ...tables.map((table) => runChanger(db.adminUrl, table, storm, createRandom(seed + table.id))),
-      runNoise(db.adminUrl, storm, createRandom(seed + 10)),
+      ...tables.map((table) => runChanger(db.ownerUrl, table, storm, createRandom(seed + table.id))),
+      runNoise(db.ownerUrl, storm, createRandom(seed + 10)),
       ...services.flatMap((service, of) =>
         [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
       ),

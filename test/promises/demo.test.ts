@@ -13,15 +13,15 @@ const visitor = { role: 'anon' }
 
 /** Rows of one query under a caller's role and claims; whatever it changed is taken back. */
 const as = async (db: TestDatabase, claims: { role: string; sub?: string }, sql: string): Promise<unknown[]> => {
-  await db.query('begin')
+  await db.queryAsLogin('begin')
   try {
-    await db.query(`select set_config('role', $1, true), set_config('request.jwt.claims', $2, true)`, [
+    await db.queryAsLogin(`select set_config('role', $1, true), set_config('request.jwt.claims', $2, true)`, [
       claims.role,
       JSON.stringify(claims),
     ])
-    return (await db.query(sql)).rows
+    return (await db.queryAsLogin(sql)).rows
   } finally {
-    await db.query('rollback')
+    await db.queryAsLogin('rollback')
   }
 }
 

@@ -43,7 +43,7 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
   })
   afterAll(async () => {
     rmSync(folder, { recursive: true, force: true })
-    await owned?.db.drop()
+    await owned?.drop()
   })
 
   const asOwner = async (text: string): Promise<void> => {
@@ -59,7 +59,7 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
   })
   const served = (visit: Parameters<typeof whileServed>[2]): Promise<unknown> =>
     whileServed(
-      { url: environment['DATABASE_URL'] ?? '', adminUrl: environment['DATABASE_OWNER_URL'] ?? '' },
+      { url: environment['DATABASE_URL'] ?? '', ownerUrl: environment['DATABASE_OWNER_URL'] ?? '' },
       {},
       visit,
     )

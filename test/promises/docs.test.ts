@@ -123,7 +123,7 @@ describe('docs/your-own-database.md', () => {
       writeFileSync(file, migration)
       const given = commandsIn(shell).at(-1)?.slice(2) ?? []
       const args = given.map((word) => word.replace('migration.sql', file))
-      const environment = { DATABASE_URL: server.db.adminUrl, JWT_SECRET: server.secret }
+      const environment = { DATABASE_URL: server.db.ownerUrl, JWT_SECRET: server.secret }
       const { exitCode, printed, noted } = await runCommand([diffCommand], args, { environment })
       expect(exitCode).toBe(1)
       const lines = `${printed}\n${noted}`.replaceAll(file, 'migration.sql').split('\n')

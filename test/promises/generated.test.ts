@@ -17,8 +17,8 @@ test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (
   // Superusers are part of a revision, and other tests make some on the shared server.
   const database = await createDatabase({ major, sql: schema, prepare: true, isolated: true })
   try {
-    const { query, adminUrl } = database
-    const triggers = liveTriggersBy(adminUrl)
+    const { query, ownerUrl } = database
+    const triggers = liveTriggersBy(ownerUrl)
     const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
     expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
     const artifacts = await compiled.artifacts({ version: await packageVersion(), before: null })

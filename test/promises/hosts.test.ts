@@ -105,7 +105,7 @@ const told = async (check: string, environment: Readonly<Record<string, string>>
       CATALOGRAPH_DATA: '/nowhere',
       JWT_SECRET: 'a secret that has more than thirty-two characters',
       DATABASE_URL: all.primary.url,
-      DATABASE_OWNER_URL: all.primary.adminUrl,
+      DATABASE_OWNER_URL: all.primary.ownerUrl,
       ...environment,
     },
   })

@@ -5,7 +5,7 @@ import { hashOf, isListed } from '../../compiler/tools/verify/interpreter/allowl
 import type { Question, TableSketch, World } from '../../compiler/tools/verify/interpreter/world.ts'
 import { withoutHeirs } from '../support/arbitraries/heirs.ts'
 import { worlds } from '../support/arbitraries/world.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../support/database.ts'
 import { dataSql, listSql, schemaSql } from '../support/exact/ddl.ts'
 import { allChanges, changesOfRights } from '../support/exact/live/changes.ts'
 import { compileQuestions } from '../support/exact/live/compiled.ts'
@@ -57,7 +57,7 @@ const outages =
     while (!isOver()) {
       await pause(random(800))
       const which = ["state = 'idle'", 'true', `wait_event_type = 'Lock'`, 'random() < 0.5'][random(4)]
-      await db.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      await overSessions(db).query(`select pg_terminate_backend(pid) from pg_stat_activity
         where usename = 'authenticator' and datname = current_database() and ${which}`)
     }
   }
@@ -108,12 +108,12 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
         {},
         async (other) => {
           const urls = [one.url, other.url]
-          const { adminUrl } = db
+          const { ownerUrl } = db
           const changes = compiled === null ? allChanges : changesOfRights
           result = await play({
             world: drawn,
             questions,
-            adminUrl,
+            ownerUrl,
             urls,
             read,
             changes,

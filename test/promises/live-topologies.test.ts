@@ -72,10 +72,10 @@ const query = async (url: string, text: string): Promise<pg.QueryResult> => {
 }
 
 /** Counts up in so many commits; gives what is counted then. */
-const count = async ({ adminUrl }: Pick<TestDatabase, 'adminUrl'>, commits: number): Promise<number> => {
+const count = async ({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>, commits: number): Promise<number> => {
   let n = 0
   for (let left = commits; left > 0; left -= 1) {
-    n = (await query(adminUrl, 'update counter set n = n + 1 returning n')).rows[0].n
+    n = (await query(ownerUrl, 'update counter set n = n + 1 returning n')).rows[0].n
     if (left % 3 === 0) await pause(20)
   }
   return n
@@ -170,8 +170,9 @@ describe('streams', { timeout: 240_000 }, () => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await createDatabase({ prepare: true, isolated: true, sql })
-    await db.query(`alter system set log_statement = 'all'`)
-    await db.query('select pg_reload_conf()')
+    const superuser = db.superuser('changes settings of the server')
+    await superuser.query(`alter system set log_statement = 'all'`)
+    await superuser.query('select pg_reload_conf()')
   })
   afterAll(() => db?.drop())
 
@@ -231,7 +232,7 @@ describePresent(
         alter role anon login; alter role authenticated login; alter role service_role login;`,
         })
         try {
-          const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.adminUrl })
+          const { stdout } = await runBuilt(['report', '--json'], { DATABASE_OWNER_URL: standing.ownerUrl })
           expect(stdout).toContain('table public.counter cannot be watched: its rows lie on other servers.')
           const served = await serveBuilt(standing, standing.environment)
           const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })

@@ -4,7 +4,7 @@ import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { doctorCommand } from '../../compiler/tools/cli/doctor.ts'
 import { prepareCommand } from '../../compiler/tools/cli/prepare.ts'
 import { runCommand, type CommandAnswer } from '../support/command.ts'
-import { majors } from '../support/database.ts'
+import { asRole, majors } from '../support/database.ts'
 import { whileServed } from '../support/while-served.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
 
@@ -28,7 +28,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
     owned = await createOwnedDatabase(major)
     await as(owned.ownerUrl, 'create role authenticator login noinherit')
   })
-  afterAll(() => owned?.db.drop())
+  afterAll(() => owned?.drop())
 
   const run = (...args: readonly string[]): Promise<CommandAnswer> =>
     runCommand([prepareCommand, authCommand, doctorCommand], args, {
@@ -51,7 +51,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
   })
 
   it('is told which table auth may not use, and how that is repaired, which enabling auth does', async () => {
-    await owned.db.query(asLeftByOlderVersions)
+    await owned.superuser.query(asLeftByOlderVersions)
     const refusal =
       'supabase_auth_admin may not use table catalograph_auth.accepted_mails, which belongs to boss (and 12 others, which catalograph doctor names): ' +
       'run catalograph auth enable as a role that may, which DATABASE_OWNER_URL names, or as boss: ' +
@@ -65,12 +65,12 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
   })
 
   it('is shown such tables by doctor, and starting the server repairs them', async () => {
-    const { db, loginUrl, ownerUrl } = owned
-    await db.query(asLeftByOlderVersions)
+    const { superuser, loginUrl, ownerUrl } = owned
+    await superuser.query(asLeftByOlderVersions)
     const seen = (await run('doctor')).printed
     expect(seen).toMatch(/^FAULT +auth +supabase_auth_admin may not use table catalograph_auth\.accepted_mails, which/m)
     expect(seen).toContain('-> alter table catalograph_auth.settings owner to supabase_auth_admin;')
-    await whileServed({ url: loginUrl, adminUrl: ownerUrl }, {}, async () => {
+    await whileServed({ url: loginUrl, ownerUrl }, {}, async () => {
       await expect.poll(() => ownersOf(owned), { timeout: 10_000 }).toEqual([{ owner: 'supabase_auth_admin' }])
     })
     expect((await run('doctor')).printed).toMatch(/^ok +auth +auth may use its tables$/m)
@@ -81,61 +81,58 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
   let owned: OwnedDatabase
   beforeEach(async () => {
     owned = await createOwnedDatabase(major)
-    await owned.db.query('create role kit login createrole; create role authenticator login noinherit')
+    await owned.superuser.query('create role kit login createrole; create role authenticator login noinherit')
   })
-  afterEach(() => owned?.db.drop())
+  afterEach(() => owned?.drop())
 
   const run = (...args: readonly string[]): Promise<CommandAnswer> =>
     runCommand([prepareCommand, doctorCommand], args, {
       environment: { DATABASE_URL: owned.loginUrl, DATABASE_OWNER_URL: owned.ownerUrl, JWT_SECRET },
     })
   const isPrepared = async (): Promise<unknown> =>
-    (await owned.db.query(`select to_regnamespace('catalograph') is not null as prepared`)).rows[0]?.prepared
+    (await owned.superuser.query(`select to_regnamespace('catalograph') is not null as prepared`)).rows[0]?.prepared
 
   it.runIf(major >= 16)(
     'is told which role may not be granted, who may grant it, and by which statements',
     async () => {
-      await as(
-        owned.ownerUrl.replace('boss@', 'kit@'),
-        'create role anon; create role authenticated; create role service_role',
-      )
+      await as(asRole(owned.ownerUrl, 'kit'), 'create role anon; create role authenticated; create role service_role')
       const way =
         'boss may not grant anon to authenticator; let kit run: ' +
         'grant anon to authenticator; grant authenticated to authenticator; grant service_role to authenticator;'
       expect((await run('prepare')).noted).toContain(`and nothing was changed: ${way}`)
       expect((await run('doctor')).printed).toContain(way)
       expect(await isPrepared()).toBe(false)
-      await as(owned.ownerUrl.replace('boss@', 'kit@'), 'grant anon, authenticated, service_role to authenticator')
+      await as(asRole(owned.ownerUrl, 'kit'), 'grant anon, authenticated, service_role to authenticator')
       expect(await run('prepare')).toMatchObject({ exitCode: 0 })
     },
   )
 
   it('is told which right it lacks where roles, schemas or functions cannot be made', async () => {
-    const { db, name } = owned
+    const { superuser, name } = owned
     const refusal = async (): Promise<string> => (await run('prepare')).noted
-    await db.query(`alter role boss nocreaterole; alter database ${name} owner to postgres`)
+    await superuser.query(`alter role boss nocreaterole; alter database ${name} owner to postgres`)
     expect(await refusal()).toContain('boss may not create role anon; let a superuser run: alter role boss createrole;')
-    await db.query('alter role boss createrole')
+    await superuser.query('alter role boss createrole')
     expect(await refusal()).toContain(
       `boss may not create schema catalograph; let postgres run: grant create on database ${name} to boss;`,
     )
-    await db.query(`grant create on database ${name} to boss; create schema auth`)
+    await superuser.query(`grant create on database ${name} to boss; create schema auth`)
     expect(await refusal()).toContain(
       'boss may not create a function in schema auth, which belongs to postgres; let postgres run: grant create on schema auth to boss;',
     )
-    await db.query('grant create on schema auth to boss; grant usage on schema auth to boss')
+    await superuser.query('grant create on schema auth to boss; grant usage on schema auth to boss')
     expect(await refusal()).toContain(
       'boss may not grant usage on schema auth to anon; let postgres run: grant usage on schema auth to anon;',
     )
     expect(await isPrepared()).toBe(false)
-    await db.query('grant usage on schema auth to boss with grant option')
+    await superuser.query('grant usage on schema auth to boss with grant option')
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
   it('is told which object of schema catalograph another role owns', async () => {
-    await owned.db.query('grant boss to kit')
+    await owned.superuser.query('grant boss to kit')
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
-    await owned.db.query(
+    await owned.superuser.query(
       'alter function catalograph.current(text, text, text) owner to postgres; drop function catalograph.refuse(text); ' +
         'alter schema catalograph owner to postgres',
     )
@@ -152,7 +149,7 @@ describe.each(majors())('what an owner and a superuser prepared one after the ot
     await as(owned.ownerUrl, 'create role authenticator login noinherit')
     await run(owned.ownerUrl, 'prepare')
   })
-  afterEach(() => owned?.db.drop())
+  afterEach(() => owned?.drop())
 
   const run = (ownerUrl: string, ...args: readonly string[]): Promise<CommandAnswer> =>
     runCommand([prepareCommand, doctorCommand], args, {
@@ -160,17 +157,17 @@ describe.each(majors())('what an owner and a superuser prepared one after the ot
     })
 
   it('belongs to the owner of the schema, so that both can change tables', async () => {
-    await run(owned.db.adminUrl, 'prepare')
-    await owned.db.query(asMadeByOlderVersions)
-    expect(await run(owned.db.adminUrl, 'prepare')).toMatchObject({ exitCode: 0 })
+    await run(owned.superuser.url, 'prepare')
+    await owned.superuser.query(asMadeByOlderVersions)
+    expect(await run(owned.superuser.url, 'prepare')).toMatchObject({ exitCode: 0 })
     await as(owned.ownerUrl, 'create table public.mine ()')
-    await owned.db.query('create table public.theirs ()')
+    await owned.superuser.query('create table public.theirs ()')
     expect(await run(owned.ownerUrl, 'doctor')).toMatchObject({ printed: expect.not.stringMatching(/belongs to/) })
   })
 
   it('is named by doctor where it still belongs to the superuser, and repaired by prepare', async () => {
-    await run(owned.db.adminUrl, 'prepare')
-    await owned.db.query(`${unfollowed('disable')}; alter table catalograph.schema_record owner to postgres;
+    await run(owned.superuser.url, 'prepare')
+    await owned.superuser.query(`${unfollowed('disable')}; alter table catalograph.schema_record owner to postgres;
       alter table catalograph.schema_version owner to postgres; ${unfollowed('enable always')}`)
     await expect(as(owned.ownerUrl, 'create table public.mine ()')).rejects.toMatchObject({ code: '42501' })
     const seen = (await run(owned.ownerUrl, 'doctor')).printed
@@ -179,7 +176,7 @@ describe.each(majors())('what an owner and a superuser prepared one after the ot
     expect((await run(owned.ownerUrl, 'prepare')).printed).toContain(
       'alter table catalograph.schema_record owner to boss;',
     )
-    expect((await run(owned.db.adminUrl, 'prepare')).printed).toMatch(/^the database is prepared$/m)
+    expect((await run(owned.superuser.url, 'prepare')).printed).toMatch(/^the database is prepared$/m)
     await as(owned.ownerUrl, 'create table public.mine ()')
   })
 
@@ -189,7 +186,7 @@ describe.each(majors())('what an owner and a superuser prepared one after the ot
     expect((await run(owned.ownerUrl, 'prepare')).printed).toContain(`${said}: ${remedy}`)
     const seen = (await run(owned.ownerUrl, 'doctor')).printed
     expect(seen).toMatch(new RegExp(`^advice +roles +${said}\n +-> ${remedy}$`, 'm'))
-    await owned.db.query('alter role service_role bypassrls')
+    await owned.superuser.query('alter role service_role bypassrls')
     expect((await run(owned.ownerUrl, 'prepare')).printed).not.toContain(said)
     expect((await run(owned.ownerUrl, 'doctor')).printed).not.toContain(said)
   })
@@ -214,9 +211,9 @@ const asLeftByOlderVersions = `do $$ declare name text; begin
   alter function catalograph_auth.count_settings() owner to boss;
 end $$`
 
-const ownersOf = async ({ db }: OwnedDatabase): Promise<readonly unknown[]> =>
+const ownersOf = async ({ superuser }: OwnedDatabase): Promise<readonly unknown[]> =>
   (
-    await db.query(`select distinct pg_get_userbyid(owner) as owner from (
+    await superuser.query(`select distinct pg_get_userbyid(owner) as owner from (
       select relowner from pg_class where relnamespace in ('auth'::regnamespace, 'catalograph_auth'::regnamespace) union all
       select proowner from pg_proc where pronamespace = 'catalograph_auth'::regnamespace union all
       select nspowner from pg_namespace where nspname in ('auth', 'catalograph_auth')) o (owner)`)

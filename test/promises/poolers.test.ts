@@ -15,7 +15,7 @@ import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { startAuthServer } from '../support/auth.ts'
 import { advisoryLocksOf } from '../support/advisory-locks.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../support/database.ts'
 import { describePresent } from '../support/describe-present.ts'
 import { openText } from '../support/open-text.ts'
 import type { PoolerProcess } from '../support/pooler-process.ts'
@@ -123,7 +123,7 @@ describePresent(
     let pooler: PoolerProcess
     let server: Running
     const pooled = (options: Partial<PoolerOptions> = {}): Promise<PoolerProcess> =>
-      start({ serverPort: Number(new URL(db.adminUrl).port), size: 10, ...options })
+      start({ serverPort: Number(new URL(db.ownerUrl).port), size: 10, ...options })
     beforeAll(async () => {
       db = await createDatabase({ prepare: true, sql })
       pooler = await pooled()
@@ -194,14 +194,14 @@ describePresent(
         await hasty.ready
         expect(await ask(hasty, 'user1', '{ nap }')).toMatchObject({ errors: [{ extensions: {} }] })
         const napping = `select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()`
-        await expect.poll(async () => (await db.query(napping)).rowCount).toBe(0)
+        await expect.poll(async () => (await overSessions(db).query(napping)).rowCount).toBe(0)
       } finally {
         await hasty.stop()
       }
     })
 
     it('a pooler of another kind in the same place is found out again', async () => {
-      const serverPort = Number(new URL(db.adminUrl).port)
+      const serverPort = Number(new URL(db.ownerUrl).port)
       const found = all.filter(({ missing }) => missing === null)
       for (const other of [...found, ...found]) {
         await pooler.close()
@@ -257,7 +257,7 @@ describePresent(
         const run = () => database.run({ caller, version, privileges, readOnly: true, statements: [statement] })
         for (const end = performance.now() + 1_500; performance.now() < end; await pause(20)) await run()
         const before = await run()
-        moving.moveTo(Number(new URL(other.adminUrl).port), new URL(other.adminUrl).pathname.slice(1))
+        moving.moveTo(Number(new URL(other.ownerUrl).port), new URL(other.ownerUrl).pathname.slice(1))
         const moved = async () =>
           (await database.query('select from pg_catalog.pg_class where relname = $$more$$')).rows
         await expect.poll(moved).toHaveLength(1)
@@ -299,7 +299,7 @@ describePresent(
       'the owner alone behind one in statement mode: /readyz says what to change, and nothing once that was done',
       async () => {
         let before = await pooled({ mode: 'statement' })
-        const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.adminUrl), shutdownGraceMs: 0 })
+        const refused = await serve(db.url, { databaseOwnerUrl: through(before, db.ownerUrl), shutdownGraceMs: 0 })
         try {
           await expect
             .poll(() => readiness(refused), { timeout: 15_000 })

@@ -140,7 +140,7 @@ describe('replicas', () => {
 
   it('leave to the primary what waits for a lock that replaying holds', async () => {
     await untilReplica(served)
-    const changer = new pg.Client(primary.adminUrl)
+    const changer = new pg.Client(primary.ownerUrl)
     await changer.connect()
     await changer.query('begin; lock table note')
     // What is committed so has reached the log, and all before it.

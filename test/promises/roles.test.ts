@@ -61,7 +61,11 @@ const fields = async (role: string, type: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), type)
 
 beforeAll(async () => {
-  service = await openAskedBothWays({ sql, isolated: true }, [readShared], ['member', 'guest'])
+  service = await openAskedBothWays(
+    { sql, isolated: true, superuser: 'has superusers, and objects of several owners' },
+    [readShared],
+    ['member', 'guest'],
+  )
 }, 60_000)
 afterAll(() => service?.close())
 

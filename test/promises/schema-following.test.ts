@@ -39,7 +39,12 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
   }
   // Roles belong to a whole server, so those that other tests make would count here: this test has a server of its own.
   beforeAll(async () => {
-    db = await createDatabase({ major, prepare: true, isolated: true })
+    db = await createDatabase({
+      major,
+      prepare: true,
+      isolated: true,
+      superuser: 'has superusers, and objects of several owners',
+    })
     name = (await db.query('select current_database() as name')).rows[0].name
     await run(schema)
     both = [followDatabase(db.url), followDatabase(db.url)]
@@ -205,7 +210,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     const service = follow()
     const ask = async (table: string): Promise<boolean> =>
       (await service.graphql(`{ ${table}Collection { edges { node { id } } } }`)).errors === undefined
-    const [first, second] = [new pg.Client(db.adminUrl), new pg.Client(db.adminUrl)]
+    const [first, second] = [new pg.Client(db.ownerUrl), new pg.Client(db.ownerUrl)]
     await Promise.all([first.connect(), second.connect()])
     try {
       const make = (table: string): string =>
@@ -230,7 +235,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     )
     const read = '{ heldCollection { edges { node { x y } } } }'
     dataOf(await service.graphql(read))
-    const other = new pg.Client(db.adminUrl)
+    const other = new pg.Client(db.ownerUrl)
     await other.connect()
     try {
       await other.query(`begin; lock table held; comment on column held.a is '@graphql({"name": "y"})'`)
@@ -285,7 +290,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
       const { data, errors } = await service.graphql('{ latterCollection { edges { node { id } } } }')
       return errors?.[0]?.extensions.code ?? data.latterCollection.edges
     }
-    const port = Number(new URL(db.adminUrl).port)
+    const port = Number(new URL(db.ownerUrl).port)
     await asMaintenance(port, `alter database ${name} allow_connections false`)
     try {
       await run(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`)

@@ -25,7 +25,7 @@ const told = async (environment: Readonly<Record<string, string>>): Promise<read
       CATALOGRAPH_DATA: '/nowhere',
       JWT_SECRET: 'a secret that has more than thirty-two characters',
       DATABASE_URL: primary.url,
-      DATABASE_OWNER_URL: primary.adminUrl,
+      DATABASE_OWNER_URL: primary.ownerUrl,
       ...environment,
     },
   })

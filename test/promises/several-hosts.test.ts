@@ -51,7 +51,7 @@ describe.skipIf(missing !== null)(titled('several hosts', missing), () => {
     endings.push(hosts.drop)
     service = await serveStanding(hosts, { REQUEST_TIMEOUT_MS: '8000' })
     endings.push(service.stop)
-    direct = new pg.Client(hosts.adminUrl)
+    direct = new pg.Client(hosts.ownerUrl)
     endings.push(() => direct.end())
     await direct.connect()
   }

@@ -23,8 +23,6 @@ const sql = `
   ${notesSql}
   insert into catalograph_auth.settings (name, value)
   values ('site_url', 'http://localhost:3000'), ${[...settings, ...limits].join()};
-  -- Which timeline a replica receives is known at once to who may read it.
-  grant pg_monitor to authenticator;
 `
 
 let all: ReplicatedDatabase
@@ -36,6 +34,8 @@ let served: Served
 beforeAll(async () => {
   all = await createReplicated(2, sql)
   primary = all.primary
+  // Which timeline a replica receives is known at once to who may read it.
+  await primary.query('grant pg_monitor to authenticator')
   ;[heir, other] = all.standbys as readonly [DatabaseServer, DatabaseServer]
   for (const { query } of all.standbys) {
     await query(`alter system set recovery_min_apply_delay = '${lag}'`)
@@ -44,7 +44,7 @@ beforeAll(async () => {
   const list = [primary, heir].map(({ cluster }) => `127.0.0.1:${cluster.port}`).join()
   const url = (user: string): string => `postgresql://${user}@${list}/replicated?target_session_attrs=read-write`
   served = await serveBuilt(
-    { url: url('authenticator'), adminUrl: url('postgres') },
+    { url: url('authenticator'), ownerUrl: url('owner') },
     { DATABASE_REPLICA_URLS: [heir.url, other.url].join(), WORKERS: '2', METRICS: 'on', LOG_LEVEL: 'info' },
   )
 }, 120_000)

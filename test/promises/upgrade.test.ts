@@ -13,7 +13,7 @@ const [email, password, id] = ['ada@example.com', 'correct horse', '5f6a4a3e-8a3
 
 let db: TestDatabase
 beforeAll(async () => {
-  db = await createDatabase()
+  db = await createDatabase({ superuser: 'restores event triggers' })
   await db.query(made)
   await db.query('create table notes (id int primary key); grant select on notes to anon')
   await db.query(
@@ -32,13 +32,13 @@ beforeAll(async () => {
 afterAll(() => db?.drop())
 
 it('is served by this one, which keeps everybody in it and follows its schema', async () => {
-  const environment = { DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET, CATALOGRAPH_DATA: '/nowhere' }
+  const environment = { DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET, CATALOGRAPH_DATA: '/nowhere' }
   const enabled = await runCommand([authCommand], ['auth', 'enable', '--site-url', 'http://localhost:3000'], {
     environment,
   })
   expect(enabled).toMatchObject({ exitCode: 0 })
   await whileServed(db, {}, async ({ url, graphql }) => {
-    expect(await checkPrepared({ url: db.adminUrl, login: 'authenticator' })).toMatchObject({
+    expect(await checkPrepared({ url: db.ownerUrl, login: 'authenticator' })).toMatchObject({
       followed: true,
       statements: [],
     })

@@ -15,7 +15,7 @@ import { ListenFailure, runServer } from '../../runtime/main.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, overSessions } from '../support/database.ts'
 import type { TestDatabase } from '../support/database.ts'
 
 const jwtSecret = 'a secret that has more than thirty-two characters'
@@ -102,7 +102,7 @@ const listeningUrl = async (events: readonly LogEvent[]): Promise<string> => {
 /** Resolves when Postgres runs `slow` for a request. */
 const untilSlow = async (): Promise<void> => {
   const running = `select from pg_stat_activity where state = 'active' and wait_event = 'PgSleep' and datname = current_database()`
-  await expect.poll(async () => (await db.query(running)).rowCount, { timeout: 10_000 }).toBe(1)
+  await expect.poll(async () => (await overSessions(db).query(running)).rowCount, { timeout: 10_000 }).toBe(1)
 }
 
 /** Connects so many at once, and tells how many this process accepted in each turn until it had all. */
@@ -137,7 +137,7 @@ const first = { data: { notesCollection: { edges: [{ node: { body: 'first' } }] 
 
 describe('a running server', () => {
   it('prepares, compiles, answers, and follows the schema from one request to the next', async () => {
-    running = await start(db.url, db.adminUrl)
+    running = await start(db.url, db.ownerUrl)
     await running.ready
     expect(await ask(running.url, bodies)).toEqual(first)
     await db.query("alter table notes add column mood text default 'calm'")
@@ -151,7 +151,7 @@ describe('a running server', () => {
   })
 
   it('accepts several connections in each turn of the event loop', async () => {
-    running = await start(db.url, db.adminUrl)
+    running = await start(db.url, db.ownerUrl)
     await running.ready
     const most = async (): Promise<number> => Math.max(...(await acceptedInTurns(Number(new URL(url).port), 32)))
     const { url } = running
@@ -160,18 +160,18 @@ describe('a running server', () => {
   })
 
   it('serves the last good schema when a newer one cannot be compiled, says so, and recovers by the next change', async () => {
-    running = await start(db.url, db.adminUrl)
+    running = await start(db.url, db.superuser('makes event triggers').url)
     await running.ready
     expect(await ask(running.url, bodies)).toEqual(first)
     const health = async (): Promise<unknown> => (await fetch(`${running?.url}/health`)).json()
     const failures = (): readonly LogEvent[] => running?.events.filter(({ kind }) => kind === 'revision-failed') ?? []
-    await db.query('revoke select on pg_catalog.pg_description from public')
+    const superuser = db.superuser('takes rights on a catalogue')
+    await superuser.query('revoke select on pg_catalog.pg_description from public')
     for (let times = 0; times < 3; times += 1) expect(await ask(running.url, bodies)).toEqual(first)
     expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: expect.any(String) })
     expect(failures()).toEqual([{ kind: 'revision-failed', reason: expect.stringContaining('pg_description') }])
-    await db.query(
-      "grant select on pg_catalog.pg_description to public; alter table notes add column mood text default 'calm'",
-    )
+    await superuser.query('grant select on pg_catalog.pg_description to public')
+    await db.query("alter table notes add column mood text default 'calm'")
     expect(await ask(running.url, '{ notesCollection { edges { node { mood } } } }')).toEqual({
       data: { notesCollection: { edges: [{ node: { mood: 'calm' } }] } },
     })
@@ -182,7 +182,7 @@ describe('a running server', () => {
     const port = await freePort()
     const away = new URL(db.url)
     away.port = String(port)
-    const owner = new URL(db.adminUrl)
+    const owner = new URL(db.ownerUrl)
     owner.port = String(port)
     running = await start(away.href, owner.href)
     const response = await post(running.url, bodies)
@@ -215,7 +215,7 @@ describe('a running server', () => {
       .toBeGreaterThanOrEqual(2)
     expect(wishes()).toEqual([missing.length])
     expect((await post(url, bodies)).status).toBe(503)
-    await db.query(missing.join(';\n'))
+    await db.superuser('makes event triggers').query(missing.join(';\n'))
     await running.ready
     expect(await ask(url, bodies)).toEqual(first)
     expect(events).toContainEqual({ kind: 'database-prepared', followed: true })
@@ -228,7 +228,7 @@ describe('a running server', () => {
     away.port = String(proxy.port)
     let again: Forward | null = null
     try {
-      running = await start(away.href, db.adminUrl)
+      running = await start(away.href, db.ownerUrl)
       await running.ready
       expect(await ask(running.url, bodies)).toEqual(first)
       await proxy.close()
@@ -249,7 +249,7 @@ describe('a running server', () => {
   })
 
   it('lets running requests end when it is asked to stop, and takes no new ones', async () => {
-    running = await start(db.url, db.adminUrl)
+    running = await start(db.url, db.ownerUrl)
     await running.ready
     const slow = ask(running.url, 'mutation { slow(seconds: 0.6) }')
     await untilSlow()
@@ -263,7 +263,7 @@ describe('a running server', () => {
   })
 
   it('answers what outlives the grace period, gives it up, and is gone within a second', async () => {
-    running = await start(db.url, db.adminUrl, { shutdownGraceMs: 100 })
+    running = await start(db.url, db.ownerUrl, { shutdownGraceMs: 100 })
     await running.ready
     const slow = post(running.url, 'mutation { slow(seconds: 20) }')
     await untilSlow()
@@ -281,7 +281,7 @@ describe('a running server', () => {
   })
 
   it('ends each connection with its answer once it is asked to stop, and those without one at once', async () => {
-    running = await start(db.url, db.adminUrl)
+    running = await start(db.url, db.ownerUrl)
     await running.ready
     const { port } = new URL(running.url)
     const idle = connect(Number(port), '127.0.0.1')
@@ -304,7 +304,7 @@ describe('a running server', () => {
     const settings = settingsFor(db.url)
     const database = openServerDatabase(settings)
     const log = ({ kind }: LogEvent): void => void (kind === 'listening' && steps.push(kind))
-    const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
+    const prepare = createPrepareOnce({ ownerUrl: db.ownerUrl, loginUrl: db.url, log })
     const followed = createFollowedSource({ schemas: ['public'], query: database.query, prepare, log })
     const source: typeof followed = (...asked) => {
       if (!steps.includes('asked')) steps.push('asked')

@@ -69,7 +69,7 @@ export async function serveStanding(
   return { graphql, byReplicas, stop: served.stop }
 }
 
-type AskedOptions = Pick<TestServiceOptions, 'sql' | 'major' | 'isolated' | 'statementTimeout'>
+type AskedOptions = Pick<TestServiceOptions, 'sql' | 'major' | 'isolated' | 'superuser' | 'statementTimeout'>
 
 /** The usual service of tests, or where a run has a topology the built one in it. */
 export const openAsked = (options: AskedOptions): Promise<AskedService> => openAlong(options, null)
@@ -86,11 +86,11 @@ export async function openAskedBothWays(
   roles: readonly string[],
 ): Promise<AskedBothWays> {
   const folder = await mkdtemp(join(tmpdir(), 'catalograph-asked-'))
-  const compile = async ({ url, adminUrl }: Pick<TestDatabase, 'url' | 'adminUrl'>): Promise<string> => {
+  const compile = async ({ url, ownerUrl }: Pick<TestDatabase, 'url' | 'ownerUrl'>): Promise<string> => {
     const file = join(folder, 'documents.json')
     await writeFile(file, JSON.stringify(Object.fromEntries(documents.map((text) => [sha256Hex(text), text]))))
     const args = ['compile', '--documents', file, '--roles', roles.join(), '--out', folder]
-    const environment = { DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl }
+    const environment = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl }
     const { exitCode, noted } = await runCommand([compileCommand], args, { environment })
     if (exitCode !== 0) throw new Error(noted)
     return folder
@@ -104,7 +104,7 @@ export async function openAskedBothWays(
 /** @param compile makes artifacts for a service that has nothing else; null: there is none */
 async function openAlong(
   options: AskedOptions,
-  compile: ((database: Pick<TestDatabase, 'url' | 'adminUrl'>) => Promise<string>) | null,
+  compile: ((database: Pick<TestDatabase, 'url' | 'ownerUrl'>) => Promise<string>) | null,
 ): Promise<AskedService & { readonly alone: AskedService['graphql'] | null }> {
   const { sql = '', major, statementTimeout = 30_000 } = options
   if (chosenTopology() === null) {

@@ -110,7 +110,7 @@ export async function startAuthServer(options: AuthServerOptions = {}): Promise<
   const db = await databaseOf(options)
   if (options.sql !== undefined) await db.query(options.sql)
   const owner = openStatements({
-    url: db.adminUrl,
+    url: db.ownerUrl,
     schemas: ['auth'],
     role: authOwner,
     poolSize: 1,
@@ -149,7 +149,7 @@ async function databaseOf({ before, major, unprepared }: AuthServerOptions): Pro
   if (unprepared === true) return createDatabase({ prepare: true, isolated: true, ...more })
   if (before === undefined) return createDatabase({ prepare: 'auth', ...more })
   const db = await createDatabase({ prepare: true, sql: before, ...more })
-  await migrateAuth({ url: db.adminUrl })
+  await migrateAuth({ url: db.ownerUrl })
   return db
 }
 
@@ -243,8 +243,8 @@ async function listen(
   }
   const settings = { ...serverSettings(db, options), databaseAuthUrl: await authUrl(db, options), ...changed }
   const database = openServerDatabase(settings)
-  const prepare = createPrepareOnce({ ownerUrl: db.adminUrl, loginUrl: db.url, log })
-  const triggers = liveTriggersBy(db.adminUrl)
+  const prepare = createPrepareOnce({ ownerUrl: db.ownerUrl, loginUrl: db.url, log })
+  const triggers = liveTriggersBy(db.ownerUrl)
   const source = createFollowedSource({ schemas: settings.schemas, query: database.query, prepare, triggers, log })
   let ask: (reason: string) => void = () => undefined
   const stopRequested = new Promise<string>((resolve) => {
@@ -273,8 +273,8 @@ async function listen(
   return { url, stop }
 }
 
-async function authUrl({ adminUrl }: TestDatabase, { authPort }: AuthServerOptions): Promise<string> {
-  const url = new URL(adminUrl)
+async function authUrl({ ownerUrl }: TestDatabase, { authPort }: AuthServerOptions): Promise<string> {
+  const url = new URL(ownerUrl)
   if (authPort !== undefined) url.port = String(await authPort(Number(url.port)))
   return url.href
 }
@@ -282,7 +282,7 @@ async function authUrl({ adminUrl }: TestDatabase, { authPort }: AuthServerOptio
 function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerOptions): ServerSettings {
   const read = readSettings({ LOG_LEVEL: 'debug' })
   if (read.kind === 'invalid') throw new Error(read.problems.join())
-  const urls = { databaseUrl: db.url, databaseOwnerUrl: db.adminUrl }
+  const urls = { databaseUrl: db.url, databaseOwnerUrl: db.ownerUrl }
   return {
     ...read.settings,
     ...urls,
@@ -296,7 +296,7 @@ function serverSettings(db: TestDatabase, { googleIssuer, smtpUrl }: AuthServerO
 }
 
 /** Resolves when every mail that was asked for is made. */
-async function settled(db: TestDatabase): Promise<void> {
+async function settled(db: Pick<TestDatabase, 'query'>): Promise<void> {
   for (const until = Date.now() + 15_000; Date.now() < until; await sleep(10)) {
     if ((await db.query('select from catalograph_auth.mail_requests limit 1')).rowCount === 0) return
   }
@@ -304,7 +304,7 @@ async function settled(db: TestDatabase): Promise<void> {
 }
 
 /** Mails of the outbox to an address, newest first. */
-export async function mailsTo(db: TestDatabase, address: string): ReturnType<AuthServer['mails']> {
+export async function mailsTo(db: Pick<TestDatabase, 'query'>, address: string): ReturnType<AuthServer['mails']> {
   await settled(db)
   const { rows } = await db.query(
     'select kind, html from catalograph_auth.outbox where recipient = $1 order by id desc',

@@ -50,18 +50,31 @@ const settings = (port: number): Readonly<Record<string, string>> => ({
   min_wal_size: '32MB',
 })
 
-/** Roles are shared by all databases of a cluster, so they are made once. */
+/** Owns the databases of tests, and made the roles of the API. As on managed services, it is no superuser. */
+export const owner = 'owner'
+
+/**
+ * Roles are shared by all databases of a cluster, so they are made once. What a superuser has to do for the owner is that
+ * service_role bypasses policies, and the schema public of databases to come, which belongs to their owner since PostgreSQL 15.
+ */
 const rolesSql = `
+  create role ${owner} login createrole createdb;
+  set role ${owner};
   create role anon nologin noinherit;
   create role authenticated nologin noinherit;
-  create role service_role nologin noinherit bypassrls;
+  create role service_role nologin noinherit;
   create role authenticator login noinherit;
   create role supabase_auth_admin login noinherit createrole;
   grant anon, authenticated, service_role to authenticator;
+  reset role;
+  alter role service_role bypassrls;
+  do $$ begin
+    if current_setting('server_version_num')::int < 150000 then alter schema public owner to ${owner}; end if;
+  end $$;
 `
 
 const createRoles = async ({ address: host, port }: Endpoint): Promise<void> => {
-  const client = new pg.Client({ host, port, user: 'postgres', database: 'postgres' })
+  const client = new pg.Client({ host, port, user: 'postgres', database: 'template1' })
   await client.connect()
   await client.query(rolesSql)
   await client.end()

@@ -2,19 +2,31 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
-import { startCluster, type ClusterSource } from './cluster.ts'
+import { owner, startCluster, type ClusterSource } from './cluster.ts'
 import { clusterOf, majors, templateOf, type Major, type Prepared } from './clusters.ts'
 
 export { majors, type Major } from './clusters.ts'
+
+type RunSql = (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>
+
+/** The role `postgres`; `query` runs on a connection of its own that stays open, too. */
+export interface Superuser {
+  readonly url: string
+  readonly query: RunSql
+}
 
 export interface TestDatabase {
   readonly major: Major
   /** As the login role `authenticator`: noinherit, member of anon, authenticated and service_role. */
   readonly url: string
-  /** As the superuser `postgres`. */
-  readonly adminUrl: string
-  /** Runs as the superuser, on one connection that stays open: several calls may form one transaction. */
-  readonly query: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>
+  /** As its owner, who may create roles and databases and is no superuser. */
+  readonly ownerUrl: string
+  /** Runs as the owner, on one connection that stays open: several calls may form one transaction. */
+  readonly query: RunSql
+  /** Runs as the login role, who may become the roles of the API; on a connection of its own that stays open, too. */
+  readonly queryAsLogin: RunSql
+  /** For what the owner may not do, which the reason names. */
+  readonly superuser: (reason: string) => Superuser
   /** What its server has logged so far, where the server is its own; else nothing. */
   readonly log: readonly string[]
   readonly drop: () => Promise<void>
@@ -28,11 +40,24 @@ export interface TestDatabaseOptions {
    * and count in the schema version, so whoever creates, grants or alters roles has to take one.
    */
   readonly isolated?: boolean
+  /** Why `sql`, `query` and `ownerUrl` have to be a superuser's. */
+  readonly superuser?: string
   /** The server of another database, which goes on after this one is dropped; `major` is that one's. */
   readonly beside?: TestDatabase
   /** True: what compiler/prepare makes is there, schema catalograph, event triggers, schema auth; 'auth': its tables too. */
   readonly prepare?: true | 'auth'
 }
+
+/** The same database as another role. */
+export const asRole = (url: string, role: string): string => Object.assign(new URL(url), { username: role }).href
+
+/** As who sees what sessions of other roles do, and may end them. */
+export const overSessions = ({ superuser }: Pick<TestDatabase, 'superuser'>): Superuser =>
+  superuser('sees and ends sessions of other roles')
+
+/** Why SQL needs a superuser, where it creates PostGIS. */
+export const forPostgis = (sql: string): Pick<TestDatabaseOptions, 'superuser'> =>
+  /create extension postgis\b/.test(sql) ? { superuser: 'PostGIS is no trusted extension' } : {}
 
 /** Runs on the database that every server has. */
 export const asMaintenance = async (port: number, sql: string, host = '127.0.0.1'): Promise<void> => {
@@ -53,8 +78,8 @@ interface Place {
 
 const sharedPlace = (major: Major): Place => ({ ...clusterOf(major), log: [], leave: () => Promise.resolve() })
 
-const placeBeside = ({ adminUrl }: TestDatabase): Place => ({
-  port: Number(new URL(adminUrl).port),
+const placeBeside = ({ ownerUrl }: TestDatabase): Place => ({
+  port: Number(new URL(ownerUrl).port),
   log: [],
   leave: () => Promise.resolve(),
 })
@@ -70,16 +95,17 @@ const placeOf = async (major: Major, { beside, isolated }: TestDatabaseOptions):
   return isolated === true ? isolatedPlace(major) : sharedPlace(major)
 }
 
-export const prepareAs = async (kind: Prepared, url: string): Promise<void> => {
-  await prepareDatabase({ url, login: 'authenticator' })
-  if (kind === 'auth') await migrateAuth({ url })
+/** As the owner, and then as a superuser, since an owner may not create event triggers. */
+export const prepareFor = async (kind: Prepared, url: (user: string) => string): Promise<void> => {
+  for (const user of [owner, 'postgres']) await prepareDatabase({ url: url(user), login: 'authenticator' })
+  if (kind === 'auth') await migrateAuth({ url: url(owner) })
 }
 
 /** Most tests begin with one of these: copying is several times as fast as making what they hold. */
 export const makeTemplates = async (port: number): Promise<void> => {
   for (const kind of ['api', 'auth'] as const) {
-    await asMaintenance(port, `create database ${templateOf[kind]}`)
-    await prepareAs(kind, `postgres://postgres@127.0.0.1:${port}/${templateOf[kind]}`)
+    await asMaintenance(port, `create database ${templateOf[kind]} owner ${owner}`)
+    await prepareFor(kind, (user) => `postgres://${user}@127.0.0.1:${port}/${templateOf[kind]}`)
   }
 }
 
@@ -113,6 +139,21 @@ export const beginningOf = (
     ? { template: 'template1', missing: prepared }
     : { template: templateOf[prepared], missing: null }
 
+/** A connection that begins with the first query. */
+export const openQuery = (url: string): { readonly query: RunSql; readonly end: () => Promise<void> } => {
+  let opened: Promise<pg.Client> | null = null
+  const open = async (): Promise<pg.Client> => {
+    const client = new pg.Client(url)
+    client.on('error', () => undefined)
+    await client.connect()
+    return client
+  }
+  return {
+    query: async (text, values = []) => (await (opened ??= open())).query(text, [...values]),
+    end: async () => (await opened)?.end(),
+  }
+}
+
 /** A fresh, empty, randomly named database on a server of that major version, by default the run's shared one. */
 export const createDatabase = async (options: TestDatabaseOptions = {}): Promise<TestDatabase> => {
   const major = options.beside?.major ?? options.major ?? majors()[0] ?? 18
@@ -121,22 +162,24 @@ export const createDatabase = async (options: TestDatabaseOptions = {}): Promise
   const url = (user: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
   const prepared = options.prepare === true ? 'api' : (options.prepare ?? null)
   const { template, missing } = beginningOf(clusterOf(major), prepared)
-  await asMaintenance(port, `create database ${name} template ${template}${copied(major)}`)
-  const client = new pg.Client(url('postgres'))
-  client.on('error', () => undefined)
-  await client.connect()
+  await asMaintenance(port, `create database ${name} owner ${owner} template ${template}${copied(major)}`)
+  const ownerUrl = url(options.superuser === undefined ? owner : 'postgres')
+  const asOwner = openQuery(ownerUrl)
+  const asLogin = openQuery(url('authenticator'))
+  const asSuperuser = openQuery(url('postgres'))
   const drop = async (): Promise<void> => {
-    await client.end()
+    await Promise.all([asOwner, asLogin, asSuperuser].map(({ end }) => end()))
     await asMaintenance(port, `drop database if exists ${name} with (force)`)
     await leave()
   }
+  const { query } = asOwner
+  const superuser = (): Superuser => ({ url: url('postgres'), query: asSuperuser.query })
   try {
-    if (missing !== null) await prepareAs(missing, url('postgres'))
-    if (options.sql !== undefined) await client.query(options.sql)
+    if (missing !== null) await prepareFor(missing, url)
+    if (options.sql !== undefined) await query(options.sql)
   } catch (error) {
     await drop()
     throw error
   }
-  const query: TestDatabase['query'] = (text, values = []) => client.query(text, [...values])
-  return { major, url: url('authenticator'), adminUrl: url('postgres'), query, log, drop }
+  return { major, url: url('authenticator'), ownerUrl, query, queryAsLogin: asLogin.query, superuser, log, drop }
 }

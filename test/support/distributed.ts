@@ -2,7 +2,7 @@ import pg from 'pg'
 import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
 import { startCluster, type ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
-import { asMaintenance, prepareAs, type TestDatabase } from './database.ts'
+import { asMaintenance, openQuery, prepareFor, type TestDatabase } from './database.ts'
 import { isInstalled } from './programs.ts'
 
 const databaseName = 'distributed'
@@ -63,24 +63,31 @@ export async function createDistributed(major: Major, sql: string, given: Settin
   const nodes = await Promise.all([startNode(major, given), startNode(major, given), startNode(major, given)])
   const [coordinator, ...workers] = nodes
   const { client, cluster, log } = coordinator
+  const asLogin = openQuery(urlOn(cluster, 'authenticator'))
   const drop = async (): Promise<void> => {
+    await asLogin.end()
     await Promise.all(nodes.map(stopNode))
   }
   try {
     await client.query(`select citus_set_coordinator_host('127.0.0.1', ${cluster.port})`)
     for (const worker of workers) await client.query(`select citus_add_node('127.0.0.1', ${worker.cluster.port})`)
-    await prepareAs('auth', urlOn(cluster, 'postgres'))
+    await prepareFor('auth', () => urlOn(cluster, 'postgres'))
     // Citus hands the whole text on that a command stands in.
     for (const { text } of splitSql(sql)) await client.query(text)
   } catch (error) {
     await drop()
     throw error
   }
+  const superuserUrl = urlOn(cluster, 'postgres')
+  const query: TestDatabase['query'] = (text, values = []) => client.query(text, [...values])
   return {
     major,
     url: urlOn(cluster, 'authenticator'),
-    adminUrl: urlOn(cluster, 'postgres'),
-    query: (text, values = []) => client.query(text, [...values]),
+    // Its nodes know this role alone.
+    ownerUrl: superuserUrl,
+    query,
+    queryAsLogin: asLogin.query,
+    superuser: () => ({ url: superuserUrl, query }),
     log,
     drop,
   }

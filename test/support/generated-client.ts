@@ -66,7 +66,7 @@ export async function createGenerated(sql: string): Promise<GeneratedApplication
   }
   const { exitCode, noted } = await app.codegen([
     '--from',
-    database.adminUrl,
+    database.ownerUrl,
     '--out',
     join(app.folder, 'db'),
     '--role',

@@ -15,15 +15,15 @@ export async function lastPlan(
   const values = statement.values.map((value) => (value === null ? 'null' : literal(value)))
   const run = `execute last_sent${values.length > 0 ? `(${values.join(', ')})` : ''}`
   try {
-    await db.query(
+    await db.queryAsLogin(
       ['begin', ...settings.map((setting) => `set local ${setting}`), `set local role ${exchange.caller.role}`].join(
         '; ',
       ),
     )
-    await db.query(`prepare last_sent as ${statement.text}`)
-    const { rows } = await db.query(`explain (${analyze ? 'analyze, ' : ''}format json) ${run}`)
+    await db.queryAsLogin(`prepare last_sent as ${statement.text}`)
+    const { rows } = await db.queryAsLogin(`explain (${analyze ? 'analyze, ' : ''}format json) ${run}`)
     return JSON.stringify(rows[0]['QUERY PLAN'])
   } finally {
-    await db.query('rollback; deallocate all')
+    await db.queryAsLogin('rollback; deallocate all')
   }
 }

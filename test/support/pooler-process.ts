@@ -35,4 +35,4 @@ export const listening = async (started: ChildProcess, port: number, address: st
 }
 
 /** The roles that tests log in as. */
-export const poolerUsers = ['authenticator', 'postgres', 'supabase_auth_admin']
+export const poolerUsers = ['authenticator', 'owner', 'postgres', 'supabase_auth_admin']

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import {
+  owner,
   startCluster,
   startStandby,
   type ClusterSource,
@@ -8,15 +9,17 @@ import {
   type ThrowAwayCluster,
 } from './cluster.ts'
 import { clusterOf, majors } from './clusters.ts'
-import { asMaintenance, beginningOf, prepareAs } from './database.ts'
+import { asMaintenance, beginningOf, prepareFor } from './database.ts'
 
 /** One server of a replicated database. */
 export interface DatabaseServer {
   readonly cluster: ThrowAwayCluster
   /** As the login role of requests. */
   readonly url: string
-  readonly adminUrl: string
-  /** Runs as the superuser, on a connection of its own. */
+  /** As the owner of the database. */
+  readonly ownerUrl: string
+  readonly superuserUrl: string
+  /** Runs as the superuser, who promotes a server and looks at its log; on a connection of its own. */
   readonly query: (text: string) => Promise<pg.QueryResult>
   /** What it has logged so far. */
   readonly log: readonly string[]
@@ -31,22 +34,27 @@ export interface ReplicatedDatabase {
 
 const name = 'replicated'
 
+const urlOn = ({ address, port }: Endpoint, user: string): string => `postgres://${user}@${address}:${port}/${name}`
+
+const runOn = async (url: string, text: string): Promise<pg.QueryResult> => {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return await client.query(text)
+  } finally {
+    await client.end()
+  }
+}
+
 const serverOn = (cluster: ThrowAwayCluster, log: readonly string[]): DatabaseServer => {
-  const url = (user: string): string => `postgres://${user}@${cluster.address}:${cluster.port}/${name}`
+  const superuserUrl = urlOn(cluster, 'postgres')
   return {
     cluster,
-    url: url('authenticator'),
-    adminUrl: url('postgres'),
+    url: urlOn(cluster, 'authenticator'),
+    ownerUrl: urlOn(cluster, owner),
+    superuserUrl,
     log,
-    query: async (text) => {
-      const client = new pg.Client(url('postgres'))
-      await client.connect()
-      try {
-        return await client.query(text)
-      } finally {
-        await client.end()
-      }
-    },
+    query: (text) => runOn(superuserUrl, text),
   }
 }
 
@@ -72,9 +80,9 @@ export async function createReplicated(
   const cluster = await startCluster(on(0), (line) => log.push(line), settings)
   const primary = serverOn(cluster, log)
   const { template, missing } = beginningOf(source, 'auth')
-  await asMaintenance(cluster.port, `create database ${name} template ${template}`, cluster.address)
-  if (missing !== null) await prepareAs(missing, primary.adminUrl)
-  await primary.query(sql)
+  await asMaintenance(cluster.port, `create database ${name} owner ${owner} template ${template}`, cluster.address)
+  if (missing !== null) await prepareFor(missing, (user) => urlOn(cluster, user))
+  await runOn(primary.ownerUrl, sql)
   const standbys: DatabaseServer[] = []
   for (let number = 0; number < standbyCount; number += 1) {
     const lines: string[] = []

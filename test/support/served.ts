@@ -34,7 +34,7 @@ const cli = join(packageFolder(), 'dist/compiler/cli.js')
 const secret = 'a secret that has more than thirty-two characters'
 
 export async function serveBuilt(
-  db: Pick<TestDatabase, 'url' | 'adminUrl'>,
+  db: Pick<TestDatabase, 'url' | 'ownerUrl'>,
   environment: Readonly<Record<string, string>> = {},
   host: Host | null = null,
   options: readonly string[] = [],
@@ -49,7 +49,7 @@ export async function serveBuilt(
     HOST: address,
     PORT: String(port),
     DATABASE_URL: db.url,
-    DATABASE_OWNER_URL: db.adminUrl,
+    DATABASE_OWNER_URL: db.ownerUrl,
     JWT_SECRET: secret,
     LOG_LEVEL: 'error',
     ...environment,

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import { createService, type WatchAnswer } from '../../runtime/graphql/serve.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
-import { createDatabase, type Major, type TestDatabase } from './database.ts'
+import { createDatabase, forPostgis, type Major, type TestDatabase } from './database.ts'
 
 /** An answer with its body as text, however it came. */
 interface ServedText extends GraphqlResponse {
@@ -60,6 +60,8 @@ export interface TestServiceOptions {
   readonly schemas?: readonly string[]
   /** True for tests that create, grant or alter roles: see TestDatabaseOptions. */
   readonly isolated?: boolean
+  /** Why the database has to be a superuser's: see TestDatabaseOptions. */
+  readonly superuser?: string
   /** The role that asks unless a question names another. */
   readonly role?: string
   readonly statementTimeout?: number
@@ -107,9 +109,10 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     options.database ??
     (await createDatabase({
       prepare: true,
-      ...(options.sql !== undefined && { sql: options.sql }),
+      ...(options.sql !== undefined && { sql: options.sql, ...forPostgis(options.sql) }),
       ...(options.major !== undefined && { major: options.major }),
       ...(options.isolated !== undefined && { isolated: options.isolated }),
+      ...(options.superuser !== undefined && { superuser: options.superuser }),
     }))
   const database = openDatabase({
     url: db.url,

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { ClusterSource, Host, ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
-import type { TestDatabase } from './database.ts'
+import { openQuery, type Superuser, type TestDatabase } from './database.ts'
 import type { Random } from './random.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase, type ReplicatedOptions } from './replicated.ts'
 
@@ -19,7 +19,7 @@ export interface TopologyOptions {
 export interface Standing extends TestDatabase {
   /** The server that takes writes; null: there are several. */
   readonly cluster: ThrowAwayCluster | null
-  /** Settings of a service that serves it, beside `url` and `adminUrl`. */
+  /** Settings of a service that serves it, beside `url` and `ownerUrl`. */
   readonly environment: Readonly<Record<string, string>>
   /** Tables can be spread over servers (Citus). */
   readonly distributed: boolean
@@ -56,13 +56,13 @@ const replayed = async (first: pg.Client, others: readonly pg.Client[]): Promise
   for (const other of others) while (!(await other.query(isThere)).rows[0].isThere) continue
 }
 
-/** The superuser on the server that takes writes, and those that look whether the others have them. */
-const openQuery = async (
+/** The owner on the server that takes writes, and superusers that look whether the others have them. */
+const openQueries = async (
   first: DatabaseServer,
   others: readonly DatabaseServer[],
 ): Promise<Pick<Standing, 'query'> & { readonly leave: () => Promise<void> }> => {
-  const [client, watch] = [await connect(first.adminUrl), await connect(first.adminUrl)]
-  const standbys = await Promise.all(others.map(({ adminUrl }) => connect(adminUrl)))
+  const [client, watch] = [await connect(first.ownerUrl), await connect(first.superuserUrl)]
+  const standbys = await Promise.all(others.map(({ superuserUrl }) => connect(superuserUrl)))
   return {
     query: async (text, values = []) => {
       const result = await client.query(text, [...values])
@@ -96,11 +96,29 @@ export const standOn = async (
   { major = majors()[0] ?? 18 }: TopologyOptions,
   around: Around,
 ): Promise<Standing> => {
-  const { query, leave } = await openQuery(first, others)
-  const { url, adminUrl, log, cluster } = first
-  const drop = (): Promise<void> => leave().finally(around.drop)
-  const standbys = others.map((other) => other.adminUrl)
-  return { major, url, adminUrl, query, log, cluster, ...plain, standbys, ...around, drop }
+  const { query, leave } = await openQueries(first, others)
+  const { url, ownerUrl, superuserUrl, log, cluster } = first
+  const superuser = (): Superuser => ({ url: superuserUrl, query: first.query })
+  const asLogin = openQuery(around.url ?? url)
+  const drop = async (): Promise<void> => {
+    await asLogin.end()
+    await leave().finally(around.drop)
+  }
+  const standbys = others.map((other) => other.superuserUrl)
+  return {
+    major,
+    url,
+    ownerUrl,
+    query,
+    queryAsLogin: asLogin.query,
+    superuser,
+    log,
+    cluster,
+    ...plain,
+    standbys,
+    ...around,
+    drop,
+  }
 }
 
 export const openReplicated = (

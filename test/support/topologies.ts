@@ -1,5 +1,6 @@
 import { majors, type Major } from './clusters.ts'
 import { citusMajor, noCitus, createDistributed } from './distributed.ts'
+import { owner } from './cluster.ts'
 import { noHosts } from './hosts/hosts.ts'
 import { openSeveralHosts } from './hosts/several.ts'
 import { findPgcat, noPgcat, startPgcat } from './pgcat.ts'
@@ -36,7 +37,7 @@ const through =
     return standOn(servers.primary, [], options, {
       url: along(servers.primary.url),
       environment: {
-        DATABASE_OWNER_URL: along(servers.primary.adminUrl),
+        DATABASE_OWNER_URL: along(servers.primary.ownerUrl),
         DATABASE_LISTEN_URL: servers.primary.url,
       },
       pooler: pooler.pid,
@@ -77,16 +78,17 @@ const listing = (servers: readonly DatabaseServer[], user: string): string =>
   '?target_session_attrs=read-write'
 
 /** Whoever may read it knows at once which timeline a replica follows (docs/scale.md). */
-const timelineSql = 'grant pg_monitor to authenticator;'
+const timelineSql = 'grant pg_monitor to authenticator'
 
 const openPromotion: Topology['open'] = async (options) => {
-  const servers = await openReplicated(2, { ...options, sql: `${options.sql}\n${timelineSql}` })
+  const servers = await openReplicated(2, options)
   const { primary, standbys } = servers
+  await primary.query(timelineSql)
   const [heir, ...others] = standbys
   if (heir === undefined) throw new Error('There is nobody to promote.')
   const around = {
     url: listing([primary, heir], 'authenticator'),
-    environment: { DATABASE_OWNER_URL: listing([primary, heir], 'postgres'), ...replicas(standbys) },
+    environment: { DATABASE_OWNER_URL: listing([primary, heir], owner), ...replicas(standbys) },
     staleMs,
     drop: servers.remove,
   }

@@ -26,14 +26,14 @@ const patienceMs = 15_000
 
 /** Serves with these settings until `visit` is done; gives what the process noted. */
 export const whileServed = async (
-  db: Pick<TestDatabase, 'url' | 'adminUrl'>,
+  db: Pick<TestDatabase, 'url' | 'ownerUrl'>,
   settings: Readonly<Record<string, string>>,
   visit: (project: ServedProject) => Promise<void>,
   options: readonly string[] = [],
 ): Promise<CommandAnswer> => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const usual = { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET, PORT: String(port) }
+  const usual = { DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET, PORT: String(port) }
   let end: (reason: string) => void = () => undefined
   const stop = new Promise<string>((resolve) => (end = resolve))
   const whole = runCommand([serveCommand], ['serve', ...options], { environment: { ...usual, ...settings }, stop })

@@ -139,7 +139,7 @@ async function compare(database: TestDatabase, names: readonly string[]): Promis
 async function play(scene: Scene, home: TestDatabase): Promise<void> {
   const prefix = `cat_${randomBytes(4).toString('hex')}`
   const names = scene.roles.map((_role, place) => `${prefix} ${['a', '"b"', "c'", 'd,{}', 'é=', 'f\\'][place]}`)
-  const database = await createDatabase({ beside: home })
+  const database = await createDatabase({ beside: home, superuser: 'has superusers, and objects of several owners' })
   try {
     for (const statement of statementsOf(scene, names, home.major)) await database.query(statement)
     await compare(database, names)

@@ -88,7 +88,7 @@ describe.each(lawMajors().map((major) => [major] as const))('stability on Postgr
 
   test('objects that come and go while it reads never make it fail', async () => {
     const database = await made(major, objects)
-    const other = await import('pg').then(({ default: pg }) => new pg.Client(database.adminUrl))
+    const other = await import('pg').then(({ default: pg }) => new pg.Client(database.ownerUrl))
     await other.connect()
     let storming = true
     const storm = (async () => {

@@ -93,13 +93,13 @@ describe('what a role reaches', () => {
       delete: { kind: 'no-policy' },
     })
     const claims = JSON.stringify({ role: 'authenticated', sub: ada })
-    await server.db.query('begin')
-    await server.db.query(
+    await server.db.queryAsLogin('begin')
+    await server.db.queryAsLogin(
       `select set_config('request.jwt.claims', $1, true), set_config('role', 'authenticated', true)`,
       [claims],
     )
-    const { rowCount } = await server.db.query('update public.docs set open = false where id > 0')
-    await server.db.query('rollback')
+    const { rowCount } = await server.db.queryAsLogin('update public.docs set open = false where id > 0')
+    await server.db.queryAsLogin('rollback')
     expect(rowCount).toBe(49)
   })
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { overSessions } from '../../support/database.ts'
 import { startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
 
 let server: AuthServer
@@ -9,8 +10,8 @@ beforeAll(async () => {
 afterAll(() => server?.stop())
 
 const cutEverybody = () =>
-  server.db.query(`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`)
+  overSessions(server.db).query(`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name <> ''`)
 const numbers = async (sql: string, ...values: unknown[]): Promise<unknown> =>
   (await server.db.query(sql, values)).rows[0]
 const post = (path: string, body: object): Promise<Answer> => server.call('POST', path, { body })

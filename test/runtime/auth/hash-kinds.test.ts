@@ -8,7 +8,7 @@ let server: AuthServer
 let database: StatementsDatabase
 beforeAll(async () => {
   server = await startAuthServer()
-  const { adminUrl: url } = server.db
+  const { ownerUrl: url } = server.db
   database = openStatements({
     url,
     schemas: ['auth'],

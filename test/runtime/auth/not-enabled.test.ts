@@ -33,7 +33,7 @@ describe('a database in which auth was never enabled', () => {
     }
     expect(errors().slice(before)).toEqual([])
 
-    await migrateAuth({ url: server.db.adminUrl })
+    await migrateAuth({ url: server.db.ownerUrl })
     expect(await health()).toBe(503)
     await server.db.query(`insert into catalograph_auth.settings (name, value) select * from json_each_text($1)`, [
       JSON.stringify(enabled),

@@ -13,7 +13,7 @@ beforeAll(async () => {
   db = await createDatabase({ prepare: 'auth' })
   const baseUrl = (): string => 'https://project.example.com'
   auth = openAuth({
-    url: db.adminUrl,
+    url: db.ownerUrl,
     poolSize: 10,
     secret: 'x'.repeat(32),
     baseUrl,

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { prepareDatabase } from '../../../compiler/prepare/prepare.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
-import { createDatabase, dropTemplates, majors, type TestDatabase } from '../../support/database.ts'
+import { asRole, createDatabase, dropTemplates, majors, type TestDatabase } from '../../support/database.ts'
 
 const names = [
   'schema auth',
@@ -46,22 +46,22 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
 
   test('makes everything once; then nobody writes', async () => {
     const db = await create({ prepare: true })
-    expect(await migrateAuth({ url: db.adminUrl })).toEqual(names)
+    expect(await migrateAuth({ url: db.ownerUrl })).toEqual(names)
     const before = (await db.query(footprint)).rows
-    expect(await migrateAuth({ url: db.adminUrl })).toEqual([])
+    expect(await migrateAuth({ url: db.ownerUrl })).toEqual([])
     expect((await db.query(footprint)).rows).toEqual(before)
-    expect(await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })).toMatchObject({ ready: true })
+    expect(await prepareDatabase({ url: db.ownerUrl, login: 'authenticator' })).toMatchObject({ ready: true })
   })
 
   test('several at once do not collide', async () => {
     const db = await create()
-    const applied = await Promise.all([1, 2, 3].map(() => migrateAuth({ url: db.adminUrl })))
+    const applied = await Promise.all([1, 2, 3].map(() => migrateAuth({ url: db.ownerUrl })))
     expect(applied.flat().sort()).toEqual([...names].sort())
   })
 
   test('gives the tables of spec/auth.md 13 their columns, types and order', async () => {
     const db = await create()
-    await migrateAuth({ url: db.adminUrl })
+    await migrateAuth({ url: db.ownerUrl })
     const of = async (table: string): Promise<unknown> => (await db.query(columns, [table])).rows[0].columns
     expect(await of('users')).toBe(
       'instance_id uuid, id uuid not null, aud varchar(255), role varchar(255), email varchar(255), ' +
@@ -93,28 +93,23 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
 
   test('protects every table and hands them to their owner', async () => {
     const db = await create({ prepare: true })
-    await migrateAuth({ url: db.adminUrl })
+    await migrateAuth({ url: db.ownerUrl })
     const { rows } = await db.query(`select relname from pg_class
       where relnamespace = 'auth'::regnamespace and relkind = 'r'
       and not (relrowsecurity and pg_get_userbyid(relowner) = 'supabase_auth_admin'
         and not has_table_privilege('anon', oid, 'select') and not has_table_privilege('service_role', oid, 'select'))`)
     expect(rows).toEqual([])
     for (const role of ['anon', 'authenticated', 'service_role']) {
-      await db.query('begin')
-      await db.query(`set local role ${role}`)
-      await expect(db.query('select from auth.users')).rejects.toMatchObject({ code: '42501' })
-      await db.query('rollback')
-      await db.query('begin')
-      await db.query(`set local role ${role}`)
-      await expect(db.query('select from catalograph_auth.settings')).rejects.toMatchObject({ code: '42501' })
-      await db.query('rollback')
+      await db.queryAsLogin(`set role ${role}`)
+      for (const table of ['auth.users', 'catalograph_auth.settings'])
+        await expect(db.queryAsLogin(`select from ${table}`)).rejects.toMatchObject({ code: '42501' })
     }
     expect((await db.query('select auth.uid() as uid')).rows).toEqual([{ uid: null }])
   })
 
   test('restores the rows of another project with COPY, as a dump of its data has them', async () => {
     const [from, to] = [await create(), await create()]
-    for (const db of [from, to]) await migrateAuth({ url: db.adminUrl })
+    for (const db of [from, to]) await migrateAuth({ url: db.ownerUrl })
     await from.query(`
       with u as (insert into auth.users (id, email, encrypted_password, email_confirmed_at)
         values (gen_random_uuid(), 'Old@Example.com', '$2a$10$x', now()) returning id),
@@ -130,8 +125,10 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
         [table],
       )
       const file = `/tmp/catalograph-${randomUUID()}`
-      await from.query(`copy auth.${table} (${rows[0].list}) to '${file}'`)
-      await to.query(`copy auth.${table} (${rows[0].list}) from '${file}'`)
+      const copy = `copy auth.${table} (${rows[0].list})`
+      const reason = 'COPY writes and reads a file of the server'
+      await from.superuser(reason).query(`${copy} to '${file}'`)
+      await to.superuser(reason).query(`${copy} from '${file}'`)
       await rm(file)
     }
     await to.query(`select setval('auth.refresh_tokens_id_seq', 41)`)
@@ -149,7 +146,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
           confirmation_token varchar(255), recovery_token varchar(255), email_change_token_new varchar(255));
         insert into auth.users (id, email) values ('6a4d6cc0-1b0f-4f6f-8f3e-0a0a0a0a0a0a', 'kept@example.com')`,
     })
-    expect(await migrateAuth({ url: db.adminUrl })).toEqual(names)
+    expect(await migrateAuth({ url: db.ownerUrl })).toEqual(names)
     expect((await db.query('select email, is_anonymous, confirmed_at from auth.users')).rows).toEqual([
       { email: 'kept@example.com', is_anonymous: false, confirmed_at: null },
     ])
@@ -160,7 +157,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
     await dropTemplates(db)
     await db.query(`drop role supabase_auth_admin; create role keeper login createrole;
       do $$ begin execute format('grant create on database %I to keeper', current_database()); end $$`)
-    const url = db.adminUrl.replace('postgres@', 'keeper@')
+    const url = asRole(db.ownerUrl, 'keeper')
     expect(await migrateAuth({ url })).toEqual(names)
     const { rows } = await db.query(`select distinct pg_get_userbyid(relowner) as owner from pg_class
       where relnamespace = 'auth'::regnamespace and relkind = 'r'`)
@@ -168,7 +165,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
   })
 
   test.each([
-    ['the database', '', /^keeper may not create anything in database t_\w+, which belongs to postgres;/],
+    ['the database', '', /^keeper may not create anything in database t_\w+, which belongs to owner;/],
     [
       'a table that a superuser restored',
       'create schema auth; grant usage, create on schema auth to keeper; create table auth.users (id uuid primary key)',
@@ -185,13 +182,15 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
       /^keeper may not create anything in schema auth, which belongs to other; .* inherit( true)?;$/,
     ],
   ])('a role that may not is told of %s, and the statement that lets it', async (_of, before, told) => {
-    const db = await create({ isolated: true, sql: `create role keeper login createrole; ${before}` })
-    const url = db.adminUrl.replace('postgres@', 'keeper@')
+    const db = await create({ isolated: true })
+    const superuser = db.superuser('restored what belongs to another role')
+    await superuser.query(`create role keeper login createrole; ${before}`)
+    const url = asRole(db.ownerUrl, 'keeper')
     const said: string[] = []
     const attempt = (): Promise<unknown> =>
       migrateAuth({ url }).catch(async ({ message }: Error) => {
         said.push(message)
-        await db.query(message.slice(message.lastIndexOf(': ') + 2))
+        await superuser.query(message.slice(message.lastIndexOf(': ') + 2))
       })
     for (let tries = 0; tries < 4; tries += 1) await attempt()
     expect(said.find((message) => told.test(message))).toBeDefined()

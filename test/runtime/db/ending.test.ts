@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, RequestContext, ResultRow } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { lawMajors } from '../../support/whole.ts'
 
 /** Requests that end before Postgres has ended them: the client leaves, the deadline passes, the process stops. */
@@ -59,7 +59,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   const running = async (text: string): Promise<number> => {
     const asked = `select count(*)::int as n from pg_stat_activity
       where datname = current_database() and state = 'active' and pid <> pg_backend_pid() and query like $1`
-    return ((await database.query(asked, [`%${text}%`])).rows[0] as { n: number }).n
+    return ((await overSessions(database).query(asked, [`%${text}%`])).rows[0] as { n: number }).n
   }
   beforeAll(async () => {
     database = await createDatabase({ major, sql })
@@ -189,7 +189,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
     const kill = async (): Promise<void> => {
       const pids = `select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = 'authenticator' and query like '%0.41%' and state = 'active'`
-      expect(await until(async () => (await database.query(pids)).rowCount === 1, 3_000)).toBe(true)
+      expect(await until(async () => (await overSessions(database).query(pids)).rowCount === 1, 3_000)).toBe(true)
     }
     const read: Promise<readonly ResultRow[]> = other.run(exchange(true, 'select pg_sleep(0.41), 7'), contextOf())
     await kill()

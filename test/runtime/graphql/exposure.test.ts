@@ -98,7 +98,11 @@ const refused = async (query: string, options?: AskOptions) => messagesOf(await 
 const asLess = { role: 'authenticated' }
 
 beforeAll(async () => {
-  service = await createTestService({ sql, schemas: ['public', 'closed', 'empty', 'does_not_exist'] })
+  service = await createTestService({
+    sql,
+    schemas: ['public', 'closed', 'empty', 'does_not_exist'],
+    superuser: 'file_fdw is no trusted extension',
+  })
   full = await introspect(service)
   less = await introspect(service, asLess)
 })

@@ -287,7 +287,7 @@ describe('a server of compiled documents', () => {
         create policy reading on boards for select using (is_member(owner));
         grant select on boards to anon`)
       const tables = ['boards', 'private_members'].map((name) => ({ schema: 'public', name }))
-      expect(await withSession({ url: db.adminUrl }, (query) => installLive(query, tables))).toEqual([])
+      expect(await withSession({ url: db.ownerUrl }, (query) => installLive(query, tables))).toEqual([])
       await writeFile(join(sources, 'boards.graphql'), text)
       folder = await compiled(undefined, 'boards')
     })

@@ -48,17 +48,17 @@ async function run(query: string, variables: Record<string, unknown> = {}) {
   if (statement === undefined) throw new Error('nothing was sent')
   const { db } = service
   const values = statement.values.map((value) => (value === null ? 'null' : `'${value}'`)).join(', ')
-  await db.query(
+  await db.queryAsLogin(
     `begin; set local plan_cache_mode = force_generic_plan; set local role anon; prepare plan_test as ${statement.text}`,
   )
   try {
     const call = statement.values.length === 0 ? 'plan_test' : `plan_test(${values})`
     const {
       rows: [explained],
-    } = await db.query(`explain (analyze, format json) execute ${call}`)
+    } = await db.queryAsLogin(`explain (analyze, format json) execute ${call}`)
     return { ...statement, nodes: flatten(explained['QUERY PLAN'][0].Plan) }
   } finally {
-    await db.query('rollback; deallocate plan_test')
+    await db.queryAsLogin('rollback; deallocate plan_test')
   }
 }
 

@@ -317,8 +317,8 @@ describe('3.1 mapping: what goes in comes out', () => {
   })
 
   test('dates and floats do not depend on what a session has set', async () => {
-    const { adminUrl } = service.db
-    const database = new URL(adminUrl).pathname.slice(1)
+    const { ownerUrl } = service.db
+    const database = new URL(ownerUrl).pathname.slice(1)
     await service.db.query(
       `alter database ${database} set DateStyle = 'German'; alter database ${database} set extra_float_digits = 0`,
     )

@@ -18,7 +18,7 @@ import { signToken } from '../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { examplesIn, readPage } from '../../support/examples.ts'
 import { titled } from '../../support/programs.ts'
 import { poolers } from '../../support/poolers.ts'
@@ -241,7 +241,7 @@ describe('createHandler', () => {
   it('refuses a revoked key, and goes on with the others', async () => {
     const keys = (...args: readonly string[]) =>
       runCommand([keysCommand], ['keys', ...args], {
-        environment: { DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET: jwtSecret },
+        environment: { DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET: jwtSecret },
       })
     const [, apikey = '', id = ''] = (await keys('add', 'anon')).printed.split(/ +/)
     const asked = (by: Handler, key = apikey) => code(post(byHash(documents.mine, { n: 1 }), { apikey: key }), by)
@@ -267,7 +267,7 @@ describe('createHandler', () => {
     await told(post(byHash(documents.mine, { n: 1 })), one)
     const before = opened
     const isRunning = async (): Promise<boolean> => {
-      const naps = await db.query(
+      const naps = await overSessions(db).query(
         "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()",
       )
       return naps.rowCount === 1
@@ -294,7 +294,7 @@ describe('createHandler', () => {
   it('ends what a client asked that left, also where a function catches the cancellation', async () => {
     const one = open(artifacts, { connections: 1 })
     const isRunning = async (): Promise<boolean> => {
-      const { rowCount } = await db.query(
+      const { rowCount } = await overSessions(db).query(
         "select from pg_stat_activity where state = 'active' and query like '%deaf%' and pid <> pg_backend_pid()",
       )
       return rowCount === 1

@@ -14,7 +14,7 @@ import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { makeAuthority, makeCertificate, noOpenssl } from '../../support/certificates.ts'
 import { runCommand } from '../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { describePresent } from '../../support/describe-present.ts'
 import { pack, unpack } from '../../support/packed.ts'
 import {
@@ -60,10 +60,11 @@ async function encrypt(): Promise<string> {
     await chmod(file, 0o600)
     if (account !== null) await chown(file, account.uid, account.gid)
   }
-  await db.query(`alter system set ssl_cert_file = '${cert}'`)
-  await db.query(`alter system set ssl_key_file = '${key}'`)
-  await db.query('alter system set ssl = on')
-  await db.query('select pg_reload_conf()')
+  const superuser = db.superuser('changes settings of the server')
+  await superuser.query(`alter system set ssl_cert_file = '${cert}'`)
+  await superuser.query(`alter system set ssl_key_file = '${key}'`)
+  await superuser.query('alter system set ssl = on')
+  await superuser.query('select pg_reload_conf()')
   return readFile(join(folder, 'authority.crt'), 'utf8')
 }
 
@@ -233,7 +234,7 @@ describePresent(
       const isRunning = async (): Promise<boolean> => {
         const text =
           "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()"
-        return (await db.query(text)).rowCount === 1
+        return (await overSessions(db).query(text)).rowCount === 1
       }
       for (const way of ways) {
         const leave = toleratesEnd ? reset(way) : abort(way)
@@ -245,7 +246,9 @@ describePresent(
     }, 30_000)
 
     it('goes on when its connections end', async () => {
-      await db.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'")
+      await overSessions(db).query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'",
+      )
       for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
     })
 

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const keys = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandAnswer> =>
   runCommand([keysCommand], ['keys', ...args], {
-    environment: { DATABASE_OWNER_URL: server.db.adminUrl, JWT_SECRET: secret, ...environment },
+    environment: { DATABASE_OWNER_URL: server.db.ownerUrl, JWT_SECRET: secret, ...environment },
   })
 /** Makes a key, and gives it and its id. */
 const added = async (role: string): Promise<readonly [key: string, id: string]> => {

@@ -8,7 +8,7 @@ import { objectId } from '../../../runtime/contract/object-id.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openChangeFeed, type ChangeFeedOptions } from '../../../runtime/live/changes/feed.ts'
 import { createGates } from '../../../runtime/live/changes/gates.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { lawMajors } from '../../support/whole.ts'
 import { until } from '../../support/until.ts'
 
@@ -39,7 +39,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     opened.push(feed.close)
     return { feed, changes, unsure }
   }
-  const connect = async (url = database.adminUrl): Promise<pg.Client> => {
+  const connect = async (url = database.ownerUrl): Promise<pg.Client> => {
     const client = new pg.Client(url)
     client.on('error', () => undefined)
     await client.connect()
@@ -59,7 +59,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
       prepare: true,
       sql: `create table posts (id int primary key, owner int); create table tags (id int); create table plain (id int)`,
     })
-    expect(await withSession({ url: database.adminUrl }, (query) => installLive(query, [posts, tags]))).toEqual([])
+    expect(await withSession({ url: database.ownerUrl }, (query) => installLive(query, [posts, tags]))).toEqual([])
   })
   afterEach(async () => {
     for (const close of opened.splice(0).reverse()) await close()
@@ -171,12 +171,12 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
   test('comes back after each of its connections was ended, and says so', async () => {
     const { feed, changes, unsure } = open()
     await feed.watch(posts, [])
-    const { rows } = await database.query(`select pid from pg_stat_activity
+    const { rows } = await overSessions(database).query(`select pid from pg_stat_activity
       where application_name = 'catalograph' and datname = current_database()`)
     expect(rows).toHaveLength(2)
     for (let round = 1; round <= 2; round += 1) {
       const [row] = (
-        await database.query(
+        await overSessions(database).query(
           `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'catalograph'
           and datname = current_database() and (state like 'idle in transaction%') = $1`,
           [round === 1],
@@ -197,7 +197,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     await until(() => unsure.length === 1)
     await database.query('drop table posts; create table posts (id int)')
     await until(() => unsure.length === 2)
-    await withSession({ url: database.adminUrl }, (query) => installLive(query, [posts, tags]))
+    await withSession({ url: database.ownerUrl }, (query) => installLive(query, [posts, tags]))
     await until(() => unsure.length >= 3)
     await database.query('insert into posts values (1)')
     await until(() => changes.length === 1)

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { signToken } from '../../../runtime/identity/jwt.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { openEvents, type EventClient } from '../../support/event-client.ts'
 import { JWT_SECRET, keys, whileServed, type ServedProject } from '../../support/while-served.ts'
 
@@ -141,7 +141,7 @@ describe('a stream', () => {
         let isOver = false
         const look = async (): Promise<void> => {
           while (!isOver) {
-            const { rows } = await db.query(`select count(*)::int as n from pg_stat_activity
+            const { rows } = await overSessions(db).query(`select count(*)::int as n from pg_stat_activity
               where datname = current_database() and state = 'active' and query like '%heavy%' and pid <> pg_backend_pid()`)
             most = Math.max(most, (rows[0] as { n: number }).n)
             await pause(2)

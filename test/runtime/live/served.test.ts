@@ -5,7 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { signToken } from '../../../runtime/identity/jwt.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { openEvents, type EventClient } from '../../support/event-client.ts'
 import { JWT_SECRET, keys, whileServed, type ServedProject } from '../../support/while-served.ts'
 
@@ -112,7 +112,7 @@ describe('a service with live tables', () => {
 
   it('gives a table its triggers once a long transaction lets it', { timeout: 90_000 }, async () => {
     const dulls = 'subscription { dullCollection { edges { node { id } } } }'
-    const writer = new pg.Client(db.adminUrl).on('error', () => undefined)
+    const writer = new pg.Client(db.ownerUrl).on('error', () => undefined)
     await writer.connect()
     await serving(async (project) => {
       await writer.query('begin; insert into dull values (1)')
@@ -168,7 +168,7 @@ describe('a service with live tables', () => {
     await serving(async (project) => {
       const stream = await open(project, titles)
       await stream.next()
-      await db.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      await overSessions(db).query(`select pg_terminate_backend(pid) from pg_stat_activity
         where usename = 'authenticator' and datname = current_database()`)
       await db.query(`update posts set title = 'survived' where id = 1`)
       let data = await dataOf(stream)

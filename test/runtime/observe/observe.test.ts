@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHistogram } from '../../../runtime/observe/histogram.ts'
 import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
 import { keys, whileServed, type ServedProject } from '../../support/while-served.ts'
 
 let db: TestDatabase
@@ -156,8 +156,11 @@ describe('metrics', () => {
         signal: gone.signal,
       })
       const asleep = async (): Promise<unknown> =>
-        (await db.query("select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"))
-          .rows.length
+        (
+          await overSessions(db).query(
+            "select from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()",
+          )
+        ).rows.length
       await expect.poll(asleep, { timeout: 10_000 }).toBe(1)
       gone.abort()
       await leaving.catch(() => undefined)
@@ -228,7 +231,7 @@ describe('traces', () => {
     await serving({ TRACING: 'on' }, async ({ graphql }) => {
       const slow = graphql('query Slow { wait }', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` })
       const names = async (): Promise<readonly string[]> => {
-        const { rows } = await db.query('select application_name as name from pg_stat_activity')
+        const { rows } = await overSessions(db).query('select application_name as name from pg_stat_activity')
         return rows.map(({ name }) => String(name))
       }
       await expect.poll(names).toContain(`Slow ${traceId}`)

@@ -26,7 +26,7 @@ export interface Project {
 export async function startProject(settings: SettingTexts): Promise<Project> {
   const db = await createDatabase({ prepare: 'auth' })
   const { anon, serviceRole } = await projectKeys(secret)
-  const start = (): Promise<Instance> => startInstance({ databaseUrl: db.adminUrl, stage: null, poolSize: 10 })
+  const start = (): Promise<Instance> => startInstance({ databaseUrl: db.ownerUrl, stage: null, poolSize: 10 })
   let processes: readonly Instance[] = [await start(), await start()]
   await storeSettings((processes[0] as Instance).tools.database.run, { ...enabled, mail_cooldown: '0', ...settings })
   let calls = 0

@@ -47,7 +47,7 @@ const optionsOf = (world: World) => ({
 
 const stageOf = <S extends AskedService>(world: World, service: S): Stage<S> =>
   stageOn(world, service, async (held) => {
-    await service.db.query(resetSql(held))
+    await service.db.superuser('fills tables with foreign keys at rest').query(resetSql(held))
   })
 
 export const openStage = async (world: World): Promise<Stage<TestService>> =>

@@ -103,7 +103,7 @@ export async function openSeveralHosts(options: TopologyOptions): Promise<Severa
     const standing = await standOn(primary, standbys, options, {
       url: through(primary.url),
       environment: {
-        DATABASE_OWNER_URL: through(primary.adminUrl),
+        DATABASE_OWNER_URL: through(primary.ownerUrl),
         DATABASE_LISTEN_URL: along(primary.url, poolerToPrimary),
         ...replicas([onLine]),
       },

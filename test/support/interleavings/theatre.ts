@@ -41,7 +41,7 @@ const poolSize = 6
 export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre> {
   const db = await createDatabase({ prepare: 'auth' })
   const stage = createStage({ blocked: async () => (await db.query(waitingForLocks)).rows[0].count })
-  const start = () => startInstance({ databaseUrl: db.adminUrl, stage, poolSize })
+  const start = () => startInstance({ databaseUrl: db.ownerUrl, stage, poolSize })
   const instances = [await start(), await start()] as const
   await storeSettings(instances[0].tools.database.run, { ...enabled, ...unhurried, ...settings })
   const place: Place = { instances, stage, anon: (await projectKeys(secret)).anon }

@@ -15,7 +15,7 @@ import { startBesieged, type Besieged } from './server.ts'
 export interface Town {
   readonly cluster: ThrowAwayCluster
   /** Of the database, as the superuser. */
-  readonly adminUrl: string
+  readonly ownerUrl: string
   /** Of each server that answers: the first takes writes. */
   readonly adminUrls: readonly string[]
   readonly server: Besieged
@@ -79,12 +79,13 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     for (let next = closing.pop(); next !== undefined; next = closing.pop()) await next()
   }
   try {
-    const { cluster, url, adminUrl, standbys, missesEnds } = standing
+    const { cluster, url, ownerUrl, standbys, missesEnds } = standing
     if (cluster === null) throw new Error('The siege stops the server that takes writes, and there are several.')
-    const admin = reconnecting(adminUrl)
+    const { url: superuserUrl } = standing.superuser('attacks sessions of other roles, and watches them')
+    const admin = reconnecting(superuserUrl)
     const readers = standbys.map(reconnecting)
     closing.push(admin.end, ...readers.map(({ end }) => end))
-    const auth = { url: adminUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
+    const auth = { url: ownerUrl, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 0 }
     const owner = openStatements(auth)
     closing.push(owner.close)
     const store: Town['store'] = async (name, text) => {
@@ -93,13 +94,13 @@ export async function openTown({ source, settings }: TownOptions): Promise<Town>
     }
     for (const [name, text] of site) await store(name, text)
     const secret = randomBytes(32).toString('hex')
-    const urls = { DATABASE_URL: url, DATABASE_OWNER_URL: adminUrl, JWT_SECRET: secret }
+    const urls = { DATABASE_URL: url, DATABASE_OWNER_URL: ownerUrl, JWT_SECRET: secret }
     const server = await startBesieged({ ...urls, ...standing.environment, ...settings })
     closing.push(server.end)
     return {
       cluster,
-      adminUrl,
-      adminUrls: [adminUrl, ...standbys],
+      ownerUrl,
+      adminUrls: [superuserUrl, ...standbys],
       server,
       missesEnds,
       secret,

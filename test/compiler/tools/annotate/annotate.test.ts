@@ -37,10 +37,10 @@ const music = `
 
 let db: TestDatabase
 const schemas = ['public', 'more']
-const annotation = () => withSession({ url: db.adminUrl }, (query) => annotateDatabase(query, schemas))
+const annotation = () => withSession({ url: db.ownerUrl }, (query) => annotateDatabase(query, schemas))
 const run = (...args: readonly string[]) =>
   runCommand([annotateCommand], ['annotate', ...args], {
-    environment: { DATABASE_URL: db.adminUrl, DB_SCHEMAS: schemas.join(',') },
+    environment: { DATABASE_URL: db.ownerUrl, DB_SCHEMAS: schemas.join(',') },
   })
 
 /** The fields of a type, as anon sees them. */

@@ -51,7 +51,7 @@ const answered = async (service: TestService): Promise<unknown> => {
 }
 
 const annotated = async (service: TestService, ...options: readonly string[]): Promise<string> => {
-  const environment = { DATABASE_URL: service.db.adminUrl, DB_SCHEMAS: schemas.join(',') }
+  const environment = { DATABASE_URL: service.db.ownerUrl, DB_SCHEMAS: schemas.join(',') }
   const { printed, exitCode } = await runCommand([annotateCommand], ['annotate', ...options], { environment })
   expect(exitCode).toBe(0)
   return printed

@@ -17,7 +17,7 @@ afterAll(() => db?.drop())
 
 const run = (args: readonly string[], input = '', environment: Record<string, string> = {}): Promise<CommandAnswer> =>
   runCommand([authCommand, mailsCommand], args, {
-    environment: { DATABASE_OWNER_URL: db.adminUrl, CATALOGRAPH_DATA: folder, ...environment },
+    environment: { DATABASE_OWNER_URL: db.ownerUrl, CATALOGRAPH_DATA: folder, ...environment },
     input,
   })
 const auth = (...args: readonly string[]): Promise<CommandAnswer> => run(['auth', ...args])

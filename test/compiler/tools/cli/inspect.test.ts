@@ -11,7 +11,7 @@ import { serveCommand } from '../../../../compiler/tools/cli/serve.ts'
 import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
 import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
 import { runCommand } from '../../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { asRole, createDatabase, type TestDatabase } from '../../../support/database.ts'
 
 const commands = [prepareCommand, reportCommand, schemaCommand, serveCommand]
 const secret = 'a secret that has more than thirty-two characters'
@@ -22,8 +22,8 @@ const tables = `
   create view loose as select 1 as one;`
 
 let db: TestDatabase
-const run = (args: readonly string[], url = db.adminUrl) =>
-  runCommand(commands, args, { environment: { DATABASE_URL: url } })
+const run = (args: readonly string[], ownerUrl = db.ownerUrl) =>
+  runCommand(commands, args, { environment: { DATABASE_URL: db.url, DATABASE_OWNER_URL: ownerUrl } })
 
 /** Serves until it has nothing more to say at its start. */
 const served = async (url: string, ownerUrl: string): Promise<string> => {
@@ -45,8 +45,8 @@ describe('a database that was never served', () => {
     expect(printed).toMatch(/create schema if not exists catalograph/)
     const other = await createDatabase({ sql: tables })
     try {
-      await other.query(printed)
-      const after = await run(['prepare', '--sql'], other.adminUrl)
+      await other.superuser('makes event triggers').query(printed)
+      const after = await run(['prepare', '--sql'], other.ownerUrl)
       expect(after).toMatchObject({ exitCode: 0, printed: '', noted: 'catalograph: the database is prepared' })
     } finally {
       await other.drop()
@@ -55,16 +55,17 @@ describe('a database that was never served', () => {
     expect(refused).toMatchObject({ exitCode: 1, noted: expect.stringContaining('prepare --sql') })
     const login = new URL(db.url).username
     expect(refused.noted).toContain(`${login} may not prepare the database, and nothing was changed`)
-    expect(await run(['prepare'])).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
+    const { url } = db.superuser('makes event triggers')
+    expect(await run(['prepare'], url)).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
     expect(await run(['prepare'], db.url)).toMatchObject({ exitCode: 0, printed: 'the database is prepared' })
   })
 
   it('has an empty API, and the log says what to grant', async () => {
-    const noted = await served(db.url, db.adminUrl)
+    const noted = await served(db.url, db.ownerUrl)
     expect(noted).toContain('3 tables and views; visible: 0 to anon, 0 to authenticated, 0 to service_role')
     const grants = /the API is empty; to publish what is there, run: (.*)/.exec(noted)?.[1] ?? ''
     await db.query(grants)
-    const after = await served(db.url, db.adminUrl)
+    const after = await served(db.url, db.ownerUrl)
     expect(after).toContain('3 tables and views; visible: 2 to anon, 2 to authenticated, 0 to service_role')
     expect(after).not.toContain('is empty')
   })
@@ -74,6 +75,7 @@ describe('a database with live tables', () => {
   beforeAll(async () => {
     db = await createDatabase({
       isolated: true,
+      superuser: 'has superusers, and objects of several owners',
       sql: `${tables}
         comment on table author is '@graphql({"live": {"enabled": true}})';
         create role writer; grant usage, create on schema public to writer;
@@ -149,9 +151,9 @@ describe('a database with remarks', () => {
     const unguarded = report.advice.find(({ object }) => object === 'table public.author')
     await db.query(unguarded?.sql ?? '')
     await db.query('insert into author values (1, $1)', ['Ada'])
-    await db.query('set role anon')
-    expect(await db.query('select id from author')).toMatchObject({ rows: [{ id: 1 }] })
-    await db.query('reset role')
+    await db.queryAsLogin('set role anon')
+    expect(await db.queryAsLogin('select id from author')).toMatchObject({ rows: [{ id: 1 }] })
+    await db.queryAsLogin('reset role')
   })
 
   it('is reported on by the name of a role', async () => {
@@ -163,7 +165,7 @@ describe('a database with remarks', () => {
   })
 
   it('counts them in one line at start', async () => {
-    const noted = await served(db.url, db.adminUrl)
+    const noted = await served(db.url, db.ownerUrl)
     expect(noted).toMatch(/0 errors and \d+ warnings on the schema: catalograph report shows them/)
     expect(noted).not.toContain('nmae')
   })
@@ -188,6 +190,7 @@ describe('a database with rows that have no key', () => {
   beforeAll(async () => {
     db = await createDatabase({
       prepare: true,
+      superuser: 'has superusers, and objects of several owners',
       sql: `create role keeper login; alter schema public owner to keeper; set role keeper;
         create table media (campaign int, file int, name text, unique (campaign, file));
         insert into media values (1, 1, 'a'), (null, 1, 'b'), (1, null, 'c'), (null, null, 'd');
@@ -210,7 +213,7 @@ describe('a database with rows that have no key', () => {
   const owned = () => ({
     environment: {
       DATABASE_URL: db.url,
-      DATABASE_OWNER_URL: db.adminUrl.replace('postgres@', 'keeper@'),
+      DATABASE_OWNER_URL: asRole(db.ownerUrl, 'keeper'),
       JWT_SECRET: secret,
     },
   })
@@ -252,6 +255,7 @@ describe('a database with extensions and without foreign keys', () => {
     db = await createDatabase({
       prepare: true,
       isolated: true,
+      superuser: 'pg_stat_statements is no trusted extension',
       sql: `create extension pgcrypto; create extension citext; create extension pg_stat_statements;
         create table first (id int primary key); create table second (id int primary key, first_id int);
         grant usage on schema public to anon, service_role; grant select on first, second to anon, service_role;`,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtCli } from '../../../support/built-cli.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { asRole, createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { isWhole, leftToWhole } from '../../../support/whole.ts'
 
 /** More than a pipe takes at once (pipe(7)): 65,536 bytes. */
@@ -57,7 +57,12 @@ describe.skipIf(process.platform === 'win32')('what commands print into a pipe',
   let folder: string
 
   beforeAll(async () => {
-    db = await createDatabase({ isolated: true, prepare: 'auth', sql: 'create role keeper login' })
+    db = await createDatabase({
+      isolated: true,
+      prepare: 'auth',
+      sql: 'create role keeper login',
+      superuser: 'has superusers, and objects of several owners',
+    })
     await db.query(`alter schema public owner to keeper; grant anon, authenticated, service_role to keeper with admin option;
       grant select on all tables in schema catalograph_auth to keeper; grant usage on schema catalograph_auth to keeper`)
     await db.query(`set role keeper; ${tables}; grant usage on schema public to anon, service_role;
@@ -94,7 +99,7 @@ describe.skipIf(process.platform === 'win32')('what commands print into a pipe',
   const inShell = async (args: readonly string[], whereTo: string): Promise<Left> => {
     for (const name of ['out', 'err', 'code']) await rm(join(folder, name), { force: true })
     const script = `{ "$@"; echo $? > code; } ${whereTo}`
-    const keeper = db.adminUrl.replace('postgres@', 'keeper@')
+    const keeper = asRole(db.ownerUrl, 'keeper')
     const env = {
       PATH: process.env['PATH'] ?? '',
       ...(args[0] === 'start' ? {} : { DATABASE_URL: db.url, DATABASE_OWNER_URL: keeper }),

@@ -49,7 +49,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     return join(folder, name)
   }
   const run = (args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-    runHere(diffCommand, ['diff', ...args], { DATABASE_URL: db.adminUrl, ...environment })
+    runHere(diffCommand, ['diff', ...args], { DATABASE_URL: db.ownerUrl, ...environment })
   const migrate = async (sql: string, ...more: readonly string[]): Promise<Ran> =>
     run(['--migration', await file('migration.sql', sql), ...more])
   const compared = ({ stdout }: Ran): Comparison => JSON.parse(stdout) as Comparison
@@ -173,15 +173,15 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
 
   it('compares a database with artifacts and with another database', async () => {
     const artifacts = join(folder, 'artifacts')
-    await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.adminUrl })
+    await runBuilt(['compile', '--out', artifacts], { DATABASE_URL: db.ownerUrl })
     const other = await createDatabase({ prepare: true, sql: `${schema} alter table posts rename title to heading;` })
     try {
-      expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.adminUrl })).toMatchObject({
+      expect(await runBuilt(['diff', '--against', artifacts], { DATABASE_URL: db.ownerUrl })).toMatchObject({
         exitCode: 0,
         stdout: '0 breaking, 0 dangerous, 0 additions\n',
       })
-      for (const against of [artifacts, db.adminUrl]) {
-        const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.adminUrl })
+      for (const against of [artifacts, db.ownerUrl]) {
+        const ran = await run(['--against', against, '--roles', 'anon', '--json'], { DATABASE_URL: other.ownerUrl })
         expect(ran.exitCode).toBe(1)
         expect(compared(ran).changes.map(({ description }) => description)).toContain('Posts.title was removed.')
       }
@@ -193,7 +193,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
   it('judges the documents of artifacts for the roles for which they were compiled', async () => {
     const out = join(folder, 'compiled')
     const documents = ['--documents', join(folder, 'app/**/*.graphql')]
-    await runBuilt(['compile', ...documents, '--roles', 'authenticated', '--out', out], { DATABASE_URL: db.adminUrl })
+    await runBuilt(['compile', ...documents, '--roles', 'authenticated', '--out', out], { DATABASE_URL: db.ownerUrl })
     const ran = await migrate('alter table posts drop column body', '--artifacts', out, '--json')
     const { broken } = compared(ran).documents
     expect(broken.map(({ source, operation, roles }) => [source, operation, roles.join()])).toEqual([
@@ -284,7 +284,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
         'dangerous | POLICY_REMOVED | Policy two on public.authors was removed: restrictive, for insert with check (id > 0) | authenticated',
       ])
       // Forward relations say more of a table whose rows are all in reach (spec/graphql.md 8.4), but not where a key may be null.
-      const ran = await run(['--against', db.adminUrl, '--json'])
+      const ran = await run(['--against', db.ownerUrl, '--json'])
       expect(compared(ran).changes).toEqual([])
     } finally {
       await db.query(
@@ -488,7 +488,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
 
   it('lets a migration keep savepoints, settings and role of its own', async () => {
     const ran = await migrate(
-      `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
+      `set statement_timeout = 1000; set client_encoding = latin1; set lock_timeout = 0; grant anon to current_user; set role anon; reset role; create schema s; set search_path = s; savepoint a; create table lost (id int primary key);
        rollback to a; create table public.kept (id int primary key); grant select on public.kept to anon; set role anon`,
     )
     expect(ran).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Kept was added.') })

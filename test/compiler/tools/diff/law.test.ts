@@ -17,7 +17,7 @@ const again = `DIFF_SEED=${seed} npx vitest run --config test/vitest.config.ts t
 async function stateOf(world: World): Promise<SchemaState> {
   const db = await createDatabase({ sql: schemaSql(world) })
   try {
-    return await withSession({ url: db.adminUrl }, async (query) => {
+    return await withSession({ url: db.ownerUrl }, async (query) => {
       const compiler = createCompiler({ query, schemas: ['public'], version: null })
       return { manifest: (await compiler.compile()).revision.manifest, policies: null }
     })

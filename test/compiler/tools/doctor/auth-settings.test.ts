@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => db?.drop())
 
-const findings = (): Promise<readonly Finding[]> => withSession({ url: db.adminUrl }, authFindings)
+const findings = (): Promise<readonly Finding[]> => withSession({ url: db.ownerUrl }, authFindings)
 
 describe('what doctor says of stored settings of auth', () => {
   it('advises against each that is too open', async () => {

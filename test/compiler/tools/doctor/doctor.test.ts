@@ -42,7 +42,7 @@ describe('catalograph doctor', () => {
   })
   afterAll(() => db.drop())
 
-  const whole = () => ({ DATABASE_URL: db.url, DATABASE_OWNER_URL: db.adminUrl, JWT_SECRET })
+  const whole = () => ({ DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET })
 
   it('finds what is missing before the first start, one after the other', async () => {
     expect(told(await findingsWith({}), 'settings')).toMatchObject({
@@ -71,9 +71,7 @@ describe('catalograph doctor', () => {
       fix: expect.stringMatching(/^grant usage/),
     })
     expect(told(found, 'introspection')?.message).toMatch(/^off; .*catalograph schema .*\{"introspection": true\}/)
-    expect(told(found, 'prepared')?.fix).toContain(
-      'authenticator may not create schema catalograph; let postgres run: ',
-    )
+    expect(told(found, 'prepared')?.fix).toContain('authenticator may not create schema catalograph; let owner run: ')
   })
 
   it('grants no column that looks like a secret', async () => {
@@ -83,8 +81,8 @@ describe('catalograph doctor', () => {
         create table vault (secret text primary key); create table open_things (id int primary key);`,
     })
     try {
-      const environment = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.adminUrl, JWT_SECRET }
-      await prepareDatabase({ url: before.adminUrl, login: 'authenticator' })
+      const environment = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.ownerUrl, JWT_SECRET }
+      await prepareDatabase({ url: before.ownerUrl, login: 'authenticator' })
       await before.query(told(await findingsWith(environment), 'grants')?.fix ?? '')
       const { rows } = await before.query(`select c.relname || '.' || a.attname as name
         from pg_attribute a join pg_class c on c.oid = a.attrelid
@@ -105,7 +103,7 @@ describe('catalograph doctor', () => {
     const before = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
     expect(before.exitCode).toBe(1)
     await db.query(told(await findingsWith(whole()), 'grants')?.fix ?? '')
-    await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
+    await prepareDatabase({ url: db.superuser('makes event triggers').url, login: 'authenticator' })
     await db.query('comment on schema public is \'@graphql({"introspection": true})\'')
     await db.query('comment on table notes is \'@graphql({"nmae": "Note"})\'')
     const after = await runCommand([doctorCommand], ['doctor'], { environment: whole() })
@@ -118,7 +116,9 @@ describe('catalograph doctor', () => {
   })
 
   it('looks at the role that logs in', async () => {
-    expect(told(await findingsWith({ ...whole(), DATABASE_URL: db.adminUrl }), 'login')).toMatchObject({
+    expect(
+      told(await findingsWith({ ...whole(), DATABASE_URL: db.superuser('is the login').url }), 'login'),
+    ).toMatchObject({
       verdict: 'advice',
       message: 'requests log in as postgres, a superuser',
     })
@@ -166,6 +166,7 @@ describe('catalograph doctor', () => {
     expect(told(await findingsWith(whole()), 'live')).toBeUndefined()
     const live = await createDatabase({
       isolated: true,
+      superuser: 'has superusers, and objects of several owners',
       sql: `create role writer; grant usage, create on schema public to writer;
         create table notes (id int primary key);
         set role writer; create table drafts (id int primary key); reset role;
@@ -174,10 +175,10 @@ describe('catalograph doctor', () => {
         comment on schema public is '@graphql({"live": {"enabled": true}})';`,
     })
     try {
-      const whole = { DATABASE_URL: live.url, DATABASE_OWNER_URL: live.adminUrl, JWT_SECRET }
+      const whole = { DATABASE_URL: live.url, DATABASE_OWNER_URL: live.ownerUrl, JWT_SECRET }
       const lives = async () => (await findingsWith(whole)).filter(({ check }) => check === 'live')
       expect(await lives()).toMatchObject([{ verdict: 'fault', message: /event triggers/ }].map(loosely))
-      await prepareDatabase({ url: live.adminUrl, login: 'authenticator' })
+      await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
       expect(await lives()).toMatchObject([
         { verdict: 'advice', message: 'public.drafts has no triggers yet that tell its changes' },
         { verdict: 'advice', message: 'public.notes has no triggers yet that tell its changes' },
@@ -198,7 +199,7 @@ describe('catalograph doctor', () => {
       })
       await live.query('drop table catalograph.live_changes')
       expect(await lives()).toMatchObject([{ verdict: 'fault', message: /not prepared for live queries/ }].map(loosely))
-      await prepareDatabase({ url: live.adminUrl, login: 'authenticator' })
+      await prepareDatabase({ url: live.ownerUrl, login: 'authenticator' })
       await live
         .query(`select catalograph.live_install(c) from (values ('notes'::regclass)) t (c)`)
         .catch(() => undefined)

@@ -7,7 +7,7 @@ import { keysCommand } from '../../../../compiler/tools/cli/keys.ts'
 import { ensureLocalSecret } from '../../../../compiler/tools/cli/local-secret.ts'
 import type { Finding } from '../../../../compiler/tools/doctor/findings.ts'
 import { runCommand } from '../../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { asRole, createDatabase, type TestDatabase } from '../../../support/database.ts'
 
 /** What a database that was made for another service brings along. */
 
@@ -18,11 +18,16 @@ describe('catalograph doctor', () => {
   let owner: string
   let folder: string
   beforeAll(async () => {
-    db = await createDatabase({ isolated: true, prepare: 'auth', sql: 'create role keeper login createrole' })
+    db = await createDatabase({
+      isolated: true,
+      prepare: 'auth',
+      sql: 'create role keeper login createrole',
+      superuser: 'has superusers, and objects of several owners',
+    })
     await db.query(`alter schema public owner to keeper; grant anon, authenticated, service_role, supabase_auth_admin to keeper;
       set role keeper; create table todos (id int primary key); grant usage on schema public to anon;
       grant select on todos to anon; reset role`)
-    owner = db.adminUrl.replace('postgres@', 'keeper@')
+    owner = asRole(db.ownerUrl, 'keeper')
     folder = await mkdtemp(join(tmpdir(), 'catalograph-doctor-'))
     await ensureLocalSecret(folder)
   })

@@ -21,7 +21,7 @@ describe.skipIf(major === null)(titled('what doctor says of a database of Citus'
       alter role anon login;
       alter role authenticated login;`,
     )
-    await prepareDatabase({ url: db.adminUrl, login: 'authenticator' })
+    await prepareDatabase({ url: db.ownerUrl, login: 'authenticator' })
   }, 120_000)
   afterAll(() => db?.drop())
 
@@ -31,7 +31,7 @@ describe.skipIf(major === null)(titled('what doctor says of a database of Citus'
         CATALOGRAPH_DATA: '/nowhere',
         JWT_SECRET: 'a secret that has more than thirty-two characters',
         DATABASE_URL: db.url,
-        DATABASE_OWNER_URL: db.adminUrl,
+        DATABASE_OWNER_URL: db.ownerUrl,
       },
     })
     const findings = JSON.parse(printed) as readonly Finding[]

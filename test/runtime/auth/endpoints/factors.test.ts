@@ -399,7 +399,7 @@ describe('a user with a factor', () => {
 
   it('attack 17: whose session is lowered while a new password is hashed keeps the old one', async () => {
     const person = await stepUp()
-    const holder = new pg.Client({ connectionString: server.db.adminUrl })
+    const holder = new pg.Client({ connectionString: server.db.ownerUrl })
     await holder.connect()
     await holder.query('begin')
     await holder.query('select from auth.users where id = $1 for update', [person.id])

@@ -13,7 +13,7 @@ beforeAll(async () => {
       create constraint trigger think after insert on slow deferrable initially deferred
         for each row execute function think()`,
   })
-  database = openStatements({ url: db.adminUrl, schemas: ['public'], role: null, poolSize: 4, statementTimeout: 5_000 })
+  database = openStatements({ url: db.ownerUrl, schemas: ['public'], role: null, poolSize: 4, statementTimeout: 5_000 })
 })
 afterAll(async () => {
   await database?.close()

@@ -8,7 +8,7 @@ let server: AuthServer
 let owner: StatementsDatabase
 beforeAll(async () => {
   server = await startAuthServer({ settings: { mail_cooldown: '0' } })
-  owner = openStatements({ url: server.db.adminUrl, schemas: ['auth'], role: null, poolSize: 1, statementTimeout: 0 })
+  owner = openStatements({ url: server.db.ownerUrl, schemas: ['auth'], role: null, poolSize: 1, statementTimeout: 0 })
 })
 afterAll(async () => {
   await owner?.close()

@@ -61,7 +61,13 @@ describe.each(lawMajors())('memberships of many holders with PostgreSQL %i', (ma
   let proxy: RecordingProxy
   let db: Database
   beforeAll(async () => {
-    database = await createDatabase({ major, isolated: true, prepare: true, sql: created.join('\n') })
+    database = await createDatabase({
+      major,
+      isolated: true,
+      prepare: true,
+      sql: created.join('\n'),
+      superuser: 'has superusers, and objects of several owners',
+    })
     proxy = await startProxy(Number(new URL(database.url).port))
   })
   afterAll(async () => {

@@ -20,7 +20,8 @@ describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => 
   /** In this database alone: the roles belong to all databases of the server. */
   const alter = async (role: string, setting: string): Promise<void> => {
     const { rows } = await database.query('select current_database() as name')
-    await database.query(`alter role ${role} in database ${String(rows[0].name)} ${setting}`)
+    const { query } = database.superuser('gives roles settings of any name')
+    await query(`alter role ${role} in database ${String(rows[0].name)} ${setting}`)
     await settled()
   }
   const shown = async (role: string, name: string): Promise<ResultRow[number] | undefined> =>

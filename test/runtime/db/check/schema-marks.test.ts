@@ -30,7 +30,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
   let db: Database
   beforeAll(async () => {
     // Roles are changed, and transactions of anybody's count.
-    database = await createDatabase({ major, isolated: true, prepare: true, sql })
+    database = await createDatabase({ major, isolated: true, prepare: true, sql, superuser: 'makes roles superusers' })
     other = await createDatabase({ beside: database })
     proxy = await startProxy(Number(new URL(database.url).port))
   })
@@ -204,7 +204,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
       { weight: 3, arbitrary: fc.constant({ kind: 'look' as const }) },
     )
     const clients = new Map<string, pg.Client>()
-    for (const table of tables) clients.set(table, await connected(database.adminUrl))
+    for (const table of tables) clients.set(table, await connected(database.ownerUrl))
     let told = 0
     const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1e9)
     const law = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOpen } from '../../../../runtime/db/connect/route.ts'
 import { openingOf, serverOf, type Opening } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, type TestDatabase, overSessions } from '../../../support/database.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -13,7 +13,7 @@ afterAll(() => db?.drop())
 
 /** The first connections are terminated as soon as they are made. */
 const dying = (count: number): { readonly opening: Opening<pg.Client>; readonly made: () => number } => {
-  const { connect, end } = openingOf(serverOf(db.adminUrl, startupSettings(['public'], 0)))
+  const { connect, end } = openingOf(serverOf(db.ownerUrl, startupSettings(['public'], 0)))
   let made = 0
   return {
     opening: {
@@ -22,7 +22,9 @@ const dying = (count: number): { readonly opening: Opening<pg.Client>; readonly 
         made += 1
         if (made > count) return client
         const ended = new Promise<void>((resolve) => void client.once('end', resolve))
-        await db.query('select pg_terminate_backend($1)', [(client as unknown as { processID: number }).processID])
+        await overSessions(db).query('select pg_terminate_backend($1)', [
+          (client as unknown as { processID: number }).processID,
+        ])
         await ended
         return client
       },

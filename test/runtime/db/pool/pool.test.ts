@@ -13,7 +13,7 @@ import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
 import { clusterOf, majors } from '../../../support/clusters.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
 import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
 import { until } from '../../../support/until.ts'
 
@@ -109,7 +109,7 @@ describe('the pool', () => {
       const running = db.run(exchange('select pg_sleep(5)'))
       const pending = expect(running).rejects.toMatchObject({ ...unavailable, statement: 0 })
       await new Promise((resolve) => setTimeout(resolve, 100))
-      await database.query('select pg_terminate_backend($1)', [row?.[0]])
+      await overSessions(database).query('select pg_terminate_backend($1)', [row?.[0]])
       await pending
       expect(await eventually(db, 3_000)).toEqual([['1']])
     }))
@@ -118,9 +118,9 @@ describe('the pool', () => {
     withPool({ url: database.url, schemas: ['public'] }, async (db) => {
       const pending = db.query<{ pid: number }>('select pg_sleep(1), pg_backend_pid() as pid')
       const sleeping = "select pid from pg_stat_activity where query like 'select pg_sleep(1), pg_backend_pid()%'"
-      await expect.poll(async () => (await database.query(sleeping)).rows.length).toBe(1)
-      const [first] = (await database.query(sleeping)).rows as { pid: number }[]
-      await database.query('select pg_terminate_backend($1)', [first?.pid])
+      await expect.poll(async () => (await overSessions(database).query(sleeping)).rows.length).toBe(1)
+      const [first] = (await overSessions(database).query(sleeping)).rows as { pid: number }[]
+      await overSessions(database).query('select pg_terminate_backend($1)', [first?.pid])
       const { rows } = await pending
       expect(rows).toHaveLength(1)
       expect(rows[0]?.pid).not.toBe(first?.pid)
@@ -139,7 +139,7 @@ describe('the pool', () => {
     }
     /** Ends the backends of the pool, and waits until it knows. */
     const cutOff = async (pool: ConnectionPool): Promise<void> => {
-      await database.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      await overSessions(database).query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = 'authenticator'`)
       await until(() => pool.stats().open === 0)
     }

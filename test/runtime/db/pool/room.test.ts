@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Exchange, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createByteBudget, type ByteBudget } from '../../../../runtime/lib/byte-budget.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
 
 const share = 3_000_000
 
@@ -88,7 +88,7 @@ test('a statement whose last answer was large does not run again before there is
   const held = hold('a', 2_000_000)
   const waiting = lengthOf(exchange('a', 2_500_000))
   await pause(300)
-  const running = await database.query(
+  const running = await overSessions(database).query(
     "select count(*)::int n from pg_stat_activity where query like '%repeat%' and state = 'active' and pid <> pg_backend_pid()",
   )
   expect(running.rows).toEqual([{ n: 0 }])

@@ -6,7 +6,7 @@ import { messageTypes, startProxy } from '../../../support/recording-proxy.ts'
 
 let db: TestDatabase
 let database: StatementsDatabase
-const open = (poolSize: number, url = db.adminUrl): StatementsDatabase =>
+const open = (poolSize: number, url = db.ownerUrl): StatementsDatabase =>
   openStatements({
     url,
     schemas: ['public'],
@@ -101,7 +101,7 @@ test('a failure that the work swallows is one of the transaction', async () => {
 })
 
 test('what is asked for at once travels together, in order, and sees what went before', async () => {
-  const at = new URL(db.adminUrl)
+  const at = new URL(db.ownerUrl)
   const proxy = await startProxy(Number(at.port))
   at.port = String(proxy.port)
   const proxied = open(1, at.href)

@@ -66,11 +66,12 @@ describe.each(lawMajors())('members of extensions on PostgreSQL %i', (major) => 
     const added = await seen({ functionShapes: on })
     expect(added.query).toEqual([...without.query, 'mine'].sort())
     expect(added.mutation).toEqual(without.mutation)
-    await service.db.query(`comment on function similarity(text, text) is '@graphql({"name": "alike"})'`)
+    const superuser = service.db.superuser('comments on what an extension brought')
+    await superuser.query(`comment on function similarity(text, text) is '@graphql({"name": "alike"})'`)
     expect((await seen({ functionShapes: on })).query).toContain('alike')
     const answer = await service.graphql('{ alike(arg1: "abc", arg2: "abc") }')
     expect(answer).toEqual({ data: { alike: 1 } })
-    await service.db.query('comment on function similarity(text, text) is null')
+    await superuser.query('comment on function similarity(text, text) is null')
   })
 
   it('are out where the schema says so, and their types stay', async () => {

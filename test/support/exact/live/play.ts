@@ -25,7 +25,7 @@ export interface Played {
 export interface Play {
   readonly world: World
   readonly questions: Questions
-  readonly adminUrl: string
+  readonly ownerUrl: string
   /** Services of the database. */
   readonly urls: readonly string[]
   /** What reading documents makes of them now. */
@@ -51,7 +51,7 @@ const patienceMs = 15_000
 export async function play({
   world,
   questions,
-  adminUrl,
+  ownerUrl,
   urls,
   read,
   changes,
@@ -74,9 +74,9 @@ export async function play({
     const isOver = (): boolean => performance.now() > until
     isQuiet = false
     await Promise.all([
-      ...[0, 1, 2].map(() => write(adminUrl, history, seeded(), isOver)),
-      mutate({ url: adminUrl, addresses, history, questions: questions.writing, random: seeded(), isOver }),
-      rage({ url: adminUrl, history, judge, changes, random: seeded(), isOver, pauseMs: 200 }),
+      ...[0, 1, 2].map(() => write(ownerUrl, history, seeded(), isOver)),
+      mutate({ url: ownerUrl, addresses, history, questions: questions.writing, random: seeded(), isOver }),
+      rage({ url: ownerUrl, history, judge, changes, random: seeded(), isOver, pauseMs: 200 }),
       trouble?.(isOver),
     ])
     isQuiet = true
@@ -105,7 +105,7 @@ export async function play({
     await settle()
     if (lost.length > 0) break
     // A change that nothing follows is missed by nobody else.
-    await writePair(adminUrl, history, seeded())
+    await writePair(ownerUrl, history, seeded())
     await settle()
   }
   await Promise.all(watchers.map(({ stop }) => stop()))
