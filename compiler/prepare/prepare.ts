@@ -1,5 +1,6 @@
 import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
+import { isThere, lackOfLogin, loginRemedy } from './login.ts'
 import type { Need } from './need.ts'
 import { obstacleOf } from './obstacles.ts'
 import { ownersNeed } from './owners.ts'
@@ -35,6 +36,7 @@ const lockKey = '7239146025771093'
 const lockTimeoutMs = 3_000
 
 const insufficientPrivilege = '42501'
+const undefinedObject = '42704'
 
 const currentUser = async (query: Query): Promise<string> =>
   (await query<{ name: string }>('select session_user::text as name')).rows[0]?.name ?? ''
@@ -47,8 +49,8 @@ const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly N
   return rows.flatMap(({ id }) => all[id] ?? [])
 }
 
-const isRefusal = (error: unknown): boolean =>
-  error instanceof DatabaseFailure && error.sqlstate === insufficientPrivilege
+const isRefusal = (error: unknown, sqlstate = insufficientPrivilege): error is DatabaseFailure =>
+  error instanceof DatabaseFailure && error.sqlstate === sqlstate
 
 const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
 
@@ -105,11 +107,14 @@ const look = async (query: Query, all: readonly Need[]): Promise<Preparation> =>
   return { ready: true, followed, live: missing.length === 0, statements }
 }
 
-const makeMissing = async (query: Query, all: readonly Need[]): Promise<void> => {
+const makeMissing = async (query: Query, all: readonly Need[], login: string): Promise<void> => {
   try {
     await makeAll(query, all)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (isRefusal(error)) return
+    if (!isRefusal(error, undefinedObject) || (await isThere(query, login))) throw error
+    const sentence = `${lackOfLogin(login)}: let an owner run ${loginRemedy(login)}`
+    throw new DatabaseFailure(error.kind, sentence, error.sqlstate, null)
   }
 }
 
@@ -120,8 +125,9 @@ const makeMissing = async (query: Query, all: readonly Need[]): Promise<void> =>
  */
 export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => {
-    const all = needs(options.login ?? (await currentUser(query)))
-    if ((await missingOf(query, all)).length > 0) await makeMissing(query, all)
+    const login = options.login ?? (await currentUser(query))
+    const all = needs(login)
+    if ((await missingOf(query, all)).length > 0) await makeMissing(query, all, login)
     return look(query, all)
   })
 

@@ -1,7 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { annotateCommand } from '../../compiler/tools/cli/annotate.ts'
@@ -9,15 +10,17 @@ import { authCommand } from '../../compiler/tools/cli/auth.ts'
 import { doctorCommand } from '../../compiler/tools/cli/doctor.ts'
 import { keysCommand } from '../../compiler/tools/cli/keys.ts'
 import { prepareCommand } from '../../compiler/tools/cli/prepare.ts'
+import { mailsTo } from '../support/auth.ts'
 import { runCommand } from '../support/command.ts'
 import { majors } from '../support/database.ts'
-import { commandsIn, examplesIn, readPage } from '../support/examples.ts'
+import { commandsIn, demoSql, examplesIn, readPage } from '../support/examples.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
-import { whileServed } from '../support/while-served.ts'
+import { converse, curl } from '../support/page-requests.ts'
+import { keys, whileServed } from '../support/while-served.ts'
 
 /**
- * The pages for a database of one's own, in their order, as an owner who is no superuser. What runs on the demo is left to
- * docs.test.ts.
+ * The pages for a database of one's own, in their order, as an owner who is no superuser, and the requests to auth, whose demo this owner
+ * loads. What other commands print of the demo is left to docs.test.ts.
  */
 
 const commands = [annotateCommand, authCommand, doctorCommand, keysCommand, prepareCommand]
@@ -37,8 +40,8 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
   let keyId = ''
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'catalograph-walk-'))
+    symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
     owned = await createOwnedDatabase(major)
-    await asOwner('create role authenticator login noinherit')
     environment = {}
   })
   afterAll(async () => {
@@ -68,6 +71,8 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
     if (words[0] === 'export') {
       const name = words[1]?.split('=')[0] ?? ''
       environment[name] = values()[name] ?? `no value for ${name}`
+    } else if (words[0] === 'psql') {
+      await asOwner(words.at(-1) ?? '')
     } else if (words[2] === 'serve') {
       await served(async () => undefined)
     } else {
@@ -93,5 +98,19 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
           expect(await answer.text()).toContain('"title":')
         })
     }
+  })
+
+  it('docs/auth.md, what it asks of a server', { timeout: 60_000 }, async () => {
+    await asOwner(demoSql())
+    const mails = (recipient: string) => mailsTo(owned.superuser, recipient)
+    const examples = examplesIn(readPage('docs/auth.md'))
+    await served(async ({ url }) => {
+      const server = { url, anon: keys.anon, mails }
+      for (const { language, text } of examples) {
+        if (language === 'js') expect(await converse(server, text, folder)).toMatch(/"records":[ ]*\[\{"id":/)
+        if (language !== 'sh') continue
+        for (const [program, ...words] of commandsIn(text)) if (program === 'curl') await curl(server, words)
+      }
+    })
   })
 })

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +10,6 @@ import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
-import { openEvents } from '../support/event-client.ts'
 import {
   additionPages,
   commandsIn,
@@ -21,11 +19,11 @@ import {
   refusalOf,
   type Example,
 } from '../support/examples.ts'
+import { ask, check, converse, curl } from '../support/page-requests.ts'
 
 /** What the pages show works as it stands there, on the demo. Those of the additions are in additions-examples.test.ts. */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const address = 'http://127.0.0.1:54321'
 const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)].filter(
   (page) => page.endsWith('.md'),
 )
@@ -103,8 +101,7 @@ describe('docs/auth.md', () => {
     const server = await startAuthServer({ sql: demoSql() })
     try {
       const [program] = examplesIn(readPage('docs/auth.md')).filter(({ language }) => language === 'js')
-      writeFileSync(join(folder, 'example.mjs'), (program?.text ?? '').replace(address, server.url))
-      expect(await converse(server)).toMatch(/"records":[ ]*\[\{"id":/)
+      expect(await converse(server, program?.text ?? '', folder)).toMatch(/"records":[ ]*\[\{"id":/)
     } finally {
       await server.stop()
     }
@@ -139,7 +136,7 @@ describe('docs/your-own-database.md', () => {
 async function problemOf([program = '', ...words]: readonly string[]): Promise<string | null> {
   if (/^[A-Z_]+=/.test(program)) return problemOf(words)
   // Programs of others, which the machine that runs this need not have.
-  if (/^(curl|cat|podman|kubectl|helm)$/.test(program)) return null
+  if (/^(curl|cat|psql|podman|kubectl|helm)$/.test(program)) return null
   if (program === 'node') return existsSync(join(root, words[0] ?? '')) ? null : 'there is no such file'
   if (program === 'export') return problemOfVariable(words[0]?.split('=')[0] ?? '')
   if (program === 'npm') return problemOfScript(words)
@@ -172,58 +169,4 @@ async function run(server: AuthServer, { language, text }: Example): Promise<voi
   if (language === 'sql') return void (await server.db.query(text))
   if (language === 'graphql') return check(await ask(server, { query: text }), refusalOf(text))
   for (const [program, ...words] of commandsIn(text)) if (program === 'curl') await curl(server, words)
-}
-
-const ask = (server: AuthServer, body: unknown): Promise<Response> =>
-  fetch(`${server.url}/graphql/v1`, {
-    method: 'POST',
-    headers: { apikey: server.anon, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-
-/** Does what curl does with the few options that the pages use. */
-async function curl(server: AuthServer, words: readonly string[]): Promise<void> {
-  const after = (option: string): readonly string[] =>
-    words.flatMap((word, index) => (words[index - 1] === option ? [word] : []))
-  const url = words.find((word) => word.startsWith(address))?.replace(address, server.url) ?? ''
-  const headers = after('-H').map((header) => header.replace('$ANON', server.anon).split(': ') as [string, string])
-  const [code] = await server.mails('ada@example.com')
-  const [data] = after('-d').map((body) => body.replace('THE CODE', code?.code ?? ''))
-  const given = Object.fromEntries(headers)
-  if (given['accept'] === 'text/event-stream') return firstEvent(url, data ?? '', given)
-  const sent = data === undefined ? {} : { method: 'POST', body: data }
-  await check(await fetch(url, { headers: given, ...sent }), undefined)
-}
-
-/** What curl prints of a stream before anything changes. */
-async function firstEvent(url: string, data: string, headers: Readonly<Record<string, string>>): Promise<void> {
-  const stream = await openEvents(url, JSON.parse(data) as object, headers)
-  const event = await stream.next()
-  await check(new Response(event?.data ?? null, { status: stream.status }), undefined)
-  stream.close()
-}
-
-async function check(response: Response, refusal: string | undefined): Promise<void> {
-  const body = (await response.json()) as { data?: unknown; errors?: readonly { extensions: { code: string } }[] }
-  expect(response.status, JSON.stringify(body)).toBe(200)
-  expect(body.errors?.map(({ extensions }) => extensions.code)).toEqual(refusal && [refusal])
-  if (refusal === undefined) expect(JSON.stringify(body.data ?? body)).not.toMatch(/^\{\}$|^\{"\w+": ?\{"edges": ?\[\]/)
-}
-
-/** Runs the program of the page and types the code that was mailed when it asks. Node 20 has no WebSocket. */
-function converse(server: AuthServer): Promise<string> {
-  const shim = `data:text/javascript,${encodeURIComponent('globalThis.WebSocket ??= class {}')}`
-  const program = spawn(process.execPath, ['--import', shim, 'example.mjs'], {
-    cwd: folder,
-    env: { ...process.env, ANON: server.anon },
-  })
-  let printed = ''
-  program.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()))
-  program.stdout.on('data', (chunk: Buffer) => {
-    const before = printed
-    printed += chunk.toString()
-    if (!before.includes('The code') && printed.includes('The code'))
-      void server.mails('bob@example.com').then(([mail]) => program.stdin.write(`${mail?.code}\n`))
-  })
-  return new Promise((resolve) => program.once('close', () => resolve(printed)))
 }

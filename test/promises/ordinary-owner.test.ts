@@ -107,6 +107,18 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     },
   )
 
+  it('is told that the role of DATABASE_URL does not exist, and the statement that makes it', async () => {
+    await owned.superuser.query('drop role authenticator')
+    const lack = 'the role authenticator, which DATABASE_URL names, does not exist'
+    const remedy = `create role "authenticator" login noinherit password '...';`
+    expect((await run('prepare')).noted).toContain(`${lack}: let an owner run ${remedy}`)
+    const seen = (await run('doctor')).printed
+    expect(seen).toMatch(new RegExp(`^FAULT +login +${lack}$`, 'm'))
+    expect(seen).toContain(`-> ${remedy}`)
+    await as(owned.ownerUrl, remedy)
+    expect(await run('prepare')).toMatchObject({ exitCode: 0 })
+  })
+
   it('is told which right it lacks where roles, schemas or functions cannot be made', async () => {
     const { superuser, name } = owned
     const refusal = async (): Promise<string> => (await run('prepare')).noted

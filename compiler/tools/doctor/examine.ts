@@ -5,6 +5,7 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
+import { isThere, lackOfLogin, loginRemedy } from '../../prepare/login.ts'
 import { foreignOwners, ownerSentence, ownersRemedy } from '../../prepare/owners.ts'
 import { checkPrepared, wayOut, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
@@ -91,7 +92,13 @@ const schemaPart = async (patient: Patient, query: Query): Promise<readonly Find
 /** What the login role brings along, as another role finds it: it may be the reason why it cannot log in. */
 const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean): Promise<readonly Finding[]> => {
   if (isRefused && loginUrl === ownerUrl) return []
-  const look = () => withSession({ url: ownerUrl }, (query) => roleSettingFindings(query, loginOf(loginUrl), isRefused))
+  const login = loginOf(loginUrl)
+  const look = () =>
+    withSession({ url: ownerUrl }, async (query) =>
+      (await isThere(query, login))
+        ? roleSettingFindings(query, login, isRefused)
+        : [fault('login', lackOfLogin(login), loginRemedy(login))],
+    )
   return isRefused ? look().catch(() => []) : attempt('role settings', 'check DATABASE_OWNER_URL', look)
 }
 
