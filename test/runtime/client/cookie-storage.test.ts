@@ -184,7 +184,9 @@ describe('cookieStorage on a parent domain', () => {
           void ours(mine, shared).setItem(key, text)
           await theirs(other, shared).setItem(key, text)
         }
-        expect(mine.written.filter((text) => text.includes('Domain'))).toEqual(other.written)
+        // Since 0.11 @supabase/ssr deletes cookies of the host alone, too.
+        const shares = (text: string): boolean => text.includes('Domain')
+        expect(mine.written.filter(shares)).toEqual(other.written.filter(shares))
         for (const text of mine.written.filter((one) => !one.includes('Domain'))) expect(text).toContain('Max-Age=0')
       }),
       { numRuns: 30 },
