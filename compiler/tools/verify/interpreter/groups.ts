@@ -102,7 +102,8 @@ export function groupsField(
   // Of no groups at all Postgres computes no key, which might be refused; after a cursor without elements there are none.
   if (page.first === 0 || page.after?.length === 0) return []
   for (const row of matching) {
-    const group: Row = new Map(keys.map((key) => [key.id, key.valueOf(row)]))
+    const group = keyOf(context, keys, row, page.after !== null)
+    if (group === null) continue
     const known = [...groups.keys()].find((other) =>
       keys.every(({ id, type }) => {
         const [a, b] = [group.get(id) ?? null, other.get(id) ?? null]
@@ -141,6 +142,20 @@ export function groupsField(
       )
     }),
   )
+}
+
+/**
+ * The key of a row. Behind a cursor Postgres may leave a row out by one part of its key before it computes another one,
+ * which would be refused: then it is null, and the refusal may be met.
+ */
+function keyOf({ meanwhile }: Context, keys: readonly GroupKey[], row: Row, isAfter: boolean): Row | null {
+  try {
+    return new Map(keys.map((key) => [key.id, key.valueOf(row)]))
+  } catch (error) {
+    if (!isAfter || !(error instanceof Refused)) throw error
+    for (const reason of error.reasons) meanwhile.add(reason)
+    return null
+  }
 }
 
 function readAtMost(input: Json | undefined): number {
