@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { RunStatement } from '../../db/pool/statements.ts'
 import { pauseMs, retries } from '../../lib/retry.ts'
 import type { Client, UserCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -40,6 +41,13 @@ export const addressHashOf = ({ addressHash }: AuthTools, { email }: Pick<UserRe
 export const refuseGuess = (seconds: number): Error =>
   refuse('over_request_rate_limit', { retryAfter: seconds, isAttempt: true })
 
+/** Takes one of the guesses of a session. Throws `spent` where none is left, 403 `session_not_found` where it has ended. */
+export async function takeGuessOfSession(run: RunStatement, sessionId: string, spent: () => Error): Promise<void> {
+  const taken = await takeSessionGuess(run, sessionId)
+  if (taken === null) throw refuse('session_not_found')
+  if (!taken.granted) throw spent()
+}
+
 /**
  * Takes a guess of the caller's own password, and returns what gives it back (spec/auth.md 5.2). It is one of the
  * session's, so that a session in wrong hands leaves the account's guesses to its owner.
@@ -48,8 +56,8 @@ export async function takeOwnGuess(tools: AuthTools, call: UserCall): Promise<()
   const { run } = tools.database
   const { session, user, client } = call
   if (session === null) return (await takeGuess(tools, client, user.email?.toLowerCase() ?? user.id)).giveBack
-  if (!(await takeSessionGuess(run, session.id))) {
-    throw refuse('current_password_invalid', 'Too many wrong passwords in this session: sign in again')
-  }
+  await takeGuessOfSession(run, session.id, () =>
+    refuse('current_password_invalid', 'Too many wrong passwords in this session: sign in again'),
+  )
   return () => giveSessionGuessBack(run, session.id)
 }

@@ -106,6 +106,7 @@ export async function challengeFactor(call: SessionCall, { database }: AuthTools
       insertChallenge(run, { id, factorId: factor.id, address: call.client.address }),
       noteFactor(run, call, 'challenge_created', factor.id),
     ])
+    if (at === null) throw refuse('mfa_factor_not_found')
     return at
   }
   const expiresAt = await atAnotherInstant(() => database.transaction(challenge))

@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { endPending } from '../accounts/accounts.ts'
-import { refuseGuess } from '../accounts/password-guesses.ts'
+import { refuseGuess, takeGuessOfSession } from '../accounts/password-guesses.ts'
 import { isLow, lockCaller, owesFactor } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
@@ -60,11 +60,14 @@ async function checkCode(tools: AuthTools, call: SessionCall, factor: FactorWith
   const { stepOfCode } = await totp()
   const device = tools.deviceOf(call.client)
   const isGuessing = factor.status === 'verified' && isLow(call.session)
-  if (isGuessing && !(await guesses.takeSessionGuess(run, call.session.id))) {
-    throw refuse('mfa_verification_rejected', 'Too many wrong codes in this session: sign in again')
+  if (isGuessing) {
+    await takeGuessOfSession(run, call.session.id, () =>
+      refuse('mfa_verification_rejected', 'Too many wrong codes in this session: sign in again'),
+    )
   }
   const taken = await guesses.takeFactorGuess(run, device, factor.id)
-  if (taken?.granted !== true) throw refuseGuess(taken?.seconds ?? 60)
+  if (taken === null) throw refuse('mfa_factor_not_found')
+  if (!taken.granted) throw refuseGuess(taken.seconds)
   const step = stepOfCode(factor.secret ?? '', code, tools.now())
   if (step === null) throw refuse('mfa_verification_failed')
   await guesses.giveFactorGuessBack(run, taken.known, factor.id)

@@ -11,10 +11,10 @@ const challengeSeconds = 300
 const insert = statement<{ readonly expires_at: string }>(
   'auth.challenges.insert',
   `with noted as (
-    update auth.mfa_factors set last_challenged_at = clock_timestamp() where id = $2
+    update auth.mfa_factors set last_challenged_at = clock_timestamp() where id = $2 returning id
   )
   insert into auth.mfa_challenges (id, factor_id, created_at, ip_address)
-  values ($1, $2, now(), coalesce($3::inet, '0.0.0.0'))
+  select $1, id, now(), coalesce($3::inet, '0.0.0.0') from noted
   returning extract(epoch from created_at + interval '${challengeSeconds} seconds')::bigint::text as expires_at`,
 )
 
@@ -26,11 +26,14 @@ export interface ChallengeRow {
 
 const isSameInstant = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'
 
-/** Challenges a factor and gives the unix second at which the challenge expires. */
+/** Challenges a factor and gives the unix second at which the challenge expires; null: the factor is gone. */
 export const insertChallenge = async (
   run: RunStatement,
   { id, factorId, address }: { readonly id: string; readonly factorId: string; readonly address: string | null },
-): Promise<number> => Number((await run(insert, [id, factorId, address]))[0]?.expires_at)
+): Promise<number | null> => {
+  const [made] = await run(insert, [id, factorId, address])
+  return made === undefined ? null : Number(made.expires_at)
+}
 
 /**
  * The time of the last challenge is unique over all factors (spec/auth.md 13): work that challenges is done again when

@@ -1,4 +1,4 @@
-import { defineAction, defineLookup, defineTest } from './define.ts'
+import { defineAction, defineLookup } from './define.ts'
 import { guessesIn, type TakenGuess } from './guesses.ts'
 
 /**
@@ -8,11 +8,12 @@ import { guessesIn, type TakenGuess } from './guesses.ts'
 
 const { taken, verdict, giveBack } = guessesIn({ table: 'factor_guesses', subject: 'factor_id', free: 10 })
 
-/** Takes a guess of a factor before the code is compared. */
+/** Takes a guess of a factor before the code is compared; null: the factor is gone. */
 export const takeFactorGuess = defineLookup<TakenGuess, [device: Buffer, factorId: string]>(
   'auth.factor-guesses.take',
   `with asking as materialized (
     select exists (select from catalograph_auth.factor_devices where factor_id = $2 and device = $1) as known
+    from auth.mfa_factors where id = $2 for key share
   ), ${taken}
   select ${verdict}`,
 )
@@ -23,12 +24,16 @@ export const giveFactorGuessBack = defineAction<[known: boolean, factorId: strin
   giveBack,
 )
 
-/** Takes one of the five guesses that a session has, of a code below aal2 or of the old password; false: none is left. */
-export const takeSessionGuess = defineTest<[sessionId: string]>(
+/** Takes one of the five guesses that a session has, of a code below aal2 or of the old password; null: it has ended. */
+export const takeSessionGuess = defineLookup<{ readonly granted: boolean }, [sessionId: string]>(
   'auth.factor-guesses.take-of-session',
-  `insert into catalograph_auth.session_guesses as s (session_id, failures) values ($1, 1)
-  on conflict (session_id) do update set failures = s.failures + 1 where s.failures < 5
-  returning s.failures`,
+  `with present as materialized (select id from auth.sessions where id = $1 for key share),
+  taken as (
+    insert into catalograph_auth.session_guesses as s (session_id, failures) select id, 1 from present
+    on conflict (session_id) do update set failures = s.failures + 1 where s.failures < 5
+    returning 1
+  )
+  select exists (select from taken) as granted from present`,
 )
 
 export const giveSessionGuessBack = defineAction<[sessionId: string]>(

@@ -195,19 +195,29 @@ function judgeSlot(one: Case, slot: MailedSlot): readonly string[] {
   const right = attempts.filter(({ step }) => step.kind === 'verify')
   const good = right.filter(isGood)
   const replaced = one.events.filter(({ step }) => step.kind === 'recover' && slot === 'recovery')
+  const cleared = one.events.filter(isSignOutEverywhere)
   const { tries } = one.person.mailed[slot]
   const isLink = ({ step }: Event): boolean => step.kind === 'verify' && step.by === 'link'
   const guesses = attempts.filter((event) => !isLink(event)).length
-  const undisturbed = replaced.length === 0 && !(slot === 'recovery' && hasMoved(one))
+  const undisturbed = replaced.length === 0 && cleared.length === 0 && !(slot === 'recovery' && hasMoved(one))
   const enough = right.some(isLink) || tries + guesses <= mostTries
-  const late = good.some((event) => replaced.some(({ ended }) => ended < event.began))
+  const isAfter = (event: Event, others: readonly Event[]): boolean => others.some(({ ended }) => ended < event.began)
+  const late = good.some((event) => isAfter(event, replaced))
   return [
     ...when(good.length > 1, `${slot} was spent ${good.length} times`),
     ...when(late, `${slot} was taken after another mail`),
+    ...when(
+      good.some((event) => isAfter(event, cleared)),
+      `${slot} was taken after a sign-out everywhere`,
+    ),
     ...when(tries === mostTries && good.some((event) => !isLink(event)), `${slot} was taken after five wrong guesses`),
     ...when(right.length > 0 && good.length === 0 && undisturbed && enough, `${slot} was right and never taken`),
   ]
 }
+
+/** It clears mailed links and a pending change of address (spec/auth.md 5.5). */
+const isSignOutEverywhere = (event: Event): boolean =>
+  event.step.kind === 'sign-out' && event.step.scope === 'global' && isGood(event)
 
 const isChange = ({ step }: Event): boolean => step.kind === 'verify' && step.slot !== 'recovery'
 const hasMoved = ({ events }: Case): boolean => events.some((event) => isChange(event) && event.given !== null)

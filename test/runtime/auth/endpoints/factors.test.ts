@@ -323,6 +323,29 @@ describe('verifying', () => {
     expect((await verify(server, { token: (await signIn(email)).token, factor, code })).status).toBe(200)
   })
 
+  it.each([
+    ['a guess', 'session', 403, 'session_not_found'],
+    ['a guess', 'factor', 404, 'mfa_factor_not_found'],
+    ['a challenge', 'factor', 404, 'mfa_factor_not_found'],
+  ] as const)('%s is refused where its %s ends meanwhile', async (act, kind, status, errorCode) => {
+    const { email, id, factor } = await stepUp()
+    const attempt = { token: (await signIn(email)).token, factor, code: 'nothin' }
+    const challengeId = await challenge(server, attempt)
+    const ending = new pg.Client(server.db.ownerUrl)
+    await ending.connect()
+    await ending.query('begin')
+    if (kind === 'session') await ending.query('delete from auth.sessions where user_id = $1', [id])
+    else await ending.query('delete from auth.mfa_factors where id = $1', [factor.id])
+    const answer =
+      act === 'a guess'
+        ? answerChallenge(server, attempt, challengeId)
+        : server.call('POST', `/factors/${factor.id}/challenge`, { token: attempt.token })
+    await until(async () => (await ending.query(waitingForLock)).rowCount === 1)
+    await ending.query('commit')
+    await ending.end()
+    expect(codeIn(await answer)).toEqual([status, errorCode])
+  })
+
   it('attack 14: makes every refresh token from before it worthless, without ending the session', async () => {
     const { token, refresh: old } = await signUp()
     const factor = await enrol(server, token)
