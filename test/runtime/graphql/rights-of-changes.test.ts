@@ -227,8 +227,10 @@ describe('a role that may insert into a table and read no column of it', () => {
   })
   it('is said to insert in the schema report', async () => {
     const { extensions } = await service.graphql('{ __typename }', { role: 'anon', extensions: { schemaReport: true } })
-    const { relations } = extensions?.['schemaReport'] as { relations: readonly { readonly object: string }[] }
-    expect(relations.find(({ object }) => object === 'table public.letter')).toMatchObject({
+    const report = extensions?.['schemaReport'] as
+      | { readonly relations: readonly { readonly object: string }[] }
+      | undefined
+    expect(report?.relations.find(({ object }) => object === 'table public.letter')).toMatchObject({
       type: null,
       inSchema: true,
       message: 'anon inserts rows, and may read no column of it.',
