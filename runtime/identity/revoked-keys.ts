@@ -31,8 +31,8 @@ export interface KnownKeysOptions {
 type Reading = 'ahead' | 'shared' | 'alone'
 
 const keptMs: Readonly<Record<Reading, number>> = { ahead: 500, shared: 500, alone: 10_000 }
-/** Nobody asks any more: the next request looks for itself. */
-const idleTurns = 20
+/** A turn without a request is the last one, so that nothing is asked at rest: the next request looks for itself. */
+const idleTurns = 1
 /** A database that does not answer is waited for no longer. */
 const longestMs = 5_000
 
