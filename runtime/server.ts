@@ -278,13 +278,14 @@ function assemble(
   let service: GraphqlService | null = null
   const previous = previousSecretOf(settings)
   const { keys, believed } = auth
-  const { isRevoked } = projectKeys
+  const { isRevoked, wasRevoked } = projectKeys
   const believing = { secret: settings.jwtSecret, previous, now: Date.now, keys, isRevoked, believed }
   const verify = createTokenVerifier(believing)
   const { trustedIssuers } = settings
+  const issuers = trustedIssuers === null ? null : createIssuers(trustedIssuers)
   // Auth believes its own tokens alone: those of others name other people.
-  const verifyBearer =
-    trustedIssuers === null ? verify : createTokenVerifier({ ...believing, issuers: createIssuers(trustedIssuers) })
+  const verifyBearer = issuers === null ? verify : createTokenVerifier({ ...believing, issuers })
+  const verifyOpen = createTokenVerifier({ ...believing, isRevoked: wasRevoked, ...(issuers !== null && { issuers }) })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
   const answer: GraphqlRoute['serve'] = (request, caller, context) =>
@@ -299,7 +300,7 @@ function assemble(
       read: (request, caller, context) => interestsOf(service, request, caller, context),
     },
     answer,
-    authenticate,
+    authenticate: createAuthenticate(verifyOpen, verifyOpen),
     servers,
     answers: database.answers,
     rateLimit,

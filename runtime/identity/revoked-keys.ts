@@ -7,6 +7,8 @@ import type { IsRevoked } from './jwt.ts'
 export interface KnownKeys {
   /** Costs a look into a set while keys are used. Rejects with `unknown` while nothing could ever be read. */
   readonly isRevoked: IsRevoked
+  /** The same for what is open already, by a list that may be half a minute old: at rest nothing else is read. */
+  readonly wasRevoked: IsRevoked
   /** As they were read last. */
   readonly listed: () => readonly ListedKey[]
   /** Reads them now. Rejects as `read` does. */
@@ -33,6 +35,7 @@ type Reading = 'ahead' | 'shared' | 'alone'
 const keptMs: Readonly<Record<Reading, number>> = { ahead: 500, shared: 500, alone: 10_000 }
 /** A turn without a request is the last one, so that nothing is asked at rest: the next request looks for itself. */
 const idleTurns = 1
+const keptForOpenMs = 30_000
 /** A database that does not answer is waited for no longer. */
 const longestMs = 5_000
 
@@ -67,15 +70,17 @@ export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOption
   const lookFirst = async (id: string): Promise<boolean> => {
     await within(longestMs, look()).catch(() => undefined)
     if (revoked === null) throw unknown()
-    if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
     return revoked.has(id)
   }
+  const isOlderThan = (ms: number): boolean => now() - lookedAt >= ms
   return {
     isRevoked: (id) => {
       unused = 0
-      const isFresh = timer !== null || now() - lookedAt < keptMs[reading]
+      const isFresh = timer !== null || !isOlderThan(keptMs[reading])
+      if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
       return revoked !== null && isFresh ? revoked.has(id) : lookFirst(id)
     },
+    wasRevoked: (id) => (revoked === null || isOlderThan(keptForOpenMs) ? lookFirst(id) : revoked.has(id)),
     listed: () => listed,
     look,
     stop,
