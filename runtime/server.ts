@@ -285,7 +285,9 @@ function assemble(
   const issuers = trustedIssuers === null ? null : createIssuers(trustedIssuers)
   // Auth believes its own tokens alone: those of others name other people.
   const verifyBearer = issuers === null ? verify : createTokenVerifier({ ...believing, issuers })
-  const verifyOpen = createTokenVerifier({ ...believing, isRevoked: wasRevoked, ...(issuers !== null && { issuers }) })
+  // Tokens of streams were seen when these were opened.
+  const believingOpen = { secret: settings.jwtSecret, previous, now: Date.now, keys, isRevoked: wasRevoked }
+  const verifyOpen = createTokenVerifier({ ...believingOpen, ...(issuers !== null && { issuers }) })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
   const answer: GraphqlRoute['serve'] = (request, caller, context) =>

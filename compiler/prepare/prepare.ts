@@ -1,6 +1,6 @@
 import { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
-import { isThere, lackOfLogin, loginRemedy } from './login.ts'
+import { loginExists, lackOfLogin, loginRemedy } from './login.ts'
 import type { Need } from './need.ts'
 import { obstacleOf } from './obstacles.ts'
 import { ownersNeed } from './owners.ts'
@@ -112,7 +112,7 @@ const makeMissing = async (query: Query, all: readonly Need[], login: string): P
     await makeAll(query, all)
   } catch (error) {
     if (isRefusal(error)) return
-    if (!isRefusal(error, undefinedObject) || (await isThere(query, login))) throw error
+    if (!isRefusal(error, undefinedObject) || (await loginExists(query, login))) throw error
     const sentence = `${lackOfLogin(login)}: let an owner run ${loginRemedy(login)}`
     throw new DatabaseFailure(error.kind, sentence, error.sqlstate, null)
   }

@@ -218,7 +218,7 @@ async function verifyToken(
   }
 }
 
-/** Tokens of people end with their sessions, unless whoever signed them gave them an id. */
+/** An access token of a user ends with its session; it can be revoked by itself only where its issuer set `jti`. */
 const keyIdOf = ({ jti = '', sub = '' }: JWTPayload, derived: () => string | null): string | null =>
   jti === '' ? (sub === '' ? derived() : null) : jti
 

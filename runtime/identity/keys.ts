@@ -38,21 +38,23 @@ export interface ProjectKey extends ListedKey {
 
 /** The keys of a secret: its first ones, and those that were added, which it signs again whenever they are asked for. */
 export function keysOf(secret: string, listed: readonly ListedKey[]): readonly ProjectKey[] {
-  const first = keyRoles.map((role) => {
-    const token = signKey({ role }, secret)
-    const id = derivedKeyId(token, secret)
-    const revokedAt = listed.find((key) => key.id === id)?.revokedAt ?? null
-    return { id, role, addedAt: null, revokedAt, token }
-  })
+  const { anon, serviceRole } = projectKeys(secret)
+  const first = [{ role: 'anon', token: anon } as const, { role: ownerRole, token: serviceRole } as const].map(
+    ({ role, token }) => {
+      const id = derivedKeyId(token, secret)
+      const revokedAt = listed.find((key) => key.id === id)?.revokedAt ?? null
+      return { id, role, addedAt: null, revokedAt, token }
+    },
+  )
   const added = listed.filter(({ addedAt }) => addedAt !== null)
   return [...first, ...added.map((key) => ({ ...key, token: addedKey(key.role, key.id, secret) }))]
 }
 
-/** The first key of a role that is good. */
+/** The first key of a role that is not revoked. */
 export const goodKey = (keys: readonly ProjectKey[], role: KeyRole): string | undefined =>
   keys.find((key) => key.role === role && key.revokedAt === null)?.token
 
-/** A key that can be told from all others. */
+/** Signs a key of a role with an id. */
 export const addedKey = (role: string, id: string, secret: string): string => signKey({ role, jti: id }, secret)
 
 function signKey(claims: Readonly<Record<string, string>>, secret: string): string {

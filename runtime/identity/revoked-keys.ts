@@ -7,7 +7,7 @@ import type { IsRevoked } from './jwt.ts'
 export interface KnownKeys {
   /** Costs a look into a set while keys are used. Rejects with `unknown` while nothing could ever be read. */
   readonly isRevoked: IsRevoked
-  /** The same for what is open already, by a list that may be half a minute old: at rest nothing else is read. */
+  /** The same for a stream that is open, by a list of up to twenty seconds ago: idle streams cause few readings. */
   readonly wasRevoked: IsRevoked
   /** As they were read last. */
   readonly listed: () => readonly ListedKey[]
@@ -33,9 +33,10 @@ export interface KnownKeysOptions {
 type Reading = 'ahead' | 'shared' | 'alone'
 
 const keptMs: Readonly<Record<Reading, number>> = { ahead: 500, shared: 500, alone: 10_000 }
-/** A turn without a request is the last one, so that nothing is asked at rest: the next request looks for itself. */
+/** How many turns without a request the reading goes on; the next request after them reads the list itself. */
 const idleTurns = 1
-const keptForOpenMs = 30_000
+/** With the interval of the checks of streams (live/streams/sessions.ts) less than the minute of spec/graphql.md 16. */
+const keptForOpenMs = 20_000
 /** A database that does not answer is waited for no longer. */
 const longestMs = 5_000
 
@@ -73,12 +74,15 @@ export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOption
     return revoked.has(id)
   }
   const isOlderThan = (ms: number): boolean => now() - lookedAt >= ms
+  /** Only once the list was read: until then no request may go by the old one. */
+  const readAhead = (): void => {
+    if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
+  }
   return {
     isRevoked: (id) => {
       unused = 0
       const isFresh = timer !== null || !isOlderThan(keptMs[reading])
-      if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
-      return revoked !== null && isFresh ? revoked.has(id) : lookFirst(id)
+      return revoked !== null && isFresh ? revoked.has(id) : lookFirst(id).finally(readAhead)
     },
     wasRevoked: (id) => (revoked === null || isOlderThan(keptForOpenMs) ? lookFirst(id) : revoked.has(id)),
     listed: () => listed,

@@ -107,7 +107,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     },
   )
 
-  it('is told that the role of DATABASE_URL does not exist, and the statement that makes it', async () => {
+  it('learns that the role of DATABASE_URL does not exist, and the statement that creates it', async () => {
     await owned.superuser.query('drop role authenticator')
     const lack = 'the role authenticator, which DATABASE_URL names, does not exist'
     const remedy = `create role "authenticator" login noinherit password '...';`

@@ -6,7 +6,7 @@ import type { ApiChange } from './change.ts'
 
 /**
  * Names that are there before and after, and mean another object afterwards: a client is answered something else without any error.
- * Where the former object is gone and the present one is new, it was renamed or replaced, and nothing is told.
+ * Where the former object is gone and the present one is new, it was renamed or replaced, and nothing is reported.
  */
 export const movedNames = (before: RoleView, after: RoleView): readonly ApiChange[] => [
   ...movedTypes(before, after),
@@ -30,7 +30,7 @@ function movedTypes({ visible: before }: RoleView, { visible: after }: RoleView)
   })
 }
 
-/** The object behind a field: told apart from others of its type by its text. */
+/** The object behind a field; its text distinguishes it from others of its type. */
 type Objects = ReadonlyMap<string, string>
 
 const columnText = (column: string): string => nameObject('column', column)
@@ -55,7 +55,7 @@ const holders = ({ visible }: RoleView, entity: EntityFacts): Objects =>
     ),
   ])
 
-/** All that is there, whoever may see it. */
+/** Every object, regardless of privileges. */
 const objectsOf = ({ columns, relations, computed }: EntityFacts): ReadonlySet<string> =>
   new Set([
     ...columns.map(({ column }) => columnText(column)),

@@ -5,7 +5,7 @@ import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'
-import { isThere, lackOfLogin, loginRemedy } from '../../prepare/login.ts'
+import { loginExists, lackOfLogin, loginRemedy } from '../../prepare/login.ts'
 import { foreignOwners, ownerSentence, ownersRemedy } from '../../prepare/owners.ts'
 import { checkPrepared, wayOut, type Preparation } from '../../prepare/prepare.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
@@ -95,7 +95,7 @@ const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean
   const login = loginOf(loginUrl)
   const look = () =>
     withSession({ url: ownerUrl }, async (query) =>
-      (await isThere(query, login))
+      (await loginExists(query, login))
         ? roleSettingFindings(query, login, isRefused)
         : [fault('login', lackOfLogin(login), loginRemedy(login))],
     )

@@ -8,9 +8,9 @@ import { giveSessionGuessBack, takeSessionGuess } from '../store/factor-guesses.
 import * as guesses from '../store/password-guesses.ts'
 import type { AuthTools } from './tools.ts'
 
-/** A guess of a password that was taken; what is not given back was a wrong one. */
+/** A guess of a password that was taken; one that is not given back counts as wrong. */
 export interface PasswordGuess {
-  /** Whose password it may be; null: nobody has the address. */
+  /** The user of the address; null: there is none. */
   readonly user: UserRow | null
   readonly giveBack: () => Promise<void>
 }
@@ -27,7 +27,7 @@ export async function takeGuess(tools: AuthTools, client: Client, email: string)
     if (taken === null) throw new Error('The guesses of an address gave no row.')
     const { granted, known, seconds, busy, user } = taken
     if (granted) return { user, giveBack: () => guesses.givePasswordGuessBack(run, known, hash) }
-    // Many who know the password may sign in at once.
+    // Several devices with the right password may sign in at once.
     if (!busy || attempt >= retries.passwordGuess.attempts) throw refuseGuess(seconds)
     await sleep(pauseMs(retries.passwordGuess, attempt))
   }

@@ -11,7 +11,7 @@ import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import { checkNewPassword } from '../call/password-input.ts'
 import { userJson } from '../rules/user-json.ts'
 import { audit } from '../store/audit-log.ts'
-import { beginAnew } from '../store/password-guesses.ts'
+import { resetGuesses } from '../store/password-guesses.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { spendOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteOtherSessions, isRecoverySession } from '../store/sessions.ts'
@@ -118,8 +118,8 @@ async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Pro
 }
 
 /**
- * Whether the new password is the old one, once the caller has shown that, where it is asked for. The answer tells even
- * a caller whose change fails later, so that each comparison is a guess until the change is made.
+ * Whether the new password equals the present one, after a check of `current_password` where it is required. The answer
+ * reveals that even where the change fails later, so that each comparison counts as a guess until the change is made.
  */
 async function isPresentPassword(
   tools: AuthTools,
@@ -190,7 +190,12 @@ async function applyPassword(
   await Promise.all([
     setPasswordHash(run, id, hash),
     endPending(run, id),
-    beginAnew(run, { userId: id, addressHash: addressHashOf(tools, user), sessionId, device: tools.deviceOf(client) }),
+    resetGuesses(run, {
+      userId: id,
+      addressHash: addressHashOf(tools, user),
+      sessionId,
+      device: tools.deviceOf(client),
+    }),
     deleteOtherSessions(run, id, sessionId),
     ensureEmailIdentity(run, id, identity, email !== null),
     audit(run, { action: 'user_updated_password', actor: user, address: client.address }),

@@ -1,12 +1,12 @@
 /**
- * Counts of wrong guesses between two right ones (spec/auth.md 4.4 and 5.7), in two tables of one form: what is guessed,
- * by devices that are known or by others, how often, and when last. Guesses are taken by a statement of their own, never
+ * Counts of wrong guesses between two right ones (spec/auth.md 4.4 and 5.7), in two tables of one form: the subject, whether
+ * the devices are known, how often they guessed, and when last. Guesses are taken by a statement of their own, never
  * in a transaction that may be rolled back: one that was taken stays taken.
  */
 interface Counts {
   /** In schema catalograph_auth. */
   readonly table: string
-  /** Its column of what is guessed. */
+  /** Its column of the subject: an address or a factor. */
   readonly subject: string
   /** How many guesses have no pause before them. */
   readonly free: number
@@ -18,15 +18,15 @@ const day = 86_400
 
 export interface TakenGuess {
   readonly granted: boolean
-  /** Whose guesses it is of: those of known devices. */
+  /** Whether it counts for the known devices. */
   readonly known: boolean
-  /** Until the next guess; of what strangers may guess no more, a day. */
+  /** Until the next guess; a day where unknown devices have none left. */
   readonly seconds: number
-  /** Others were taken in the last seconds: they may prove right yet, and give theirs back. */
+  /** Others were taken in the last seconds, and may still be given back. */
   readonly busy: boolean
 }
 
-/** Parts of statements about counts; $2 is what is guessed. */
+/** Parts of statements about counts; $2 is the subject. */
 export function guessesIn({ table, subject, free }: Counts) {
   const counts = `catalograph_auth.${table}`
   const isOver = `not g.known and g.failures >= ${mostOfStrangers}`
@@ -42,7 +42,7 @@ export function guessesIn({ table, subject, free }: Counts) {
     where not (${isOver}) and ${dueAt} <= clock_timestamp()
     returning 1
   )`,
-    /** Columns of a TakenGuess. A row that is not there yet is one that others make just now. */
+    /** Columns of a TakenGuess. A row that is missing is being inserted by a concurrent statement. */
     verdict: `exists (select from taken) as granted, asking.known, coalesce(seconds, 60) as seconds,
     coalesce(busy, true) as busy
   from asking left join lateral (

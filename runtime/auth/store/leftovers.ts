@@ -72,7 +72,7 @@ const walks: readonly Walk[] = [
   datedBy('catalograph_auth.mail_requests', 'created_at'),
   datedBy('catalograph_auth.used_id_tokens', 'expires_at'),
   datedBy('catalograph_auth.accepted_mails', 'accepted_at'),
-  // Known and unknown addresses alike, so that what is forgotten tells of neither.
+  // Counts of known and unknown addresses expire alike, so that expiry reveals neither.
   {
     table: 'catalograph_auth.password_guesses',
     over: `t.last_at < case when (select reltuples from pg_catalog.pg_class

@@ -13,7 +13,7 @@ import { ofAddress } from './users.ts'
 const { taken, verdict, giveBack } = guessesIn({ table: 'password_guesses', subject: 'address_hash', free: 30 })
 
 export interface TakenPasswordGuess extends TakenGuess {
-  /** Null: nobody has the address. */
+  /** Null: no user has the address. */
   readonly user: UserRow | null
 }
 
@@ -39,7 +39,7 @@ export const givePasswordGuessBack = defineAction<[known: boolean, addressHash: 
   giveBack,
 )
 
-export interface NewPasswordBy {
+export interface PasswordChange {
   readonly userId: string
   /** Null: the user has no address. */
   readonly addressHash: Buffer | null
@@ -48,9 +48,9 @@ export interface NewPasswordBy {
   readonly device: Buffer | null
 }
 
-/** There is a new password: nothing of the old one's guesses is left, and no other device is known. */
-export const beginAnew = defineAction<[by: NewPasswordBy]>(
-  'auth.password-guesses.begin-anew',
+/** After a change of the password: clears the guesses of the old one, and forgets every device but that of the change. */
+export const resetGuesses = defineAction<[by: PasswordChange]>(
+  'auth.password-guesses.reset',
   `with counts as (delete from catalograph_auth.password_guesses where address_hash = $2),
   own as (delete from catalograph_auth.session_guesses where session_id = $3::uuid)
   delete from catalograph_auth.user_devices where user_id = $1::uuid and device is distinct from $4::bytea`,

@@ -16,8 +16,8 @@ const list = `select id, role, ${time('added_at')} as "addedAt", ${time('revoked
 export type ReadProjectKeys = () => Promise<readonly ListedKey[]>
 
 /**
- * Makes the reader. The catalogue is asked first, until it has said yes: a failing statement would be an error in the
- * database's log. Rejects with DatabaseFailure, also where the table was dropped meanwhile.
+ * Makes the reader. It queries the catalogue until the table is there, since a statement that fails is an error in the log of
+ * the database. Rejects with DatabaseFailure, also where the table was dropped after it was found.
  */
 export function createProjectKeysReader(query: Query): ReadProjectKeys {
   let isThere = false
@@ -27,11 +27,11 @@ export function createProjectKeysReader(query: Query): ReadProjectKeys {
   }
 }
 
-/** Everybody may read it: ids and dates are no secrets, and requests are served by a role without rights of its own. */
+/** PUBLIC may read it: ids and dates are no secrets, and the login role has no privileges of its own. */
 const makeTable = `create table if not exists catalograph.project_keys (
   id text primary key, role text not null, added_at timestamptz, revoked_at timestamptz)`
 
-/** To the owner of the schema, as all that lies in it (compiler/prepare/owners.ts). */
+/** To the owner of the schema, as every object in it (compiler/prepare/owners.ts). */
 const giveTable = `do $$ begin
   execute (select pg_catalog.format('alter table catalograph.project_keys owner to %I', pg_catalog.pg_get_userbyid(n.nspowner))
     from pg_catalog.pg_namespace n where n.nspname = 'catalograph');

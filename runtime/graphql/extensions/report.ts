@@ -117,6 +117,7 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
   const { object, kind, ofExtension } = relation
   const entity = relation.entity === null ? undefined : visible.entity(relation.entity)
   const isThere = entity !== undefined && visible.isExposed(entity)
+  const missing = (): Found => absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))
   return {
     object,
     kind,
@@ -124,13 +125,15 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
     conflicts: remarks.filter((remark) => isConflict(remark, relation)),
     ...(ofExtension !== undefined && { extension: ofExtension }),
     ...liveReport(entity),
-    ...(isThere
-      ? present
-      : entity !== undefined && visible.insertOnly.includes(entity)
-        ? { ...present, message: `${visible.role} inserts rows, and may read no column of it.` }
-        : absent(relation.missing ?? missingRelation(visible, remarks, relation, entity))),
+    ...(isThere ? present : (insertOnly(visible, entity) ?? missing())),
   }
 }
+
+/** What is reported of a relation that the role only inserts into (spec/graphql.md 1.2). */
+const insertOnly = (visible: RoleVisibility, entity: EntityFacts | undefined): Found | null =>
+  entity !== undefined && visible.insertOnly.includes(entity)
+    ? { ...present, message: `${visible.role} inserts rows, and may read no column of it.` }
+    : null
 
 function isConflict({ code, object }: Diagnostic, relation: ReportedRelation): boolean {
   const path = relation.object.slice(relation.kind.length + 1)

@@ -12,7 +12,8 @@ export interface Sessions {
   readonly open: (credentials: Credentials, refused: (refusal: CredentialRefusal) => void) => () => void
 }
 
-const checkedEveryMs = 60_000
+/** With the age of the list of revoked keys (identity/revoked-keys.ts) less than a minute. */
+const checkedEveryMs = 30_000
 
 /** The clock of alarms may be ahead of that of tokens. */
 const againMs = 1_000

@@ -123,7 +123,7 @@ describe('names of relations', () => {
             now,
             {
               readable: list.map(({ readable }) => readable),
-              insertOnly: entities.filter((_, place) => list.filter(isInsertOnly).some((one) => one === list[place])),
+              insertOnly: list.flatMap((one, place) => (isInsertOnly(one) ? entities.slice(place, place + 1) : [])),
             },
             memory,
           )

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { keysCommand } from '../../../compiler/tools/cli/keys.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
 import { addedKey, keysOf, projectKeys } from '../../../runtime/identity/keys.ts'
+import { createKnownKeys } from '../../../runtime/identity/revoked-keys.ts'
 import { askOwner, secret, startAuthServer, type AuthServer, type Listening } from '../../support/auth.ts'
 import { runCommand, type CommandAnswer } from '../../support/command.ts'
 import { openEvents } from '../../support/event-client.ts'
@@ -127,7 +128,7 @@ describe('a revoked key', () => {
       for (const stream of [...streams, kept]) expect((await stream.next())?.event).toBe('next')
       await keys(['revoke', id])
       const ends = streams.map(async (stream) => [await stream.next(), await stream.next()].map((event) => event?.data))
-      // Each is looked at once a minute, and not all of them at once.
+      // Each is checked every thirty seconds, and not all of them at once.
       const [last, end] = await Promise.race(ends)
       expect([last, end]).toEqual([expect.stringContaining('"KEY_INVALID"'), ''])
       expect(kept.waiting()).toBe(0)
@@ -172,6 +173,40 @@ describe('a revoked key', () => {
     expect((await keys([])).printed).toContain(await shown())
     expect(await statusOf(server.url, await shown())).toBe(200)
     expect(await statusOf(server.url, spare)).toBe(200)
+  })
+})
+
+describe('the list of keys', () => {
+  const revoked = [{ id: 'a', role: 'anon', addedAt: null, revokedAt: '2026-01-01T00:00:00Z' }]
+  const open = () => {
+    const state = { time: 0, reads: 0, rows: [] as typeof revoked }
+    const read = async () => {
+      state.reads += 1
+      return state.rows
+    }
+    const now = () => state.time
+    return { state, known: createKnownKeys({ read, now, unknown: () => new Error('unknown'), reading: 'ahead' }) }
+  }
+
+  it('is read once for all requests that come at once after a rest, and none of them goes by the old one', async () => {
+    const { state, known } = open()
+    expect(await known.isRevoked('a')).toBe(false)
+    known.stop()
+    state.rows = revoked
+    state.time += 3_600_000
+    expect(await Promise.all([known.isRevoked('a'), known.isRevoked('a')])).toEqual([true, true])
+    expect(state.reads).toBe(2)
+    known.stop()
+  })
+
+  it('is read at most every twenty seconds for what is open', async () => {
+    const { state, known } = open()
+    expect(await known.wasRevoked('a')).toBe(false)
+    state.rows = revoked
+    state.time += 19_999
+    expect([await known.wasRevoked('a'), state.reads]).toEqual([false, 1])
+    state.time += 1
+    expect([await known.wasRevoked('a'), state.reads]).toEqual([true, 2])
   })
 })
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql'
-import { signToken } from '../../../../runtime/identity/jwt.ts'
+import { addedKey } from '../../../../runtime/identity/keys.ts'
 import { isJsonObject } from '../../../../runtime/lib/json-object.ts'
 import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
 import { messageOf } from '../../../../runtime/lib/message-of.ts'
@@ -19,7 +19,7 @@ const answerWithinMs = 60_000
 
 /** With the project's secret any role can be asked for, by keys of its own: those of the project may be revoked. */
 export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => {
-  const sign = (of: string): string => signToken({ iss: 'catalograph', role: of, jti: randomUUID() }, secret)
+  const sign = (of: string): string => addedKey(of, randomUUID(), secret)
   return { key: sign('anon'), token: sign(role) }
 }
 

@@ -13,7 +13,7 @@ import { userJson } from '../../rules/user-json.ts'
 import { noteAddressProof } from '../../store/account-marks.ts'
 import { mergeAppMetadata, setUserBan, setUserEmail, setUserRole } from '../../store/admin-users.ts'
 import { setEmailIdentity } from '../../store/identities.ts'
-import { beginAnew } from '../../store/password-guesses.ts'
+import { resetGuesses } from '../../store/password-guesses.ts'
 import { deleteSessionsOf } from '../../store/sessions.ts'
 import { findLockedUser, findUserById, mergeUserMetadata, setPasswordHash } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
@@ -84,7 +84,7 @@ async function applyRest(run: RunStatement, tools: AuthTools, user: UserRef, inp
   const { id } = user
   if (input.hash !== null) {
     await setPasswordHash(run, id, input.hash)
-    await beginAnew(run, { userId: id, addressHash: addressHashOf(tools, user), sessionId: null, device: null })
+    await resetGuesses(run, { userId: id, addressHash: addressHashOf(tools, user), sessionId: null, device: null })
     await endPending(run, id)
     await deleteSessionsOf(run, id)
   }

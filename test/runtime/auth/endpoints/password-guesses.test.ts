@@ -113,7 +113,7 @@ describe('guesses of a password', () => {
     for (let n = 0; n < 35; n += 1) expect((await signIn(email, 105)).body.error_code).toBe('user_banned')
   })
 
-  it('begin anew with a new password, by which only the device that set it is known', async () => {
+  it('are reset by a new password, after which only the device that set it is known', async () => {
     const { email, id, token } = await newOwner()
     await signIn(email, 106)
     await spend(email, 80)
