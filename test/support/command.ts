@@ -20,6 +20,9 @@ export interface CommandSurroundings {
   readonly human?: boolean
 }
 
+/** Hides the embedded database, and its secret, of a clone in which `npm start` ran. */
+const withoutEmbedded: Environment = { CATALOGRAPH_DATA: '/nowhere' }
+
 /** Runs a command line as the program does, in this process and with an environment of its own. */
 export const runCommand = async (
   commands: readonly Command[],
@@ -34,7 +37,7 @@ export const runCommand = async (
 ): Promise<CommandAnswer> => {
   const [printed, noted]: [string[], string[]] = [[], []]
   const exitCode = await runArguments(commands, args, {
-    environment,
+    environment: { ...withoutEmbedded, ...environment },
     print: (line) => printed.push(line),
     note: (line) => {
       noted.push(line)
