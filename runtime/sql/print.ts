@@ -99,7 +99,9 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
   }
   const nullList = ({ outlet }: Vacancy): string => {
     const used = [...(columns.get(outlet) ?? [])]
-    return used.length === 0 ? 'null' : used.map(([of, as]) => `${text(outlet.nullOf(of))} as ${as}`).join(', ')
+    return used.length === 0
+      ? text(outlet.otherwise)
+      : used.map(([of, as]) => `${text(outlet.nullOf(of))} as ${as}`).join(', ')
   }
   const columnText = ({ value, as }: Column): string => (as === undefined ? text(value) : `${text(value)} as ${as}`)
   const columnList = (all: readonly Column[]): string => all.map((column) => ` ${columnText(column)}`).join(',')

@@ -84,7 +84,10 @@ export interface Outlet {
   readonly nullOf: (of: Sql) => Sql
 }
 
-/** Nulls in the place of the columns that an outlet hands out, where other rows stand beside its own under one alias. */
+/**
+ * Nulls in the place of the columns that an outlet hands out, where other rows stand beside its own under one alias. Each has its
+ * type: Postgres resolves those of a union in pairs, so that two nulls without one would be text.
+ */
 export interface Vacancy {
   readonly kind: 'vacancy'
   readonly outlet: Outlet

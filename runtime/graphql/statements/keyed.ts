@@ -1,4 +1,5 @@
-import { sql, type Sql } from '../../sql/tree.ts'
+import { isNotNull } from '../../sql/nulls.ts'
+import type { Sql } from '../../sql/tree.ts'
 import { columnOf, type Scope } from './source.ts'
 
 /** Rows whose key has a null are in no collection and related to none (spec/graphql.md 5.8). */
@@ -11,7 +12,7 @@ import { columnOf, type Scope } from './source.ts'
 export const ofKeyed = (scope: Scope, known: readonly string[] = []): readonly Sql[] =>
   scope.entity.key
     .filter((name) => !known.includes(name) && (scope.isMade === true || !columnOf(scope.builder, name).notNull))
-    .map((name) => sql`${scope.column(name)} is not null`)
+    .map((name) => isNotNull(scope.column(name)))
 
 /** The row as one that has a key, which an order then knows. */
 export const havingKey = (scope: Scope): Scope => ({

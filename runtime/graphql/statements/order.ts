@@ -2,6 +2,7 @@ import type { Comparisons } from '../../contract/builder.ts'
 import { hopsOf } from '../plan/joins.ts'
 import type { OrderKey, OrderTerm, RankKey, RelatedKey, TypeKey } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
+import { isNotNull, isNull } from '../../sql/nulls.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'
 import { valueParameter } from './parameters.ts'
 import type { Condition, Scope } from './source.ts'
@@ -107,20 +108,20 @@ function compareStepwise(elements: readonly Element[], scope: Scope): Sql {
 function isAfter(element: Element, scope: Scope): Sql {
   const { term, bound } = element
   const column = scope.ordered(term.column).value
-  if (bound === null) return term.nullsFirst ? sql`${column} is not null` : sql`false`
+  if (bound === null) return term.nullsFirst ? isNotNull(column) : sql`false`
   const after = compared(scope, element, term.descending ? '<' : '>')
-  return mayFollow(element, scope) ? sql`(${after} or ${column} is null)` : after
+  return mayFollow(element, scope) ? sql`(${after} or ${isNull(column)})` : after
 }
 
 function isNotBefore(element: Element, scope: Scope): Sql {
   const from = compared(scope, element, element.term.descending ? '<=' : '>=')
-  return mayFollow(element, scope) ? sql`(${from} or ${scope.ordered(element.term.column).value} is null)` : from
+  return mayFollow(element, scope) ? sql`(${from} or ${isNull(scope.ordered(element.term.column).value)})` : from
 }
 
 /** Whether nulls come after every value. */
 const mayFollow = ({ term }: Element, scope: Scope): boolean => !term.nullsFirst && !scope.ordered(term.column).notNull
 
 function isEqual(element: Element, scope: Scope): Sql {
-  if (element.bound === null) return sql`${scope.ordered(element.term.column).value} is null`
+  if (element.bound === null) return isNull(scope.ordered(element.term.column).value)
   return compared(scope, element, '=')
 }

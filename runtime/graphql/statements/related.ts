@@ -1,4 +1,5 @@
 import { bare } from '../../sql/ident.ts'
+import { isNotNull } from '../../sql/nulls.ts'
 import { joined, select, sql, type Column, type JoinClause, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
 import { longestCount } from './cursor.ts'
@@ -44,7 +45,7 @@ export function joinRelated(
     const on = joined([equal, ...met], ' and ')
     joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
     // A row that was found has values where it was found by them.
-    const present = always ? null : sql`${there.column(key.join.foreign[0] ?? '')} is not null`
+    const present = always ? null : isNotNull(there.column(key.join.foreign[0] ?? ''))
     const place = { scope: there, path, present }
     rows.set(path, place)
     return place

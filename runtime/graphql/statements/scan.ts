@@ -1,3 +1,4 @@
+import { isNotNull, isNull } from '../../sql/nulls.ts'
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
 import type { Collection, OrderKey, OrderTerm, Page } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
@@ -82,8 +83,8 @@ function nullParts(
   // What is joined for an order would be joined in each part.
   if (first === undefined || typeof name !== 'string' || !order.every(({ column }) => isOfRow(column))) return null
   const rest = order.filter(({ column }) => !sameKey(column, name))
-  const isNotNull = entity.key.includes(name) || columnOf(engine.entity(entity.id), name).notNull
-  if (isNotNull || rest.length === 0 || cursor?.length === 0) return null
+  const isRequired = entity.key.includes(name) || columnOf(engine.entity(entity.id), name).notNull
+  if (isRequired || rest.length === 0 || cursor?.length === 0) return null
   const { nullsFirst, descending } = first
   const at = cursor === null ? 'start' : cursor[0] === null ? 'null' : 'value'
   if (!nullsFirst && !descending && at === 'start') return null
@@ -94,11 +95,11 @@ function nullParts(
   const afterNull = at === 'null' ? afterCursor(rest, restOfCursor) : null
   const parts: Part[] = []
   if (at !== 'null' || nullsFirst) {
-    parts.push({ condition: both((scope) => sql`${scope.column(name)} is not null`, afterValue, seen), order, seen })
+    parts.push({ condition: both((scope) => isNotNull(scope.column(name)), afterValue, seen), order, seen })
   }
   if (at !== 'value' || !nullsFirst) {
     parts.push({
-      condition: both((scope) => sql`${scope.column(name)} is null`, afterNull, asItIs),
+      condition: both((scope) => isNull(scope.column(name)), afterNull, asItIs),
       order: rest,
       seen: asItIs,
     })

@@ -22,6 +22,11 @@ const schema = `
   comment on view item_view is '@graphql({"primary_key_columns": ["k", "b"]})';
   create table tagged (tags int[] primary key, label text);
   insert into tagged values ('{1,2}', 'x'), ('{1}', null), ('{}', 'x'), ('{2}', null), ('{1,3}', 'y');
+  create type spot as (x int, y int);
+  create table seat (spot spot primary key, label text not null);
+  insert into seat values (row(1, 1), 'a'), (row(1, null), 'b'), (row(null, 2), 'c'), (row(null, null), 'd');
+  create view seat_view as select * from seat;
+  comment on view seat_view is '@graphql({"primary_key_columns": ["spot"]})';
   create table parent (id int primary key);
   create table child (id int primary key, parent_id int references parent, a int);
   insert into parent select generate_series(1, 3);
@@ -199,6 +204,31 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
     }
     expect(found).toEqual(ids.rows.map(({ tags }) => tags))
   })
+
+  // Postgres says of such a value that it `is null`, or denies that it `is not null` (manual 9.2).
+  test.each(['seat', 'seat_view'])(
+    'over a key of %s that is a composite value with null attributes',
+    async (relation) => {
+      const labels: unknown[][] = []
+      let after = ''
+      for (let more = true; more;) {
+        const { data, errors } = await service.graphql(
+          `{ ${relation}Collection(first: 1${after}) { edges { node { label } } pageInfo { endCursor hasNextPage } } }`,
+        )
+        expect(errors).toBeUndefined()
+        const { edges, pageInfo }: Page = data[`${relation}Collection`]
+        labels.push(edges.map(({ node }) => node['label']))
+        more = pageInfo.hasNextPage
+        after = `, after: "${pageInfo.endCursor}"`
+      }
+      expect(labels).toEqual([['a'], ['b'], ['c'], ['d']])
+      const beforeNull = Buffer.from('[null]').toString('base64')
+      const { data } = await service.graphql(
+        `{ ${relation}Collection(before: "${beforeNull}") { edges { node { label } } } }`,
+      )
+      expect(data[`${relation}Collection`].edges).toHaveLength(4)
+    },
+  )
 
   test('within each parent', async () => {
     const size = 2

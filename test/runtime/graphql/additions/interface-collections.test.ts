@@ -7,6 +7,8 @@ import { createTestService, type TestService } from '../../../support/service.ts
 const comment = (settings: object): string => `'@graphql(${JSON.stringify(settings)})'`
 const collected = { polymorphism: { collections: ['Work'] }, totalCount: { enabled: true } }
 
+const animal = { polymorphism: { collections: ['Animal'] } }
+
 const sql = `
   comment on schema public is ${comment({ introspection: true, inflect_names: true, schemaReport: { enabled: true }, explain: { enabled: true }, limits: { rows: 100 }, max_rows: 50 })};
   create table film (id int primary key, title text not null, made date, minutes int, score numeric(6,2), hidden boolean not null default false);
@@ -18,6 +20,12 @@ const sql = `
   insert into song select ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, case when n % 4 <> 0 then 'song ' || n % 5 end,
     case when n % 5 <> 0 then '2020-01-01'::date + n % 40 end, n / 10.0, case when n % 7 = 0 then '2021-01-01'::timestamptz end from generate_series(1, 3000) n;
   insert into talk select 'e' || n % 3, n, 'talk ' || n % 5, '2020-01-01'::date + n % 40, n, n % 2 + 1 from generate_series(1, 3000) n;
+  create table cat (id int primary key, name text);
+  create table dog (id int primary key, name text);
+  create table owl (id int primary key, name text);
+  insert into cat values (1, 'a'), (4, 'b');
+  insert into dog values (2, 'c');
+  insert into owl values (3, 'd');
   create index on film (made, id);
   create index on song (made, id);
   create index on talk (made, event, place);
@@ -26,7 +34,10 @@ const sql = `
   comment on table film is ${comment(collected)};
   comment on table song is ${comment({ ...collected, softDelete: 'deleted_at' })};
   comment on table talk is ${comment({ ...collected, max_rows: 20 })};
-  grant all on film, song, talk, speaker to anon;
+  comment on table cat is ${comment(animal)};
+  comment on table dog is ${comment(animal)};
+  comment on table owl is ${comment(animal)};
+  grant all on film, song, talk, speaker, cat, dog, owl to anon;
   analyze;
 `
 
@@ -58,6 +69,16 @@ describe('collections of interfaces', () => {
     expect(namesOf(schema, 'WorkFilter')).toEqual(['title', 'made', 'score', 'and', 'or', 'not'])
     // One of the scores holds what the others would round.
     expect(namesOf(schema, 'WorkOrderBy')).toEqual(['title', 'made'])
+  })
+
+  it('of three tables answer a page of which no column is selected, in the order of their keys', async () => {
+    const page = 'animalCollection(first: 3, orderBy: [{id: DescNullsLast}])'
+    expect(await ask(`{ ${page} { pageInfo { hasNextPage } } }`)).toEqual({
+      animalCollection: { pageInfo: { hasNextPage: true } },
+    })
+    expect(await ask(`{ ${page} { edges { node { __typename } } } }`)).toEqual({
+      animalCollection: { edges: ['Cat', 'Owl', 'Dog'].map((name) => ({ node: { __typename: name } })) },
+    })
   })
 
   it('answer rows of all tables in one order, each with what is its own', async () => {
