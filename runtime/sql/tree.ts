@@ -85,8 +85,8 @@ export interface Outlet {
 }
 
 /**
- * Nulls in the place of the columns that an outlet hands out, where other rows stand beside its own under one alias. Each has its
- * type: Postgres resolves those of a union in pairs, so that two nulls without one would be text.
+ * Nulls in the place of the columns that an outlet hands out, or what it lists otherwise, where other rows stand beside its own under
+ * one alias. All have a type: Postgres resolves those of a union in pairs, so that two nulls without one would be text.
  */
 export interface Vacancy {
   readonly kind: 'vacancy'

@@ -24,7 +24,7 @@ import {
   typeOf,
   type Links,
 } from './links.ts'
-import { isName, lowerFirst } from './names.ts'
+import { isEnumName, isName, lowerFirst } from './names.ts'
 import { addCall, addComputed, byName, isFieldName } from './function-fields.ts'
 import { pathsOf, unionsOf, type LinkedPath, type Sight } from './linked-paths.ts'
 import { addChanges, addCollected, addInsert, addLookups, addRootFields } from './root-fields.ts'
@@ -236,7 +236,7 @@ function apiTable(
         .filter(([name]) => !orders.has(name) && !orderRelations.has(name)),
     ),
     distinct: hasAddition(world, sketch, 'distinctOn')
-      ? new Map([...orders].filter(([name]) => !['true', 'false', 'null'].includes(name)))
+      ? new Map([...orders].filter(([name]) => isEnumName(name)))
       : new Map(),
     presets: { insert: presets, update: presetsOf(access, grants, 'update') },
     inserts,
@@ -252,7 +252,7 @@ function apiTable(
     takeovers: new Map(
       [
         ...named(readable.filter((column) => writable.includes(column) && isGranted(grants.update, column.name))),
-      ].filter(([name]) => !['true', 'false', 'null'].includes(name)),
+      ].filter(([name]) => isEnumName(name)),
     ),
     updates: named(writable.filter((column) => isGranted(grants.update, column.name))),
     operators: on.updates === true ? operatorColumns(changeable(readable, writable, grants), named) : new Map(),

@@ -1,5 +1,6 @@
 import type { ApiTable } from './api-types.ts'
 import { every, readAll, type Condition } from './conditions.ts'
+import { isEnumName } from './names.ts'
 import { Refused } from './refusal.ts'
 import { compareNumerics, compareValues, operatorHolds } from './types.ts'
 import type { BaseType, ColumnSketch, ColumnType, Json, World } from './world.ts'
@@ -16,7 +17,7 @@ export function familyOf({ base, enum: name, collated = '' }: ColumnType): strin
 
 /** Of columns that are filtered and sorted by, those that are not alone. */
 export function comparable(columns: ReadonlyMap<string, ColumnSketch>): ReadonlyMap<string, ColumnSketch> {
-  const named = [...columns].filter(([name]) => !['true', 'false', 'null'].includes(name))
+  const named = [...columns].filter(([name]) => isEnumName(name))
   const families = named.map(([, { type }]) => familyOf(type))
   return new Map(named.filter((_, place) => families.filter((family) => family === families[place]).length > 1))
 }

@@ -19,6 +19,9 @@ export function lowerFirst(text: string): string {
 
 export const isName = (text: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(text) && !text.startsWith('__')
 
+/** A value of an enum: `true`, `false` and `null` are values of their own (GraphQL specification 2.9.6). */
+export const isEnumName = (text: string): boolean => isName(text) && !['true', 'false', 'null'].includes(text)
+
 export const typeNameOf = (name: string, override: string | null, inflects: boolean): string =>
   override ?? (inflects ? inflected(name) : name)
 

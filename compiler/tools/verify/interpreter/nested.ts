@@ -232,14 +232,18 @@ export function insertPlace(
   }
   const cells = objects.map((object, place) => new Map([...cellsOf(context, table, object), ...(links[place] ?? [])]))
   if (links.some(isToNothing))
-    throw new Refused(nullReferred, ...reasonsOf(() => putRows(context, after, table, cells, conflict, true)))
+    throw new Refused(
+      nullReferred,
+      ...reasonsOf(() => putRows(context, after, table, cells, conflict, { reads: true, needsAll: false })),
+    )
   const reverse = fields.filter(({ relation }) => relation.direction === 'reverse')
   const isNeeded = at.isParent || reverse.some(({ name }) => adding(objects, name).length > 0)
-  const put = (): Written => putRows(context, after, table, cells, conflict, isNeeded || at.isRead === true)
-  const { records, store: added } = isNeeded && conflict !== null ? allowing(skippedRow, put) : put()
+  const { records, store: added } = putRows(context, after, table, cells, conflict, {
+    reads: isNeeded || at.isRead === true,
+    needsAll: isNeeded,
+  })
   after = added
   count += records.length
-  if (isNeeded && records.length < cells.length) throw new Refused(skippedRow)
   for (const field of reverse) {
     const children = objects.flatMap((object, place) =>
       asList(memberOf(object[field.name], 'insert')).flatMap((child) => (isObject(child) ? [{ child, place }] : [])),
@@ -264,18 +268,6 @@ export function insertPlace(
     count += made.count
   }
   return { store: after, records, count }
-}
-
-const skippedRow = 'A row that others depend on was not inserted'
-
-/** Foreign keys are checked at the end of a statement, which may have been refused for another reason before. */
-function allowing<T>(reason: string, write: () => T): T {
-  try {
-    return write()
-  } catch (error) {
-    if (error instanceof Refused && error.reasons.includes('23503')) throw new Refused(...error.reasons, reason)
-    throw error
-  }
 }
 
 /** Null refers to no row, so that what is to belong to a row would belong to none. */

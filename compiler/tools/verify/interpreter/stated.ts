@@ -1,5 +1,5 @@
 import { readColumn, type Condition } from './conditions.ts'
-import { isName } from './names.ts'
+import { isEnumName } from './names.ts'
 import { toAnswer } from './types.ts'
 import type { BaseType, ColumnSketch, ColumnType, ConditionSketch, Json, World } from './world.ts'
 
@@ -49,17 +49,14 @@ const constants: Readonly<Partial<Record<BaseType, Constants>>> = {
 function isUsable(world: World, type: ColumnType, { operator, value }: ConditionSketch): boolean {
   if (type.base === 'composite') return false
   if (operator === 'is') return value === 'NULL' || value === 'NOT_NULL'
-  // Introspection shows the default, so that each of its values needs a name in GraphQL (specification 3.9).
-  const isEnumValue = (label: string): boolean => {
-    const name = String(toAnswer(world, type, label, false))
-    return isName(name) && !['true', 'false', 'null'].includes(name)
-  }
   const labels = world.enums.find(({ name }) => name === type.enum)?.labels ?? []
   const known: Constants | undefined =
     type.base === 'enum'
       ? {
           operators: equality,
-          holds: (label) => typeof label === 'string' && labels.includes(label) && isEnumValue(label),
+          // Introspection shows the default, so that each of its values needs a name.
+          holds: (label) =>
+            typeof label === 'string' && labels.includes(label) && isEnumName(String(written(world, type, label))),
         }
       : constants[type.base]
   if (type.list || known === undefined || !known.operators.includes(operator)) return false

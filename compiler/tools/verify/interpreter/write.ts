@@ -82,21 +82,27 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument, selects: boolean): Written {
   const objects = readObjects(context.world, table, arg)
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
-  return putRows(context, store, table, objects, conflict, selects)
+  return putRows(context, store, table, objects, conflict, { reads: selects, needsAll: false })
 }
 
-/** @param reads whether columns of the new rows are read; `onConflict` always reads some (spec/graphql.md 10.5) */
+interface Wanted {
+  /** Whether columns of the new rows are read; `onConflict` always reads some (spec/graphql.md 10.5). */
+  readonly reads: boolean
+  /** Whether other rows depend on each of them (spec/graphql.md 17.6). */
+  readonly needsAll: boolean
+}
+
 export const putRows = (
   context: Context,
   store: Store,
   table: ApiTable,
   objects: readonly Cells[],
   conflict: Conflict | null,
-  reads: boolean,
+  { reads, needsAll }: Wanted,
 ): Written =>
   conflict === null
     ? addRows(context, store, table, objects, reads)
-    : upsert(context, store, table, withOwners(context, table, objects), conflict)
+    : upsert(context, store, table, withOwners(context, table, objects), conflict, needsAll)
 
 /** Rows with what the owner has their columns set to. */
 const withOwners = (context: Context, table: ApiTable, objects: readonly Cells[]): readonly Cells[] =>
@@ -115,13 +121,14 @@ function addRows(context: Context, store: Store, table: ApiTable, objects: reado
   return { store: after, records }
 }
 
-/** Row by row: what is wrong with one is noticed before the next; only foreign keys wait for the end. */
+/** Row by row: what is wrong with one is noticed before the next; foreign keys and rows that are left alone wait for the end. */
 function upsert(
   context: Context,
   store: Store,
   table: ApiTable,
   objects: readonly Cells[],
   conflict: Conflict,
+  needsAll: boolean,
 ): Written {
   const { world, claims } = context
   const { name } = table.sketch
@@ -145,7 +152,8 @@ function upsert(
     const broken = violations(world, after).filter((state) => state !== '23503')
     if (broken.length > 0) throw new Refused(...broken)
   }
-  requireValid(world, after)
+  const isMissed = needsAll && records.length < objects.length
+  requireValid(world, after, ...(isMissed ? ['A row that others depend on was not inserted'] : []))
   return { store: after, records }
 }
 

@@ -1,5 +1,5 @@
 import type { Api, ApiTable } from '../interpreter/api-types.ts'
-import { isName } from '../interpreter/names.ts'
+import { isEnumName } from '../interpreter/names.ts'
 import { crsOf } from '../interpreter/geometry.ts'
 import { rulesOf } from '../interpreter/types.ts'
 import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '../interpreter/world.ts'
@@ -35,16 +35,12 @@ export const enumName = (world: World, kind: EnumSketch): string =>
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)
 
-/** Words that are values of their own in GraphQL, and no enum's. */
-const reserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
-
 /** Whether a value can be written in GraphQL: labels that are no names and have none cannot (spec/graphql.md 3.2). */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
   const kind = enumOf(scene, type)
   if (kind === undefined || value === null) return true
   if (Array.isArray(value)) return value.every((item) => isWritable(scene, { ...type, list: false }, item as Value))
-  const name = kind.mappings[String(value)] ?? String(value)
-  return isName(name) && !reserved.has(name)
+  return isEnumName(kind.mappings[String(value)] ?? String(value))
 }
 
 /** Some value of the type that can be written; undefined where the interpreter knows none. */
