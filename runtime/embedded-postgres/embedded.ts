@@ -101,8 +101,7 @@ const urlOf = (role: keyof EmbeddedCredentials, credentials: EmbeddedCredentials
 /** The port of the start before, so that connections that tools keep go on working; another one where it is taken. */
 const steadyPort = async (file: string): Promise<number> => {
   const text = await readFile(file, 'utf8').catch(() => '')
-  const kept = /^\d{4,5}$/.test(text) ? await freePort(Number(text)).catch(() => null) : null
-  const port = kept ?? (await freePort())
+  const port = await freePort(/^\d{4,5}$/.test(text) ? Number(text) : undefined)
   await writeFile(file, String(port))
   return port
 }

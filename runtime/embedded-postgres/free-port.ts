@@ -1,15 +1,28 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** A TCP port of 127.0.0.1 that is free at this moment. @param wanted rejects where it is taken; 0: any */
-export const freePort = (wanted = 0): Promise<number> =>
-  new Promise((resolve, reject) => {
+/**
+ * Below the ports of outgoing connections on Linux (32768 and up), macOS and Windows (49152 and up). A port among those may
+ * be taken by a connection between this look and the server that is to listen on it, or while that server restarts.
+ */
+const [lowest, end] = [10_240, 32_768]
+const attempts = 100
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(wanted, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => {
-        if (address !== null && typeof address === 'object') resolve(address.port)
-        else reject(new Error('No free port was found on 127.0.0.1.'))
-      })
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
+
+/**
+ * A TCP port of 127.0.0.1 that nobody listens on at this moment.
+ * @param wanted the first to be tried
+ * @returns wanted where it is free, else one drawn at random
+ */
+export const freePort = async (wanted = randomInt(lowest, end)): Promise<number> => {
+  let port = wanted
+  for (let attempt = 0; attempt < attempts; attempt++, port = randomInt(lowest, end))
+    if (await isFree(port)) return port
+  throw new Error('No free port was found on 127.0.0.1.')
+}

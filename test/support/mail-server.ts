@@ -1,4 +1,4 @@
-import { createServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 
 /** A real SMTP server on loopback, whose moods a test chooses. */
@@ -23,14 +23,6 @@ export interface ReceivedMail {
   readonly url: string
   readonly code: string
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as AddressInfo
-      probe.close(() => resolve(port))
-    })
-  })
 
 /** RFC 2045 section 6, for the encodings that are met. */
 const decoders: Readonly<Record<string, (raw: string) => string>> = {
@@ -73,7 +65,6 @@ function read(raw: string, from: string, recipients: readonly string[]): Receive
 }
 
 export async function startMailServer(): Promise<MailServer> {
-  const port = await freePort()
   const received: ReceivedMail[] = []
   let mood: Mood = 'accept'
   const server = new SMTPServer({
@@ -101,9 +92,9 @@ export async function startMailServer(): Promise<MailServer> {
     },
   })
   server.on('error', () => undefined)
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', () => resolve()))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
   return {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
     received,
     behave: (next) => {
       mood = next
