@@ -1,5 +1,4 @@
 import {
-  GraphQLEnumType,
   GraphQLInputObjectType,
   GraphQLList,
   GraphQLNonNull,
@@ -7,11 +6,13 @@ import {
   Kind,
   type GraphQLArgument,
   type GraphQLInputType,
-  type GraphQLLeafType,
+  type ObjectFieldNode,
+  type ObjectValueNode,
   type ValueNode,
 } from 'graphql'
 import { isJsonObject } from '../../lib/json-object.ts'
 import { badArgument } from '../protocol/failures.ts'
+import { parseLooseLiteral, parseLooseValue } from './loose-leaves.ts'
 import type { Slot } from './values.ts'
 
 /**
@@ -85,7 +86,7 @@ function fromNode(type: GraphQLInputType, node: ValueNode, variables: Variables)
   if (node.kind === Kind.NULL) return nothing
   if (type instanceof GraphQLList) return fromListNode(type, node, variables)
   if (type instanceof GraphQLInputObjectType) return fromObjectNode(type, node, variables)
-  const value = parseLeaf(type, node, variables)
+  const value = variables.untyped ? parseLooseLiteral(type, node) : type.parseLiteral(node, undefined)
   return { kind: 'leaf', slot: constant(value), value }
 }
 
@@ -119,16 +120,22 @@ function listInput(type: GraphQLList<GraphQLInputType>, items: readonly Input[],
 function fromObjectNode(type: GraphQLInputObjectType, node: ValueNode, variables: Variables): Input {
   if (node.kind !== Kind.OBJECT) throw badArgument(`Invalid input for ${type.name} type`)
   const known = type.getFields()
-  // Only with validation off a key may occur twice; the last one counts.
-  const fields = new Map<string, Input>()
-  for (const { name, value } of node.fields) {
+  const fields = lastOfEach(node).map(({ name, value }) => {
     const field = known[name.value]
     if (field === undefined) throw badArgument(`Input for type ${type.name} contains extra keys ["${name.value}"]`)
-    const input = fromNode(field.type, value, variables)
-    if (input.kind !== 'absent') fields.set(name.value, input)
-  }
-  return objectInput(type, [...fields], null)
+    return [name.value, fromNode(field.type, value, variables)] as const
+  })
+  return objectInput(
+    type,
+    fields.filter(([, input]) => input.kind !== 'absent'),
+    null,
+  )
 }
+
+/** Only with validation off a key may occur twice; the last one counts (spec/graphql.md 11). */
+const lastOfEach = ({ fields }: ObjectValueNode): readonly ObjectFieldNode[] => [
+  ...new Map(fields.map((field) => [field.name.value, field])).values(),
+]
 
 function objectInput(
   { name, isOneOf }: GraphQLInputObjectType,
@@ -155,7 +162,7 @@ function fromValue(type: GraphQLInputType, value: unknown, slot: Slot, raw: bool
     return listInput(type, items, raw ? null : slot)
   }
   if (type instanceof GraphQLInputObjectType) return fromObject(type, value, slot, raw)
-  const parsed = raw ? parseRaw(type, value) : value
+  const parsed = raw ? parseLooseValue(type, value) : value
   return { kind: 'leaf', slot: raw ? { kind: 'constant', value: parsed, sent: true } : slot, value: parsed }
 }
 
@@ -194,31 +201,3 @@ export function valueOf(input: Input): unknown {
       return Object.fromEntries(input.fields.map(([name, field]) => [name, valueOf(field)]))
   }
 }
-
-/** Parses a literal; with validation off an enum may be written as a string and a string as a bare word. */
-function parseLeaf(type: GraphQLLeafType, node: ValueNode, variables: Variables): unknown {
-  if (!variables.untyped) return type.parseLiteral(node, undefined)
-  if (type instanceof GraphQLEnumType && node.kind === Kind.STRING) return parseRaw(type, node.value)
-  if (type.name === 'String' && node.kind === Kind.ENUM) return node.value
-  try {
-    return type.parseLiteral(node, undefined)
-  } catch {
-    if (type.name === 'Int' && node.kind === Kind.INT) return parseRaw(type, BigInt(node.value))
-    throw badArgument(`Invalid input for ${type.name} type`)
-  }
-}
-
-/** With validation off. */
-function parseRaw(type: GraphQLLeafType, value: unknown): unknown {
-  try {
-    return type.parseValue(value)
-  } catch {
-    if (type.name === 'Int' && isLong(value)) return String(value)
-    throw badArgument(`Invalid input for ${type.name} type`)
-  }
-}
-
-/** Int takes any integer of 64 bits then (11); of variables those that a number does not hold are bigints. */
-const isLong = (value: unknown): boolean =>
-  (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) ||
-  (typeof value === 'number' && Number.isSafeInteger(value))

@@ -5,9 +5,9 @@ import { createTestService, type AskOptions, type TestService } from '../../supp
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "validation": {"enabled": false}})';
   create type plan as enum ('free', 'pro');
-  create table account (id int primary key, email text, plan plan not null default 'free', big bigint, ratio float8);
+  create table account (id int primary key, email text, plan plan not null default 'free', big bigint, ratio float8, price numeric(8,2));
   create table post (id int primary key, account_id int not null references account, title text);
-  insert into account values (1, 'a@x.io', 'free', 5, 1.5), (2, 'b@x.io', 'pro', null, 2);
+  insert into account values (1, 'a@x.io', 'free', 5, 1.5, 0.1), (2, 'b@x.io', 'pro', null, 2, 30);
   insert into post values (10, 1, 'first'), (20, 2, null);
   create function add(a int, b int default 10) returns int immutable language sql as 'select a + b';
   grant usage on schema public to anon;
@@ -125,9 +125,17 @@ describe('11 validation off: what is accepted', () => {
   it('inline fragments of other types, which select nothing', async () => {
     expect(await ask('{ accountByPk(id: 1) { id ... on Post { title } } }')).toEqual({ accountByPk: { id: 1 } })
   })
-  it('duplicate keys, of which the last counts', async () => {
+  it('duplicate arguments, of which the first counts', async () => {
+    expect(ids(await ask('{ accountCollection(first: 1, first: 2) { edges { node { id } } } }'))).toEqual([1])
+    expect(await ask('{ add(a: 1, a: "one") }')).toEqual({ add: 11 })
+  })
+  it('duplicate keys, of which the last counts and the others are not looked at', async () => {
     expect(ids(await ask(where('{id: {eq: 1}, id: {eq: 2}}')))).toEqual([2])
-    expect(ids(await ask('{ accountCollection(first: 1, first: 2) { edges { node { id } } } }'))).toEqual([1, 2])
+    expect(ids(await ask(where('{price: {eq: 30}, price: {eq: 21.5}, price: {eq: "0.1"}}')))).toEqual([1])
+    expect(ids(await ask(where('{id: {eq: 1, eq: $x}}')))).toEqual([1, 2])
+    expect(await refused(where('{price: {eq: "0.1"}, price: {eq: 30}}'))).toEqual([
+      'Invalid input for BigFloat type. String required',
+    ])
     expect(
       await ask(
         'mutation { updateAccountCollection(set: {email: "one", email: "two"}, filter: {id: {eq: 1}}) { records { email } } }',
@@ -180,6 +188,7 @@ describe('11 validation off: what is still refused', () => {
     ],
     ['wrong scalar', where('{id: {eq: true}}'), 'Invalid input for Int type'],
     ['wrong custom scalar', where('{big: {eq: true}}'), 'Invalid input for BigInt type'],
+    ['a number for BigFloat', where('{price: {eq: 30}}'), 'Invalid input for BigFloat type. String required'],
     ['unknown enum word', where('{plan: {eq: "gold"}}'), 'Invalid input for Plan type'],
     ['null for NonNull', '{ accountByPk(id: null) { id } }', 'Invalid input for NonNull type'],
     ['null element', where('{id: {in: [1, null]}}'), 'Invalid input for NonNull type'],
@@ -207,7 +216,8 @@ describe('11 validation off: what is still refused', () => {
       '{ accountByPk(id: "one") { id } }',
       'invalid input syntax for type integer: "one"',
     ],
-    ['a list for a key', '{ accountByPk(id: [1]) { id } }', 'Invalid input for Opaque type'],
+    ['a list for a key', '{ accountByPk(id: [1]) { id } }', 'Unexpected array in input value array'],
+    ['an object for a key', '{ accountByPk(id: {a: 1}) { id } }', 'Unexpected object in input value'],
     [
       'a node without a fragment',
       '{ node(nodeId: "WyJwdWJsaWMiLCAiYWNjb3VudCIsIDFd") { id } }',
@@ -218,6 +228,9 @@ describe('11 validation off: what is still refused', () => {
   })
   it('values in variables that do not fit their place', async () => {
     expect(await refused(where('{id: {eq: $x}}'), { x: 'one' })).toEqual(['Invalid input for Int type'])
+    expect(await refused(where('{price: {eq: $x}}'), { x: 30 })).toEqual([
+      'Invalid input for BigFloat type. String required',
+    ])
     expect(await refused(where('$x'), { x: 'one' })).toEqual(['Invalid input for AccountFilter type'])
     expect(await refused(where('$x'), { x: { nope: 1 } })).toEqual([
       'Input for type AccountFilter contains extra keys ["nope"]',
@@ -228,6 +241,26 @@ describe('11 validation off: what is still refused', () => {
       'Invalid input for NonNull type',
     ])
     expect(await refused(where('{email: {eq: $x}}'), { x: { a: 1 } })).toEqual(['Invalid input for String type'])
+  })
+  it('says where the value of a document stands', async () => {
+    const { errors } = await service.graphql(where('{price: {eq: 30}}'))
+    expect(errors).toEqual([
+      {
+        message: 'Invalid input for BigFloat type. String required',
+        locations: [{ line: 1, column: 42 }],
+        extensions: { code: 'BAD_ARGUMENT' },
+      },
+    ])
+  })
+  it('more rows than are allowed, by the argument that counts', async () => {
+    const limited = sql.replace('{"enabled": false}', '{"enabled": false}, "limits": {"rows": 5}')
+    const service = await createTestService({ sql: limited })
+    const page = (args: string) => service.graphql(`{ accountCollection(${args}) { edges { node { id } } } }`)
+    expect(ids(dataOf(await page('first: 1, first: 20')))).toEqual([1])
+    expect(messagesOf(await page('first: 20, first: 1'))).toEqual([
+      'The document may select 20 rows; at most 5 are allowed.',
+    ])
+    await service.close()
   })
   it('selections that are too deep, through fragments too', async () => {
     const nested = (levels: number): string =>
