@@ -1,4 +1,11 @@
-import { GraphQLEnumType, GraphQLError, isSpecifiedScalarType, Kind, type GraphQLLeafType, type ValueNode } from 'graphql'
+import {
+  GraphQLEnumType,
+  GraphQLError,
+  isSpecifiedScalarType,
+  Kind,
+  type GraphQLLeafType,
+  type ValueNode,
+} from 'graphql'
 import { badArgument, Refusal } from '../protocol/failures.ts'
 
 /**
