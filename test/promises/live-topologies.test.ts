@@ -255,13 +255,15 @@ describePresent(
   poolers,
   ({ name }) => `behind ${name}, without a URL around it`,
   ({ open }) => {
-    it('a subscription is refused, and says what to do', { timeout: 120_000 }, async () => {
+    it('a subscription is refused, and the owner is told what to do', { timeout: 120_000 }, async () => {
       const standing = await open({ sql })
       const served = await serveBuilt(standing, { ...standing.environment, DATABASE_LISTEN_URL: standing.url })
       try {
         const stream = await openEvents(`${served.url}/graphql/v1`, { query: document }, { apikey: served.anon })
         const { errors } = JSON.parse(await stream.body()) as { errors: readonly { message: string }[] }
-        expect(errors[0]?.message).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
+        expect(errors.map(({ message }) => message)).toEqual(['Changes of what it reads are not told.'])
+        const told = await fetch(`${served.url}/admin/v1/live`, { headers: { apikey: served.service } })
+        expect(await told.text()).toContain('a pooler stands before the database: set DATABASE_LISTEN_URL')
       } finally {
         await served.stop()
         await standing.drop()
