@@ -87,6 +87,7 @@ beforeAll(async () => {
       grant select, insert on notes to authenticated;
       grant execute on function nap, fails, encrypted to authenticated`,
   })
+  await overSessions(db).query('alter function encrypted() owner to postgres')
   for (const [name, text] of Object.entries(documents)) await writeFile(join(folder, `${name}.graphql`), text)
   await writeFile(join(folder, 'add.variables.json'), '{"rows": [{"id": 1, "body": "x"}]}')
   const args = ['compile', '--documents', join(folder, '*.graphql'), '--roles', 'authenticated', '--out', folder]
