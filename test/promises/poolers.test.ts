@@ -222,12 +222,16 @@ describePresent(
         const before = await serve(through(changing, db.url))
         try {
           await before.ready
-          await ask(before, 'user1', '{ me }')
+          const askAll = async (): Promise<void> => {
+            const all = Array.from({ length: 60 }, (_, n) => ask(before, `user${n}`, `{ me a${n % 5}: me }`))
+            for (const [n, answer] of (await Promise.all(all)).entries())
+              expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
+          }
+          // So that every connection has names to lose.
+          await askAll()
           await admin.connect()
           await admin.query('set max_prepared_statements = 0')
-          const all = Array.from({ length: 60 }, (_, n) => ask(before, `user${n}`, `{ me a${n % 5}: me }`))
-          for (const [n, answer] of (await Promise.all(all)).entries())
-            expect(answer, JSON.stringify(answer)).toMatchObject({ data: { me: `authenticated user${n}` } })
+          await askAll()
         } finally {
           await admin.end()
           await before.stop()

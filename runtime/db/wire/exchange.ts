@@ -262,9 +262,12 @@ const unnamed = (statements: readonly SentStatement[], describe: boolean): Outgo
 
 const nothingParsed: ReadonlySet<number> = new Set()
 
-/** Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. */
+/**
+ * Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. Where a pooler
+ * has lost one name, those of all connections behind it are in doubt.
+ */
 const outgoing = (connection: Connection, statements: readonly SentStatement[]): Outgoing =>
-  statements.every(({ name }) => connection.prepared.use(name))
+  connection.pooled?.keepsNames() !== false && statements.every(({ name }) => connection.prepared.use(name))
     ? { closed: [], statements, parsed: nothingParsed, describe: false }
     : preparing(connection, statements)
 
