@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { readdir, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
-import { parseAst } from 'rolldown/parseAst'
 
 // Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and each of the threads that
 // read documents into a file. Node takes half a millisecond for each of hundreds of modules. Of packages those go in that every
@@ -42,53 +40,30 @@ const open = (name, path, packages) => {
   })
 }
 
-/** Ascii alone: V8 keeps a text with any other character in twice the space. What is not stands in strings and comments. */
-const inAscii = (code) =>
-  code.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Places of `import()` in a tree. */
-const importsIn = (node) =>
-  node === null || typeof node !== 'object'
-    ? []
-    : [...(node.type === 'ImportExpression' ? [node.start] : []), ...Object.values(node).flatMap(importsIn)]
+/** Ascii alone: V8 keeps a text with any other character in twice the space. Others stand in strings and comments only. */
+const inAscii = {
+  name: 'in-ascii',
+  generateBundle: (_options, chunks) => {
+    for (const chunk of Object.values(chunks)) chunk.code = chunk.code.replace(/[^\0-\x7f]/g, escaped)
+  },
+}
 
-/** What is left of `import()` is what the loader of the parts hands over (tools/cli/parts.ts). */
-const withImportModule = (code) =>
-  importsIn(parseAst(code))
-    .toSorted((a, b) => b - a)
-    .reduce((text, start) => `${text.slice(0, start)}importModule${text.slice(start + 'import'.length)}`, code)
-
-const bundle = await open('main', 'tools/cli/main.ts', [
-  'fastify',
-  'jose',
-  'lossless-json',
-  'otplib',
-  'pg',
-  'qr',
-  'typebox',
-  'ws',
-])
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
-const { output } = await bundle.generate({
-  format: 'cjs',
-  entryFileNames: `${part}[name].cjs`,
-  chunkFileNames: `${part}[name]-[hash].cjs`,
-})
-await bundle.close()
+const bundle = await open('cli', 'cli.ts', ['fastify', 'jose', 'lossless-json', 'otplib', 'pg', 'qr', 'typebox', 'ws'])
 // Beside the entry: the paths of import.meta.url mean the same in all of them.
-for (const { fileName, code } of output) await writeFile(new URL(fileName, built), withImportModule(inAscii(code)))
-
-const entry = await open('cli', 'cli.ts', [])
-const { output: loading } = await entry.write({
+const { output } = await bundle.write({
   dir: fileURLToPath(built),
   format: 'es',
   entryFileNames: '[name].js',
-  chunkFileNames: `${part}[name].js`,
+  chunkFileNames: `${part}[name]-[hash].js`,
+  plugins: [inAscii],
 })
-await entry.close()
+await bundle.close()
 
 // cli.ts looks at the version of Node, and sets NODE_ENV before packages look at it; imports come before all else of a file.
-for (const { isEntry, imports } of loading)
+for (const { isEntry, imports } of output)
   if (isEntry && imports.length > 0) throw new Error(`the command line loads ${imports.join(', ')} at once`)
 
 // A thread is started without the modules that the process has: what reads long documents anew whenever it was not asked for a
@@ -99,15 +74,4 @@ for (const path of threads) {
   const thread = await open(file, `../${path}`, ['graphql', 'lossless-json'])
   await thread.write({ dir: fileURLToPath(new URL(`../${dirname(path)}/`, built)), format: 'es', codeSplitting: false })
   await thread.close()
-}
-
-// In a process of its own, as a server is. Where none can be started, as without a loopback interface or a folder for temporary
-// files, the command line is whole without that code, and only starts later.
-const warm = fileURLToPath(new URL('warm.mjs', import.meta.url))
-const { PATH, TMPDIR } = process.env
-const env = { PATH, ...(TMPDIR !== undefined && { TMPDIR }) }
-try {
-  execFileSync(process.execPath, [warm], { env, stdio: ['ignore', 'ignore', 'inherit'], timeout: 180_000 })
-} catch (error) {
-  process.stderr.write(`catalograph: the build keeps no code of V8: ${error.message}\n`)
 }
