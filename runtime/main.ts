@@ -26,7 +26,7 @@ export class ListenFailure extends Error {
  */
 export async function runServer(parts: ProcessParts): Promise<void> {
   const place = { url: '' }
-  const { app, start, addHandles, stop } = await assembleServer(parts, () => place.url)
+  const { app, start, stop } = await assembleServer(parts, () => place.url)
   const stopping = new AbortController()
   try {
     const open = async (): Promise<void> => {
@@ -38,8 +38,6 @@ export async function runServer(parts: ProcessParts): Promise<void> {
       if (!isLoaded) return
       if (!parts.listensEarly) await open()
       parts.onReady(place.url)
-      // Only now, since it takes a start of Node.
-      void addHandles(backlog)
     })
     // A failure of the warm-up ends the process through here, not as an unhandled rejection.
     const reason = await Promise.race([parts.stopRequested, warm.then(() => parts.stopRequested)])

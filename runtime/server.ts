@@ -22,7 +22,6 @@ import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
 import { createHealthChecks } from './http/health.ts'
 import { usualServerLimits } from './http/limits.ts'
-import { handlesOf } from './http/listening-handles.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
@@ -74,8 +73,6 @@ export interface AssembledServer {
    * Resolves with false when it was given up before.
    */
   readonly start: (signal: AbortSignal) => Promise<boolean>
-  /** Where it listens by itself: accepts several connections in each turn of the event loop from now on, or logs that it cannot. */
-  readonly addHandles: (backlog: number) => Promise<void>
   /** No new connections; requests end within the grace period; the pools are closed. */
   readonly stop: () => Promise<void>
 }
@@ -123,10 +120,6 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       logRotation(parts)
       upgraded = upgrading(parts)
       return true
-    },
-    addHandles: async (backlog) => {
-      const added = servers.addHandles(handlesOf(parts.settings.workers), backlog)
-      if (!(await added.catch(() => false))) parts.log({ kind: 'handles-missing' })
     },
     stop: async () => {
       shards.stop()

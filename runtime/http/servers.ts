@@ -5,7 +5,6 @@ import type { FastifyServerOptions } from 'fastify'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
 import { limitSourceOf } from './client-address.ts'
 import { HttpFailure, type HttpFailureCode } from './failures.ts'
-import { addHandles } from './listening-handles.ts'
 import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
 
 /** The connections of this process's clients: how many there may be, and how long each may take for what it does. */
@@ -16,8 +15,6 @@ export interface Servers {
   readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
   /** Hands over who takes the connections of requests to upgrade them to WebSockets. */
   readonly onUpgrade: (take: TakeUpgrade) => void
-  /** See addHandles; for each server that listens. */
-  readonly addHandles: (handles: number, backlog: number) => Promise<boolean>
   /** Counts a connection among those of streams, which have a bound of their own, until the result is called. */
   readonly carriesStreams: (socket: Socket) => () => void
   /** From now on each connection ends with the answer that is under way. */
@@ -150,8 +147,6 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     serverFactory,
     clientErrorHandler: (error, socket) => answerError(open.get(socket), error, socket, render),
     onUpgrade: (take) => (takeUpgrade = take),
-    addHandles: async (handles, backlog) =>
-      (await Promise.all([...servers].map((server) => addHandles(server, handles, backlog)))).every(Boolean),
     carriesStreams: (socket) => {
       if (open.has(socket)) streaming.add(socket)
       return () => void streaming.delete(socket)

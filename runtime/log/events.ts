@@ -27,11 +27,6 @@ const eventTable = {
     ({ graceMs }) => `requests still ran after ${graceMs} ms and were cancelled`,
   ),
   stopped: row('info', () => 'stopped'),
-  'handles-missing': row(
-    'warn',
-    () =>
-      'handles of the listening socket could not be added: while hundreds of clients connect at once, others wait longer',
-  ),
   workers: row<{ count: number }>('info', ({ count }) => `${count} workers serve, compiled for by this process`),
   'worker-ended': row<{ worker: number; how: string; retryInMs: number }>(
     'error',

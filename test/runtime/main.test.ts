@@ -1,8 +1,6 @@
-import { channel } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
 import { checkPrepared } from '../../compiler/prepare/prepare.ts'
@@ -105,24 +103,6 @@ const untilSlow = async (): Promise<void> => {
   await expect.poll(async () => (await overSessions(db).query(running)).rowCount, { timeout: 10_000 }).toBe(1)
 }
 
-/** Connects so many at once, and tells how many this process accepted in each turn until it had all. */
-const acceptedInTurns = async (port: number, count: number): Promise<readonly number[]> => {
-  const turns: number[] = []
-  const accepting = channel('net.server.socket')
-  let now = 0
-  const hear = (): void => void (now += 1)
-  accepting.subscribe(hear)
-  const sockets = Array.from({ length: count }, () => connect(port, '127.0.0.1'))
-  for (let accepted = 0; accepted < count; accepted += now) {
-    now = 0
-    await turn()
-    turns.push(now)
-  }
-  accepting.unsubscribe(hear)
-  for (const socket of sockets) socket.destroy()
-  return turns
-}
-
 const post = (url: string, query: string): Promise<Response> =>
   fetch(`${url}/graphql/v1`, {
     method: 'POST',
@@ -148,15 +128,6 @@ describe('a running server', () => {
     const revisions = running.events.flatMap((event) => (event.kind === 'revision-ready' ? [event.revision] : []))
     expect(revisions).toHaveLength(2)
     expect(health).toEqual({ status: 'ok', revision: revisions[1], compileFailedAt: null, fault: null })
-  })
-
-  it('accepts several connections in each turn of the event loop', async () => {
-    running = await start(db.url, db.ownerUrl)
-    await running.ready
-    const most = async (): Promise<number> => Math.max(...(await acceptedInTurns(Number(new URL(url).port), 32)))
-    const { url } = running
-    await expect.poll(most, { timeout: 20_000 }).toBeGreaterThan(1)
-    expect(running.events.some(({ kind }) => kind === 'handles-missing')).toBe(false)
   })
 
   it('serves the last good schema when a newer one cannot be compiled, says so, and recovers by the next change', async () => {
