@@ -42,12 +42,15 @@ export function guessesIn({ table, subject, free }: Counts) {
     where not (${isOver}) and ${dueAt} <= clock_timestamp()
     returning 1
   )`,
-    /** Columns of a TakenGuess. A row that is missing is being inserted by a concurrent statement. */
+    /**
+     * Columns of a TakenGuess. What refused a guess may be newer than this statement's snapshot: then the row is missing in it, or
+     * is due, and the first pause is reported.
+     */
     verdict: `exists (select from taken) as granted, asking.known, coalesce(seconds, 60) as seconds,
     coalesce(busy, true) as busy
   from asking left join lateral (
-    select greatest(1, ceil(case when ${isOver} then ${day} else extract(epoch from ${dueAt} - clock_timestamp()) end))::int
-        as seconds, g.last_at > clock_timestamp() - interval '4 seconds' as busy
+    select nullif(greatest(0, ceil(case when ${isOver} then ${day}
+        else extract(epoch from ${dueAt} - clock_timestamp()) end)), 0)::int as seconds, g.last_at > clock_timestamp() - interval '4 seconds' as busy
     from ${counts} g where g.${subject} = $2 and g.known = asking.known
   ) left_over on true`,
     /** $1: whose it was. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { openQuery } from '../../../support/database.ts'
 import { addressHeader, claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
 import { until } from '../../../support/until.ts'
 import { answerChallenge, challenge, codeOf, enrol, readQrCode, verify, type Enrolled } from '../../../support/totp.ts'
@@ -278,6 +279,25 @@ describe('verifying', () => {
     const code = codeOf(factor.secret, 1)
     expect((await verify(server, { token, factor, code, headers: from(99) })).status).toBe(429)
     expect((await verify(server, { token, factor, code })).status).toBe(200)
+  })
+
+  it('attack 48: reports the pause of a guess that is refused for one of the same moment', async () => {
+    const { token, factor } = await stepUp()
+    await wrong(token, factor, 1)
+    await setGuesses(factor, 9)
+    const other = openQuery(server.db.ownerUrl)
+    await other.query('begin')
+    await other.query(
+      'update catalograph_auth.factor_guesses set failures = 10, last_at = now() where factor_id = $1 and not known',
+      [factor.id],
+    )
+    const answering = wrong(token, factor, 2)
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await expect.poll(async () => (await server.db.query(waiting)).rows).toHaveLength(1)
+    await other.query('commit')
+    await other.end()
+    const { status, headers } = await answering
+    expect([status, headers.get('retry-after')]).toEqual([429, '60'])
   })
 
   it('attack 48: ends for strangers with the eightieth wrong code, until a device that passed succeeds', async () => {
