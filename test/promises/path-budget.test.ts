@@ -1,0 +1,113 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openStatements } from '../../runtime/db/pool/statements.ts'
+import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
+import { projectKeys } from '../../runtime/identity/keys.ts'
+import { siteUrl, storeSettings } from '../support/auth.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { demoSql } from '../support/examples.ts'
+import { observeService, type ObservedService, type Path } from '../support/path/path.ts'
+
+/**
+ * Promise: what a request enters of the product does not grow. test/budgets.json holds how many files and functions each flow may
+ * enter, and what it may ask Postgres. PATHS=FILE appends the figures and what ran.
+ */
+
+type Figures = Pick<Path, 'files' | 'functions' | 'statements' | 'roundTrips'>
+
+const budgets = JSON.parse(readFileSync(new URL('../budgets.json', import.meta.url), 'utf8')) as {
+  readonly paths: Readonly<Record<string, Partial<Figures>>>
+}
+const secret = 'a secret that has more than thirty-two characters'
+const { anon, serviceRole } = projectKeys(secret)
+const account = { email: 'reader@example.com', password: 'a password that is long enough' }
+/** A look of each second may run beside a request: the smallest figures are the request's own. */
+const measurements = 5
+
+let db: TestDatabase
+let service: ObservedService
+beforeAll(async () => {
+  db = await createDatabase({ prepare: 'auth', sql: demoSql() })
+  const owner = openStatements({
+    url: db.ownerUrl,
+    schemas: ['auth'],
+    role: authOwner,
+    poolSize: 1,
+    statementTimeout: 0,
+  })
+  await storeSettings(owner.run, { auth_enabled: 'on', site_url: siteUrl })
+  await owner.close()
+  service = await observeService(db, { jwtSecret: secret })
+}, 60_000)
+afterAll(async () => {
+  await service?.stop()
+  await db?.drop()
+})
+
+const post = async (path: string, body: object, apikey = anon): Promise<any> => {
+  const headers = { 'content-type': 'application/json', apikey, authorization: `Bearer ${apikey}` }
+  const answer = await fetch(service.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return answer.json()
+}
+const query = 'query Posts($first: Int!) { postCollection(first: $first) { edges { node { id title } } } }'
+const ask = async (text: string): Promise<void> => {
+  const answer = await post('/graphql/v1', { query: text, variables: { first: 1 } })
+  expect(answer.data?.postCollection.edges).toHaveLength(1)
+}
+const signIn = async (): Promise<void> => {
+  expect(await post('/auth/v1/token?grant_type=password', account)).toMatchObject({ user: { email: account.email } })
+}
+
+interface Flow {
+  /** Comes before each measurement. */
+  readonly prepare: (round: number) => Promise<unknown>
+  readonly request: (round: number) => Promise<void>
+}
+
+const flows: Readonly<Record<string, Flow>> = {
+  'known document': { prepare: () => ask(query), request: () => ask(query) },
+  'new document': { prepare: () => ask(query), request: (round) => ask(`${query} # ${round}`) },
+  'first answer after DDL': {
+    prepare: (round) => db.query(`alter table public.posts add column extra_${round} integer`),
+    request: () => ask(query),
+  },
+  'sign-in': {
+    prepare: (round) =>
+      round === 0 ? post('/auth/v1/admin/users', { ...account, email_confirm: true }, serviceRole) : signIn(),
+    request: signIn,
+  },
+}
+
+const smallestOf = (paths: readonly Path[]): Figures => {
+  const least = (figure: keyof Figures): number => Math.min(...paths.map((path) => path[figure]))
+  return {
+    files: least('files'),
+    functions: least('functions'),
+    statements: least('statements'),
+    roundTrips: least('roundTrips'),
+  }
+}
+
+const place = process.env['PATHS']
+const keep = (name: string, figures: Figures, path: Path | undefined): void => {
+  if (place === undefined || path === undefined) return
+  const lines = Object.entries(path.ran).flatMap(([file, functions]) => [
+    file,
+    ...functions.map(({ name: called, calls }) => `  ${calls} ${called}`),
+  ])
+  writeFileSync(place, `${name} ${JSON.stringify(figures)}\n${lines.join('\n')}\n\n`, { flag: 'a' })
+}
+
+describe('the path of a flow stays within its budget', () => {
+  it.each(Object.entries(flows))('%s', { timeout: 60_000 }, async (name, { prepare, request }) => {
+    const paths: Path[] = []
+    for (let round = 0; round < measurements; round += 1) {
+      await prepare(round)
+      paths.push(await service.pathOf(() => request(round)))
+    }
+    const figures = smallestOf(paths)
+    keep(name, figures, paths.toSorted((a, b) => a.functions - b.functions)[0])
+    for (const [figure, most] of Object.entries(budgets.paths[name] ?? {}))
+      expect(figures[figure as keyof Figures], `${figure} of ${name}`).toBeLessThanOrEqual(most)
+  })
+})
