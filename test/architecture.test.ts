@@ -38,7 +38,6 @@ const floors: readonly (readonly string[])[] = [
     'runtime/graphql/compiled',
     'compiler/tools/codegen',
     'compiler/tools/diff',
-    'compiler/tools/verify',
     'compiler/tools/report',
     'compiler/tools/annotate',
   ],
@@ -52,6 +51,7 @@ const floors: readonly (readonly string[])[] = [
   ['runtime/main.ts'],
   ['compiler/tools/cli'],
   ['compiler/cli.ts', 'compiler/server.ts'],
+  ['test/reference'],
 ]
 const ranks = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)))
 
@@ -78,14 +78,33 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
     'runtime/live',
     'runtime/settings',
   ],
-  'compiler/tools/verify': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
 }
 
 const rootEntries =
   /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
+/** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
+const takenByReference: readonly string[] = [
+  'compiler/catalog/privileges.ts',
+  'compiler/model/geo.ts',
+  'compiler/model/rules/one-to-one.ts',
+  'compiler/report/object-name.ts',
+  'runtime/contract/name-parts.ts',
+  'runtime/contract/object-id.ts',
+  'runtime/engine/meaning.ts',
+  'runtime/lib/byte-order.ts',
+  'runtime/lib/decimal.ts',
+  'runtime/lib/group-by.ts',
+  'runtime/lib/json-object.ts',
+  'runtime/lib/parse-json.ts',
+  'runtime/lib/sha256.ts',
+  'runtime/lib/steps.ts',
+  'runtime/sql/ident.ts',
+]
+
 const files = tracked().filter(
-  (file) => /^(compiler|runtime)\/.*\.tsx?$/.test(file) && !file.endsWith('.d.ts') && existsSync(file),
+  (file) =>
+    /^(compiler|runtime|test\/reference)\/.*\.tsx?$/.test(file) && !/\.(d|test)\.ts$/.test(file) && existsSync(file),
 )
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
@@ -127,9 +146,27 @@ describe('the house', () => {
   })
 
   it('keeps the reference interpreter independent of all that it is held against', () => {
-    const isReference = (file: string): boolean => /^compiler\/tools\/verify\/(interpreter|questions)\//.test(file)
-    expect(files.some(isReference)).toBe(true)
-    expect(edges().filter(([from, to]) => isReference(from) && !isReference(to))).toEqual([])
+    const isInterpreter = (file: string): boolean => /^test\/reference\/(interpreter|questions)\//.test(file)
+    expect(files.some(isInterpreter)).toBe(true)
+    expect(edges().filter(([from, to]) => isInterpreter(from) && !isInterpreter(to))).toEqual([])
+  })
+
+  it('builds the reference package without what it is held against', () => {
+    const built = new Set<string>()
+    const build = (file: string): void => {
+      if (built.has(file)) return
+      built.add(file)
+      valuesFrom(file).forEach(build)
+    }
+    files.filter(isReference).forEach(build)
+    expect([...built].filter((file) => !isReference(file)).toSorted()).toEqual(takenByReference)
+  })
+
+  it('has no part of the tests in the product', () => {
+    const all = [...imports].flatMap(([from, list]) => list.map((to) => [from, to] as const))
+    expect(all.filter(([from, to]) => !from.startsWith('test/') && to.startsWith('test/'))).toEqual([])
+    const packages = files.filter((file) => !file.startsWith('test/')).flatMap(packagesOf)
+    expect(packages.filter((name) => name === '@catalograph/reference')).toEqual([])
   })
 
   it('keeps what the browser runs of the dashboard to itself', () => {
@@ -195,6 +232,21 @@ function importsOf(file: string): readonly string[] {
     fileName.startsWith('.') ? [normalize(join(dirname(file), fileName))] : [],
   )
 }
+
+/** Modules that a file imports for more than their types. */
+function valuesFrom(file: string): readonly string[] {
+  return parse(file, readFileSync(file, 'utf8')).statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) return []
+    const { importClause, moduleSpecifier } = statement
+    const named = importClause?.namedBindings
+    const areTypes =
+      named !== undefined && ts.isNamedImports(named) && named.elements.every(({ isTypeOnly }) => isTypeOnly)
+    if (importClause?.isTypeOnly === true || areTypes || !moduleSpecifier.text.startsWith('.')) return []
+    return [normalize(join(dirname(file), moduleSpecifier.text))]
+  })
+}
+
+const isReference = (file: string): boolean => file.startsWith('test/reference/')
 
 /** Calls of `create…` that run when the module is loaded, by name. */
 function madeInModule(file: string): readonly string[] {
@@ -277,7 +329,7 @@ function rankOf(file: string): number {
 
 function edges(): readonly (readonly [from: string, to: string])[] {
   return [...imports].flatMap(([from, list]) =>
-    list.flatMap((to) => (to.startsWith('compiler/') || to.startsWith('runtime/') ? [[from, to] as const] : [])),
+    list.flatMap((to) => (/^(compiler|runtime|test\/reference)\//.test(to) ? [[from, to] as const] : [])),
   )
 }
 

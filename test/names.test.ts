@@ -4,9 +4,9 @@ import { expect, test } from 'vitest'
 
 /**
  * An exported name means one thing. Islands have words of their own, for what runs apart from the product or beside it:
- * the client library, the page in the browser, and the reference interpreter, which is written without a look at ours.
+ * the client library and the page in the browser.
  */
-const islands = ['runtime/client/', 'runtime/dashboard/page/', 'compiler/tools/verify/']
+const islands = ['runtime/client/', 'runtime/dashboard/page/']
 
 /** Imported as a whole, so that each name is said with that of its file: `io.signUp`. */
 const namespaces = ['runtime/auth/io/', 'runtime/admin/io.ts']

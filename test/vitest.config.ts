@@ -12,7 +12,7 @@ const longest: readonly string[] = [
   'runtime/graphql/apart',
   'browser/dashboard',
   'browser/many-tables',
-  'compiler/tools/verify/verify',
+  'reference/verify',
   'compiler/incremental',
   'promises/citus-nodes',
   'runtime/auth/level',

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Command } from '../../compiler/tools/cli/command.ts'
 import { diffCommand } from '../../compiler/tools/cli/diff.ts'
 import { parseCommandLine } from '../../compiler/tools/cli/options.ts'
+import { product } from '../../compiler/tools/cli/verify.ts'
+import { commandOf } from '../reference/command.ts'
 import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
 import { settingKeys } from '../../runtime/settings/keys.ts'
@@ -158,11 +160,16 @@ function problemOfScript([verb = '', name = '']: readonly string[]): string | nu
 }
 
 async function problemOfCommand([name = '', ...args]: readonly string[]): Promise<string | null> {
-  const module = (await import(`../../compiler/tools/cli/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
-  const command = module[`${name}Command`]
+  const command = await commandNamed(name)
   if (command === undefined) return `there is no command ${name}`
   parseCommandLine(command, args)
   return null
+}
+
+async function commandNamed(name: string): Promise<Command | undefined> {
+  if (name === 'verify') return commandOf(product)
+  const module = (await import(`../../compiler/tools/cli/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
+  return module[`${name}Command`]
 }
 
 async function run(server: AuthServer, { language, text }: Example): Promise<void> {

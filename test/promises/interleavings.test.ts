@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { choices, drawFrom } from '../../compiler/tools/verify/questions/draw.ts'
+import { choices, drawFrom } from '../reference/questions/draw.ts'
 import type { SettingTexts } from '../support/auth.ts'
 import { drawPlan } from '../support/interleavings/steps.ts'
 import { openTheatre, type Theatre } from '../support/interleavings/theatre.ts'

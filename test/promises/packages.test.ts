@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { projectKeys } from '../../runtime/identity/keys.ts'
 import { secret } from '../support/auth.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { emptyProject, pack, runIn, unpack } from '../support/packed.ts'
+import { addPackage, emptyProject, manifestOf, pack, runIn, unpack } from '../support/packed.ts'
 
-/** What `npm pack` makes of both packages, in an empty project. */
+/** What `npm pack` makes of the packages, in an empty project. */
 
 let folder: string
 let database: TestDatabase
@@ -46,6 +46,7 @@ test('catalograph serves from its package, without what serving does not use', {
     /^(?:test|bench|compiler|runtime|docs|generated)\/|\.tsx?$/.test(path.replace(/\.d\.ts$/, '')),
   )
   expect(stray).toEqual([])
+  expect(tarball.files.filter(({ path }) => /interpreter|reference/.test(path))).toEqual([])
   const project = await unpack(tarball, folder)
   const cli = join(project, 'node_modules/catalograph/dist/compiler/cli.js')
   expect(await runIn(project, process.execPath, cli, 'help')).toContain('codegen')
@@ -68,4 +69,26 @@ test('catalograph serves from its package, without what serving does not use', {
   const { anon } = projectKeys(secret)
   const answer = await runIn(project, process.execPath, 'use.js', database.url, secret, anon)
   expect(JSON.parse(answer.trim().split('\n').at(-1) ?? '')).toEqual({ data: { noteCollection: { edges: [] } } })
+})
+
+test('@catalograph/reference brings the command verify, which says so without it', { timeout: 60_000 }, async () => {
+  const project = await unpack(await pack('.', folder), folder, 'verified')
+  const installed = (name: string): string => join(project, 'node_modules', name)
+  const cli = join(installed('catalograph'), 'dist/compiler/cli.js')
+  const verify = (...args: readonly string[]): Promise<string> =>
+    runIn(project, 'env', '-i', `DATABASE_URL=${database.url}`, process.execPath, cli, 'verify', ...args)
+  const lacking = 'verify is in a package of its own: npm install --save-dev @catalograph/reference'
+  await expect(verify('--minutes', '1')).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining(lacking) })
+  expect(await verify('--help')).toContain(lacking)
+
+  const tarball = await pack('test/reference', folder)
+  const stray = tarball.files.filter(({ path }) => !/^(?:dist\/.*\.js|package\.json|README\.md|LICENSE)$/.test(path))
+  expect(stray).toEqual([])
+  await addPackage(project, '@catalograph/reference', tarball, folder)
+  const { version } = manifestOf(installed('catalograph'))
+  expect(manifestOf(installed('@catalograph/reference'))).toMatchObject({
+    version,
+    peerDependencies: { catalograph: version },
+  })
+  expect(await verify('--role', 'anon', '--minutes', '0.02')).toContain('no difference')
 })

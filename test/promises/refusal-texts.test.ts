@@ -54,7 +54,7 @@ describe('a refusal', () => {
   })
 
   test('of the reference interpreter has the sentence of the service', () => {
-    const given = textsIn('compiler/tools/verify/interpreter', '.ts', []).matchAll(/new Refused\(([^;]*?)\)\n/g)
+    const given = textsIn('test/reference/interpreter', '.ts', []).matchAll(/new Refused\(([^;]*?)\)\n/g)
     const texts = [...given].flatMap(([, list = '']) => [...list.matchAll(/'([^']* [^']*)'|`([^`\\]* [^`\\]*)`/g)])
     const sentences = texts.map(([, plain, template = '']) => plain ?? template.replace(/\$\{[^}]*\}/g, '1'))
     expect(sentences.length).toBeGreaterThan(15)

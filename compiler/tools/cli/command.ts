@@ -37,6 +37,8 @@ export interface Command {
   readonly options: Readonly<Record<string, CommandOption>>
   /** What stands for its arguments in the help; without it the command takes none. */
   readonly takes?: string
+  /** Why it cannot be run here, whatever stands behind its name. */
+  readonly lacking?: string
   /** Does the work and resolves with the exit code. Rejects with CommandFailure for what the user can mend. */
   readonly run: (given: GivenOptions, terminal: Terminal, args: readonly string[]) => Promise<number>
 }

@@ -18,7 +18,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   codegen: async () => (await import('./codegen.ts')).codegenCommand,
   diff: async () => (await import('./diff.ts')).diffCommand,
   cost: async () => (await import('./cost.ts')).costCommand,
-  verify: async () => (await import('./verify.ts')).verifyCommand,
+  verify: async () => (await import('./verify.ts')).loadVerifyCommand(),
   keys: async () => (await import('./keys.ts')).keysCommand,
   auth: async () => (await import('./auth.ts')).authCommand,
   mails: async () => (await import('./mails.ts')).mailsCommand,

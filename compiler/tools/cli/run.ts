@@ -35,6 +35,7 @@ async function dispatch(commands: readonly Command[], args: readonly string[], t
   if (name === 'help' || name === '--help' || name === '-h') return help(commands, rest, terminal)
   const command = findCommand(commands, name)
   if (rest.includes('--help') || rest.includes('-h')) return say(terminal, renderCommandHelp(command))
+  if (command.lacking !== undefined) throw misuse(command.lacking)
   const { options, args: given } = parseCommandLine(command, rest)
   return command.run(options, terminal, given)
 }

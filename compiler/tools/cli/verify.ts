@@ -1,141 +1,66 @@
 import { withSession } from '../../../runtime/db/connect/session.ts'
-import { withDatabase } from '../../../runtime/db/pool/pool.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
-import { isJsonObject } from '../../../runtime/lib/json-object.ts'
-import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
-import type { Annotated, AnnotatedRelation } from '../../comments/types.ts'
+import { withDatabase } from '../../../runtime/db/pool/pool.ts'
+import { buildView } from '../../../runtime/engine/schema/schema.ts'
+import { createService } from '../../../runtime/graphql/serve.ts'
 import { createCompiler } from '../../compile.ts'
-import { printVerdict } from '../verify/print.ts'
-import type { Verdict, VerifyOptions } from '../verify/verify.ts'
-import type { Command, GivenOptions, Terminal } from './command.ts'
-import { demandReadable } from './demand-readable.ts'
-import { CommandFailure, exitCodes, misuse } from './command.ts'
 import { demandSchemas } from '../../serving/demand-schemas.ts'
+import { CommandFailure, exitCodes, misuse, type Command } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
 import { namesOption, numberOption, repeatedOption, textOption } from './given-options.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 
-const usualMost = 5
+/** What the package is handed of the product: it asks what is installed here, and brings no copy of it. */
+export const product = {
+  createCompiler,
+  createService,
+  buildView,
+  withSession,
+  withDatabase,
+  demandSchemas,
+  loginDatabase,
+  neededSettingsOf,
+  demandReadable,
+  namesOption,
+  numberOption,
+  repeatedOption,
+  textOption,
+  reasonOf,
+  CommandFailure,
+  exitCodes,
+  misuse,
+} as const
 
-/** Holds the served answers against the reference interpreter, on the user's own schema and rows. */
-export const verifyCommand: Command = {
-  name: 'verify',
-  summary: 'Compare answers on your own schema and rows with the reference interpreter.',
-  description:
-    'Draws documents about the tables and rows that a role sees in the database of DATABASE_URL (without it the\n' +
-    'embedded one), answers each with the service and with an interpreter of the specification, and compares the answers.\n' +
-    'It only reads, in read-only transactions, and goes on after a difference. The output lists what was not judged: large tables, functions, types that\n' +
-    'the interpreter does not know. Policies decide which rows are read; the command does not judge policies.\n\n' +
-    'Exit codes: 0 no difference, 1 a difference, 2 wrong use, 3 no result (nothing to compare, or no database).',
-  options: {
-    minutes: { value: 'N', help: 'Duration (default: 1).' },
-    seed: { value: 'S', help: 'Seed of the drawn documents; the same seed and rows give the same documents.' },
-    role: { value: 'NAMES', help: 'Roles, separated by commas (default: anon,authenticated).' },
-    claims: { value: 'JSON', help: 'Claims of the caller, such as {"sub": "..."}.' },
-    rows: {
-      value: 'N',
-      help: 'Largest table that is read as a whole; of larger ones a sample is read (default: 500).',
-    },
-    most: {
-      value: 'N',
-      help: `Differences to look for in each schema and role (default: ${usualMost}); those of one kind count once.`,
-    },
-    skip: { value: 'TABLE', repeated: true, help: 'Leave out a table or view; may be given several times.' },
-    json: { value: null, help: 'Print the results as JSON.' },
-  },
-  run: async (given, terminal) => {
-    const request = await requestOf(given, terminal)
-    const verdicts = await verify(request, terminal).catch((error: unknown) => {
-      if (error instanceof CommandFailure) throw error
-      throw new CommandFailure(reasonOf(error), noVerdict)
-    })
-    const judged = verdicts.filter(({ documents }) => documents > 0)
-    terminal.print(
-      request.json
-        ? JSON.stringify({ seed: request.seed, verdicts }, null, 2)
-        : [`seed ${request.seed}`, ...verdicts.map(printVerdict)].join('\n'),
-    )
-    if (judged.some(({ differences }) => differences.length > 0)) return exitCodes.failed
-    return judged.length === 0 ? noVerdict : exitCodes.done
-  },
+export type Product = typeof product
+
+/** What users add to have the command. Nothing of the product imports it, and no server needs it. */
+const reference: string = '@catalograph/reference'
+
+interface ReferencePackage {
+  readonly commandOf: (product: Product) => Command
 }
 
-const noVerdict = 3
-
-type VerifyRequest = Awaited<ReturnType<typeof requestOf>>
-
-async function requestOf(given: GivenOptions, terminal: Terminal) {
-  return {
-    roles: namesOption(given, 'role', 'anon,authenticated'),
-    minutes: numberOption(given, 'minutes', /^\d+(?:\.\d+)?$/) ?? 1,
-    seed: numberOption(given, 'seed', /^\d{1,9}$/) ?? Date.now() % 1_000_000,
-    rows: numberOption(given, 'rows', /^\d{1,5}$/) ?? 500,
-    most: Math.max(1, numberOption(given, 'most', /^\d{1,4}$/) ?? usualMost),
-    skip: repeatedOption(given, 'skip'),
-    claims: claimsOf(textOption(given, 'claims') ?? '{}'),
-    json: given['json'] === true,
-    database: await loginDatabase(neededSettingsOf(terminal)),
+/** The command of the package; where it is not installed, one that says how to add it. */
+export async function loadVerifyCommand(from = reference): Promise<Command> {
+  try {
+    return ((await import(from)) as ReferencePackage).commandOf(product)
+  } catch (error) {
+    return without(lackOf(from, reasonOf(error)))
   }
 }
 
-function claimsOf(text: string): VerifyOptions['claims'] {
-  const value = tryParseJson(text)
-  if (isJsonObject(value)) return value as VerifyOptions['claims']
-  throw misuse('--claims takes a JSON object')
-}
+/** Node says the same of a file that a package lacks, in other words (manual, ERR_MODULE_NOT_FOUND). */
+const lackOf = (from: string, reason: string): string =>
+  reason.startsWith(`Cannot find package '${from}'`)
+    ? `verify is in a package of its own: npm install --save-dev ${from}`
+    : `verify cannot be loaded from ${from}: ${reason}`
 
-/** The tables and views that are named, with their schema or without it. @throws CommandFailure where there is none */
-function skippedOf(names: readonly string[], { relations }: Annotated): readonly AnnotatedRelation[] {
-  return names.flatMap((given) => {
-    const found = relations.filter(({ schema, name }) => given === name || given === `${schema}.${name}`)
-    if (found.length === 0) throw misuse(`--skip names no table or view of a served schema: "${given}"`)
-    return found
-  })
-}
-
-/** Of what the time did not suffice for. */
-const notReached = (role: string, schema: string): Verdict => ({
-  role,
-  schema,
-  tables: 0,
-  rows: 0,
-  documents: 0,
-  refused: 0,
-  skipped: 0,
-  differences: [],
-  notJudged: [{ object: `schema ${schema}`, reason: 'the time was over; give it more with --minutes' }],
+const without = (lacking: string): Command => ({
+  name: 'verify',
+  summary: `Compare answers with the reference interpreter (package ${reference}).`,
+  description: lacking,
+  options: {},
+  lacking,
+  run: () => Promise.reject(misuse(lacking)),
 })
-
-/** One role and schema after the other, each with its share of the time. */
-async function verify(request: VerifyRequest, { stage }: Terminal): Promise<readonly Verdict[]> {
-  const { database, roles, minutes, claims, seed, rows, most } = request
-  const { url, schemas } = database
-  // fast-check stands behind this import, which other commands do not owe.
-  const { verifySchema } = await import('../verify/verify.ts')
-  stage('Compiling the database')
-  const { annotated, revision } = await withSession({ url }, async (query) => {
-    await demandSchemas(query, schemas)
-    return createCompiler({ query, schemas, version: null }).compile()
-  })
-  demandReadable(revision.manifest, roles, noVerdict)
-  const skip = skippedOf(request.skip, annotated)
-  const pairs = roles.flatMap((role) => annotated.schemas.map((schema) => ({ role, schema })))
-  const verdicts: Verdict[] = []
-  const start = Date.now()
-  const end = start + minutes * 60_000
-  const share = (end - start) / Math.max(1, pairs.length)
-  // The interpreter knows times in UTC.
-  await withDatabase({ ...database, timeZone: 'UTC' }, async ({ run }) => {
-    for (const [index, { role, schema }] of pairs.entries()) {
-      const deadline = start + share * (index + 1)
-      if (verdicts.length > 0 && Date.now() > end) {
-        verdicts.push(notReached(role, schema.name))
-        continue
-      }
-      stage(`Asking as ${role} on schema ${schema.name} (${index + 1} of ${pairs.length})`)
-      const options = { annotated, revision, run, role, claims, seed, rows, most, skip, deadline }
-      verdicts.push(await verifySchema(options, schema))
-    }
-  })
-  return verdicts
-}

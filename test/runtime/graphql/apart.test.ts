@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { questions, usefulRoles } from '../../../compiler/tools/verify/questions/document.ts'
+import { questions, usefulRoles } from '../../reference/questions/document.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createApart, type Apart } from '../../../runtime/graphql/apart/apart.ts'

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogRelation } from '../../../compiler/catalog/types.ts'
-import type { Draw } from '../../../compiler/tools/verify/questions/draw.ts'
+import type { Draw } from '../../reference/questions/draw.ts'
 
 /** The same Catalog with its lists in another order, wherever the order of a list says nothing. */
 export function permuted(draw: Draw, catalog: Catalog): Catalog {

@@ -1,4 +1,4 @@
-import { apiOf } from '../../../compiler/tools/verify/interpreter/api.ts'
+import { apiOf } from '../../reference/interpreter/api.ts'
 import {
   grantsOf,
   type BaseType,
@@ -8,11 +8,11 @@ import {
   type FunctionSketch,
   type TableSketch,
   type World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../reference/interpreter/world.ts'
 import { roles } from './roles.ts'
-import { fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
+import { fresh, type Draw } from '../../reference/questions/draw.ts'
 import { argumentNames, fieldOverrides, functionNames } from './names.ts'
-import { drawValue, orDomain } from '../../../compiler/tools/verify/questions/values.ts'
+import { drawValue, orDomain } from '../../reference/questions/values.ts'
 
 /** Types that may be an argument or a result of a function (spec/graphql.md 9.1). */
 const plainBases: readonly BaseType[] = ['int4', 'text', 'int8', 'bool', 'numeric', 'timestamptz', 'date', 'uuid']

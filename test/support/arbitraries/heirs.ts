@@ -1,5 +1,5 @@
-import { type TableSketch, type World } from '../../../compiler/tools/verify/interpreter/world.ts'
-import type { Draw } from '../../../compiler/tools/verify/questions/draw.ts'
+import { type TableSketch, type World } from '../../reference/interpreter/world.ts'
+import type { Draw } from '../../reference/questions/draw.ts'
 
 const readers = { insert: [], update: [], delete: false } as const
 

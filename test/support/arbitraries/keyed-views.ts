@@ -1,4 +1,4 @@
-import { compareValues } from '../../../compiler/tools/verify/interpreter/types.ts'
+import { compareValues } from '../../reference/interpreter/types.ts'
 import {
   grantsOf,
   type ColumnSketch,
@@ -6,7 +6,7 @@ import {
   type TableSketch,
   type Value,
   type World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../reference/interpreter/world.ts'
 import { roles } from './roles.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type fc from 'fast-check'
-import { violations } from '../../../compiler/tools/verify/interpreter/constraints.ts'
-import { forwardName, isUnique, reverseName } from '../../../compiler/tools/verify/interpreter/links.ts'
-import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
+import { violations } from '../../reference/interpreter/constraints.ts'
+import { forwardName, isUnique, reverseName } from '../../reference/interpreter/links.ts'
+import { storeOf } from '../../reference/interpreter/store.ts'
 import {
   columnNamed,
   tableNamed,
@@ -26,14 +26,14 @@ import {
   type UnionSketch,
   type Value,
   type World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../reference/interpreter/world.ts'
 import { postgisMajor } from '../clusters.ts'
-import { directions } from '../../../compiler/tools/verify/questions/page.ts'
-import { choices, drawFrom, fresh, type Draw } from '../../../compiler/tools/verify/questions/draw.ts'
+import { directions } from '../../reference/questions/page.ts'
+import { choices, drawFrom, fresh, type Draw } from '../../reference/questions/draw.ts'
 import { columnNames, fieldOverrides, linkNames, relationOverrides, tableNames, typeOverrides } from './names.ts'
 import { withFunctions } from './functions.ts'
 import { withHeirs } from './heirs.ts'
-import { drawValue, orDomain } from '../../../compiler/tools/verify/questions/values.ts'
+import { drawValue, orDomain } from '../../reference/questions/values.ts'
 
 /** Catalogues with their data and roles. */
 export const worlds: fc.Arbitrary<World> = choices(600).map((numbers) => drawWorld(drawFrom(numbers)))

@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Question, World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import type { Question, World } from '../../reference/interpreter/world.ts'
 import { dataSql, schemaSql } from './ddl.ts'
 
 /** A case as it is kept: what `--replay` runs again, and what a person reads. */

@@ -1,7 +1,7 @@
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
-import { firstIdentity } from '../../../compiler/tools/verify/interpreter/store.ts'
+import { firstIdentity } from '../../reference/interpreter/store.ts'
 import type {
   AccessSketch,
   Additions,
@@ -22,8 +22,8 @@ import type {
   Value,
   ViewSketch,
   World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
-import { part } from '../../../compiler/tools/verify/interpreter/conditions.ts'
+} from '../../reference/interpreter/world.ts'
+import { part } from '../../reference/interpreter/conditions.ts'
 import {
   columnNamed,
   compositeNamed,
@@ -31,7 +31,7 @@ import {
   keyOf,
   tableNamed,
   uniqueKeysOf,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../reference/interpreter/world.ts'
 import { roles } from '../arbitraries/roles.ts'
 
 /** A World as SQL: what makes it, what fills it, what empties it again. */

@@ -6,7 +6,7 @@ import {
   type TableSketch,
   type Value,
   type World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../reference/interpreter/world.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { fieldsOn, type LeadingField } from '../arbitraries/world.ts'

@@ -1,11 +1,6 @@
-import { violations } from '../../../compiler/tools/verify/interpreter/constraints.ts'
-import { storeOf } from '../../../compiler/tools/verify/interpreter/store.ts'
-import {
-  grantsOf,
-  type Additions,
-  type TableSketch,
-  type World,
-} from '../../../compiler/tools/verify/interpreter/world.ts'
+import { violations } from '../../reference/interpreter/constraints.ts'
+import { storeOf } from '../../reference/interpreter/store.ts'
+import { grantsOf, type Additions, type TableSketch, type World } from '../../reference/interpreter/world.ts'
 
 const without = <T>(items: readonly T[], index: number): readonly T[] =>
   items.filter((_, position) => position !== index)

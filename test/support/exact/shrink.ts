@@ -1,8 +1,8 @@
-import type { World } from '../../../compiler/tools/verify/interpreter/world.ts'
+import type { World } from '../../reference/interpreter/world.ts'
 import type { Case } from './case.ts'
-import type { Disagreement } from '../../../compiler/tools/verify/judge-answer.ts'
+import type { Disagreement } from '../../reference/judge-answer.ts'
 import { judgeCase, type Asked } from './judge.ts'
-import { smallerQuestions } from '../../../compiler/tools/verify/smaller-questions.ts'
+import { smallerQuestions } from '../../reference/smaller-questions.ts'
 import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
 import { openStage, type OpenStage, type Stage } from './stage.ts'
 

@@ -1,9 +1,9 @@
 import { postgisMajor } from '../clusters.ts'
 import { openAsked } from '../asked.ts'
 import { createTestService, type Answer, type AskedService, type TestService } from '../service.ts'
-import type { Store } from '../../../compiler/tools/verify/interpreter/store.ts'
-import type { Json, Question, TableSketch, World } from '../../../compiler/tools/verify/interpreter/world.ts'
-import { hashOf, isListed } from '../../../compiler/tools/verify/interpreter/allowlist.ts'
+import type { Store } from '../../reference/interpreter/store.ts'
+import type { Json, Question, TableSketch, World } from '../../reference/interpreter/world.ts'
+import { hashOf, isListed } from '../../reference/interpreter/allowlist.ts'
 import { dataSql, dumpSql, listSql, resetSql, schemaSql } from './ddl.ts'
 
 /** A World that exists: a database of its own and the service in front of it. */

@@ -1,4 +1,4 @@
-import type { Draw } from '../../../compiler/tools/verify/questions/draw.ts'
+import type { Draw } from '../../reference/questions/draw.ts'
 import { mailedSlots, type MailedSlot } from './person.ts'
 
 /** What the clients of a person do; sessions by their index. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { drawFrom } from '../../../compiler/tools/verify/questions/draw.ts'
+import { drawFrom } from '../../reference/questions/draw.ts'
 import { projectKeys } from '../../../runtime/identity/keys.ts'
 import { enabled, secret, storeSettings, type SettingTexts } from '../auth.ts'
 import { createDatabase } from '../database.ts'

@@ -6,11 +6,20 @@ import { costCommand } from '../../../../compiler/tools/cli/cost.ts'
 import { diffCommand } from '../../../../compiler/tools/cli/diff.ts'
 import { mailsCommand } from '../../../../compiler/tools/cli/mails.ts'
 import { serveCommand } from '../../../../compiler/tools/cli/serve.ts'
-import { verifyCommand } from '../../../../compiler/tools/cli/verify.ts'
+import { product } from '../../../../compiler/tools/cli/verify.ts'
+import { commandOf as verifyOf } from '../../../reference/command.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 
-const commands = [codegenCommand, compileCommand, costCommand, diffCommand, mailsCommand, serveCommand, verifyCommand]
+const commands = [
+  codegenCommand,
+  compileCommand,
+  costCommand,
+  diffCommand,
+  mailsCommand,
+  serveCommand,
+  verifyOf(product),
+]
 const here = import.meta.filename
 
 const lines: readonly (readonly string[])[] = [

@@ -1,12 +1,6 @@
-import type { Draw } from '../../../../compiler/tools/verify/questions/draw.ts'
-import { typeNameOf } from '../../../../compiler/tools/verify/interpreter/names.ts'
-import type {
-  ColumnSketch,
-  FunctionSketch,
-  Grants,
-  TableSketch,
-  World,
-} from '../../../../compiler/tools/verify/interpreter/world.ts'
+import type { Draw } from '../../../reference/questions/draw.ts'
+import { typeNameOf } from '../../../reference/interpreter/names.ts'
+import type { ColumnSketch, FunctionSketch, Grants, TableSketch, World } from '../../../reference/interpreter/world.ts'
 import { ident } from '../../../../runtime/sql/ident.ts'
 import { roles } from '../../arbitraries/roles.ts'
 import { columnSql, commentSql, grantSql, policySql, schemaCommentSql, tableAloneSql, viewSql } from '../ddl.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Question } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import type { Question } from '../../../reference/interpreter/world.ts'
 import { writeArtifacts } from '../../../../compiler/emit/write.ts'
 import { compileDocuments, type ExampledDocument } from '../../../../compiler/tools/compiled/compile-documents.ts'
 import { nothingEarlier } from '../../../../compiler/tools/compiled/earlier.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { storeOf, type Store } from '../../../../compiler/tools/verify/interpreter/store.ts'
-import type { Json, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import { storeOf, type Store } from '../../../reference/interpreter/store.ts'
+import type { Json, World } from '../../../reference/interpreter/world.ts'
 import { dumpSql } from '../ddl.ts'
 
 /** What a database was after each commit, one after the other: a service may answer nothing else. */

@@ -1,5 +1,5 @@
-import { interpret, type Outcome } from '../../../../compiler/tools/verify/interpreter/interpret.ts'
-import { judgeAnswer, type Answer } from '../../../../compiler/tools/verify/judge-answer.ts'
+import { interpret, type Outcome } from '../../../reference/interpreter/interpret.ts'
+import { judgeAnswer, type Answer } from '../../../reference/judge-answer.ts'
 import type { History, State } from './history.ts'
 import { isWithoutOutage, isUncompiled, uncompiled, type Connection, type Watcher } from './streams.ts'
 

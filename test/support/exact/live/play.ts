@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Question, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import type { Question, World } from '../../../reference/interpreter/world.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { createRandom, type Random } from '../../random.ts'
 import { until } from '../../until.ts'

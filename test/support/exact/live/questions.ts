@@ -1,8 +1,8 @@
-import { drawQuestion, usefulRoles } from '../../../../compiler/tools/verify/questions/document.ts'
-import { interpret } from '../../../../compiler/tools/verify/interpreter/interpret.ts'
-import { storeOf } from '../../../../compiler/tools/verify/interpreter/store.ts'
-import { asSubscription } from '../../../../compiler/tools/verify/questions/subscription.ts'
-import type { Question, World } from '../../../../compiler/tools/verify/interpreter/world.ts'
+import { drawQuestion, usefulRoles } from '../../../reference/questions/document.ts'
+import { interpret } from '../../../reference/interpreter/interpret.ts'
+import { storeOf } from '../../../reference/interpreter/store.ts'
+import { asSubscription } from '../../../reference/questions/subscription.ts'
+import type { Question, World } from '../../../reference/interpreter/world.ts'
 import type { Random } from '../../random.ts'
 import { drawBy } from './writers.ts'
 

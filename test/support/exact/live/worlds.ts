@@ -1,4 +1,4 @@
-import type { Draw } from '../../../../compiler/tools/verify/questions/draw.ts'
+import type { Draw } from '../../../reference/questions/draw.ts'
 import {
   grantsOf,
   keyOf,
@@ -9,7 +9,7 @@ import {
   type PolicySketch,
   type TableSketch,
   type World,
-} from '../../../../compiler/tools/verify/interpreter/world.ts'
+} from '../../../reference/interpreter/world.ts'
 import { roles } from '../../arbitraries/roles.ts'
 
 /** Worlds in which what somebody sees of a table is decided by others: policies, views and functions that read them. */

@@ -1,16 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCompiler } from '../../../../compiler/compile.ts'
-import { difference } from '../../../../compiler/tools/verify/compare.ts'
-import type { Json } from '../../../../compiler/tools/verify/interpreter/world.ts'
-import { printVerdict } from '../../../../compiler/tools/verify/print.ts'
-import { verifySchema, type Verdict } from '../../../../compiler/tools/verify/verify.ts'
-import { verifyCommand } from '../../../../compiler/tools/cli/verify.ts'
-import type { BoundStatement, RunExchange } from '../../../../runtime/contract/execution.ts'
-import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
-import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { runBuilt, runHere } from '../../../support/built-cli.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { lawMajors } from '../../../support/whole.ts'
+import { createCompiler } from '../../compiler/compile.ts'
+import { product } from '../../compiler/tools/cli/verify.ts'
+import { difference } from './compare.ts'
+import type { Json } from './interpreter/world.ts'
+import { printVerdict } from './print.ts'
+import { verifySchema, type Verdict } from './verify.ts'
+import { commandOf } from './command.ts'
+import type { BoundStatement, RunExchange } from '../../runtime/contract/execution.ts'
+import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { runBuilt, runHere } from '../support/built-cli.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 
 const schema = `
   do $$ begin execute format('alter database %I set timezone to ''Asia/Kolkata''', current_database()); end $$;
@@ -114,7 +115,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
   afterAll(() => db.drop())
 
   const run = async (...args: readonly string[]) => {
-    const ran = await runHere(verifyCommand, ['verify', ...args], { DATABASE_URL: db.url })
+    const ran = await runHere(commandOf(product), ['verify', ...args], { DATABASE_URL: db.url })
     return { ...ran, told: (): Told => JSON.parse(ran.stdout) as Told }
   }
 
@@ -248,6 +249,7 @@ describe('what verify notices', { timeout: 120_000 }, () => {
       const deadline = Date.now() + 100_000
       return await verifySchema(
         {
+          product,
           annotated,
           revision,
           run,

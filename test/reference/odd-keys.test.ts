@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCompiler } from '../../../../compiler/compile.ts'
-import { verifySchema, type VerifyOptions } from '../../../../compiler/tools/verify/verify.ts'
-import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
-import { lawMajors } from '../../../support/whole.ts'
+import { createCompiler } from '../../compiler/compile.ts'
+import { product } from '../../compiler/tools/cli/verify.ts'
+import { verifySchema, type VerifyOptions } from './verify.ts'
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { openDatabase } from '../../runtime/db/pool/pool.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { lawMajors } from '../support/whole.ts'
 
 /** Types with two values of each, as what stands in a key. */
 const keys: readonly (readonly [type: string, one: string, other: string])[] = [
@@ -90,7 +91,7 @@ describe.each(lawMajors())('verify on keys of unusual types on PostgreSQL %i', {
     const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1, timeZone: 'UTC' })
     let exchanges = 0
     const options: VerifyOptions = {
-      ...{ annotated, revision, role: 'anon', claims: {}, seed: 1, rows: 200, most: 5 },
+      ...{ product, annotated, revision, role: 'anon', claims: {}, seed: 1, rows: 200, most: 5 },
       skip: annotated.relations.filter(({ name }) => skipped.has(name)),
       run: (exchange) => {
         exchanges += 1

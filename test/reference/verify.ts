@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import type { Caller, RunExchange } from '../../../runtime/contract/execution.ts'
-import type { Revision } from '../../../runtime/contract/revision.ts'
-import { buildView, type RoleView } from '../../../runtime/engine/schema/schema.ts'
-import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
-import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/types.ts'
+import type { Caller, RunExchange } from '../../runtime/contract/execution.ts'
+import type { Revision } from '../../runtime/contract/revision.ts'
+import type { RoleView } from '../../runtime/engine/schema/schema.ts'
+import type { GraphqlService } from '../../runtime/graphql/serve.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/types.ts'
+import type { Product } from '../../compiler/tools/cli/verify.ts'
 import { interpret } from './interpreter/interpret.ts'
 import { Unknown } from './interpreter/sample.ts'
 import { storeOf } from './interpreter/store.ts'
@@ -19,6 +20,7 @@ import { smallerQuestions } from './smaller-questions.ts'
 import { takeSnapshot } from './snapshot.ts'
 
 export interface VerifyOptions {
+  readonly product: Pick<Product, 'createService' | 'buildView'>
   readonly annotated: Annotated
   readonly revision: Revision
   readonly run: RunExchange
@@ -103,7 +105,7 @@ const isGoing = ({ deadline }: VerifyOptions, { world }: Trial, round: number): 
   usefulRoles(world).length > 0 && (round === 0 || Date.now() < deadline)
 
 async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Promise<Trial> {
-  const { annotated, revision, run, role, claims, rows, skip } = options
+  const { product, annotated, revision, run, role, claims, rows, skip } = options
   const caller = { role, claims: JSON.stringify({ role, ...claims }) }
   const ask = askAs(run, caller)
   const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name), skip)
@@ -112,11 +114,11 @@ async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Prom
   const manifest = { ...rest, ...(limits && { limits: { fields: limits.fields, rows: limits.rows } }) }
   const open: Revision = { ...revision, version: null, manifest }
   const trial: Trial = {
-    service: createService({ database: { run }, source: () => Promise.resolve(open) }),
+    service: product.createService({ database: { run }, source: () => Promise.resolve(open) }),
     ask,
     caller,
     tables,
-    view: buildView(manifest, role),
+    view: product.buildView(manifest, role),
     sketch: world,
     most: rows,
     world,

@@ -1,4 +1,4 @@
-import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
+import type { DatabaseFailure } from '../../runtime/db/failures/failures.ts'
 import { readValue } from './interpreter/types.ts'
 import {
   schemaOf,
@@ -73,10 +73,14 @@ async function readTable(ask: Ask, world: World, sketched: Sketched, most: numbe
       reason: `${reason}: only some are asked for`,
     }
   } catch (error) {
-    if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
+    if (!isDatabaseFailure(error) || error.kind === 'unavailable') throw error
     return { reason: error.message }
   }
 }
+
+/** By its name: the class is one of the product that is asked, of which this package has no part. */
+const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
+  error instanceof Error && error.name === 'DatabaseFailure'
 
 /** Keys that a comment declares are the owner's word: rows of one key stand in no order that anybody promises. */
 function isToldApart({ columns, primaryKey, rows }: TableSketch): boolean {

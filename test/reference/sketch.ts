@@ -1,7 +1,7 @@
-import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../../report/object-name.ts'
-import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/types.ts'
-import { rolePrivileges } from '../../catalog/privileges.ts'
-import { isIdentified } from '../../model/rules/one-to-one.ts'
+import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../../compiler/report/object-name.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/types.ts'
+import { rolePrivileges } from '../../compiler/catalog/privileges.ts'
+import { isIdentified } from '../../compiler/model/rules/one-to-one.ts'
 import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'
 import {
   additions,

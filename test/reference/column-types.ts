@@ -1,7 +1,7 @@
-import { ident } from '../../../runtime/sql/ident.ts'
-import type { Oid } from '../../catalog/types.ts'
-import type { AnnotatedColumn, AnnotatedType } from '../../comments/types.ts'
-import { isGeoType } from '../../model/geo.ts'
+import { ident } from '../../runtime/sql/ident.ts'
+import type { Oid } from '../../compiler/catalog/types.ts'
+import type { AnnotatedColumn, AnnotatedType } from '../../compiler/comments/types.ts'
+import { isGeoType } from '../../compiler/model/geo.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 
 /** What a type is looked up in. */
