@@ -10,35 +10,42 @@ import { printDiagnostics } from '../compiler/report/print.ts'
 import { clusterOf } from './support/clusters.ts'
 import { createDatabase, majors, type Major, forPostgis } from './support/database.ts'
 import { toldAll } from './support/service.ts'
+import { compactJson, withoutEmpty } from './support/golden/compact.ts'
 import { compileOnce, operationStages } from './support/golden/operations.ts'
-import { withoutTypesOfAll } from './support/golden/sdl.ts'
+import { briefSdl, withoutTypesOfAll } from './support/golden/sdl.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
 import { isWhole, leftToWhole } from './support/whole.ts'
 
 /**
  * Every folder of fixtures/ is a case: schema.sql goes through every stage on a real Postgres, so does each document of
- * operations/ on the rows of data.sql, and what each stage made is compared with the files of expected/. A folder whose
- * name ends in `.invalid` must fail, by diagnostics. The demo has tests of its own.
+ * operations/ on the rows of data.sql, and what the stages made is compared with the files of expected/. These are read by
+ * people: the schema in brief, statements, answers and diagnostics of each case, and all stages of a few. A folder whose name
+ * ends in `.invalid` must fail, by diagnostics. The demo has tests of its own.
  */
 const fixtures = new URL('../fixtures', import.meta.url).pathname
 const isCase = (name: string): boolean => name !== 'demo' && existsSync(join(fixtures, name, 'schema.sql'))
 const cases = readdirSync(fixtures).filter(isCase).sort()
 /** The case that shows the types that every database has, so that a new operator changes one golden. */
 const showsTypesOfAll = 'basics'
+/** Cases that show all stages: tables with writes, functions, and settings by comment. */
+const shownWhole: readonly string[] = [showsTypesOfAll, 'functions', 'settings']
 const accept = process.env['UPDATE_GOLDEN'] === '1'
 
 describe.each(cases)('golden %s', { timeout: 120_000 }, (name) => {
   const able = majorsOf(name)
+  const newest = Math.max(...able) as Major
   const compile = compileOnce()
+  let made: Promise<Stages> | null = null
+  const onNewest = (): Promise<Stages> => (made ??= runCase(name, newest, true, compile))
   it.for(majors())('on PostgreSQL %i', async (major, { skip }) => {
     skip(!able.includes(major), 'PostGIS is not installed')
     skip(name === 'schema-report' && major < 15, 'its advice names security_invoker, which PostgreSQL 15 brought')
-    const isNewest = major === Math.max(...able)
-    skip(!isWhole && !isNewest, leftToWhole)
-    const made = await runCase(name, major, isNewest, compile)
-    // What is expected comes from the newest version; the others have to make the same, of which artifacts follow.
-    if (accept && isNewest) await acceptStages(name, made)
-    else await compareStages(name, made, isNewest ? () => true : (path) => !isArtifact(path))
+    skip(!isWhole && major !== newest, leftToWhole)
+    const ofNewest = await onNewest()
+    if (major === newest) return accept ? acceptStages(name, ofNewest) : compareStages(name, ofNewest)
+    // The other versions have to make the same at each stage, of which artifacts follow.
+    const expected = only(ofNewest, (path) => !isArtifact(path))
+    return demandSame(name, expected, await runCase(name, major, false, compile))
   })
 })
 
@@ -53,6 +60,7 @@ const publicOfNow = `
   alter schema public owner to pg_database_owner;
   revoke create on schema public from public;`
 
+/** File in expected/ -> its text. */
 type Stages = Readonly<Record<string, string>>
 
 async function runCase(
@@ -79,7 +87,7 @@ async function runCase(
   }
 }
 
-/** File in expected/ -> its text. A case that fails shows why and no more. */
+/** Of a case that fails: why, and no more. */
 async function stagesOf(name: string, compiled: Compiled, isNewest: boolean): Promise<Stages> {
   const told: Stages =
     compiled.diagnostics.length === 0 ? {} : { 'diagnostics.txt': printDiagnostics(compiled.diagnostics) }
@@ -88,45 +96,72 @@ async function stagesOf(name: string, compiled: Compiled, isNewest: boolean): Pr
     ...told,
     'catalog.json': dump(normalCatalog(compiled.catalog)),
     'model.json': dump(normalModel(compiled.model)),
-    ...(isNewest ? await artifactStages(name, compiled) : {}),
+    ...(isNewest ? await artifactStages(compiled) : {}),
   }
 }
 
 /** They are made of the model alone, so that equal models have equal ones. */
-async function artifactStages(name: string, compiled: Compiled): Promise<Stages> {
+async function artifactStages(compiled: Compiled): Promise<Stages> {
   const { files } = await compiled.artifacts()
-  const sdl = files[schemaFile] ?? ''
-  return {
-    [schemaFile]: name === showsTypesOfAll ? sdl : withoutTypesOfAll(sdl),
-    ...Object.fromEntries(Object.entries(files).filter(([path]) => isBuilder(path))),
-  }
+  return Object.fromEntries(Object.entries(files).filter(([path]) => isArtifact(path)))
 }
 
 const schemaFile = 'schema.anon.graphql'
-const isBuilder = (path: string): boolean => /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path)
-const isArtifact = (path: string): boolean => path === schemaFile || isBuilder(path)
+const isArtifact = (path: string): boolean =>
+  path === schemaFile || /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path)
 
-async function compareStages(name: string, made: Stages, isMade: (path: string) => boolean): Promise<void> {
-  const folder = join(fixtures, name, 'expected')
-  const paths = new Set([...(await localDisk.files(folder)), ...Object.keys(made)])
-  const differences: string[] = []
-  for (const path of [...paths].filter(isMade).sort()) {
-    const [expected, got] = [(await localDisk.read(join(folder, path))) ?? null, made[path] ?? null]
-    if (expected !== got)
-      differences.push(`--- ${path}${got === null ? ' (stray file)' : ''}\n${diffLines(expected ?? '', got ?? '')}`)
-  }
-  if (differences.length > 0) throw new Error(`${differences.join('\n').slice(0, 20_000)}\n${commands(name)}`)
+const only = (stages: Stages, isAsked: (path: string) => boolean): Stages =>
+  Object.fromEntries(Object.entries(stages).filter(([path]) => isAsked(path)))
+
+/** The files of a case. */
+function forPeople(name: string, stages: Stages): Stages {
+  const shown = shownWhole.includes(name) ? stages : only(stages, (path) => isOfEachCase.test(path))
+  return Object.fromEntries(Object.entries(shown).map(([path, text]) => [path, inBrief(name, path, text)]))
 }
 
-const commands = (name: string): string => {
-  const run = `npx vitest run --config test/vitest.config.ts test/golden.test.ts -t 'golden ${name} '`
-  return `Run this case: ${run}\nAccept it:     UPDATE_GOLDEN=1 ${run}`
+const isOfEachCase = /(?:^diagnostics\.txt|^schema\.anon\.graphql|\.statements\.sql|\.answer\.json)$/
+
+function inBrief(name: string, path: string, text: string): string {
+  if (path === schemaFile) return name === showsTypesOfAll ? text : briefSdl(withoutTypesOfAll(text))
+  return /(?:catalog|model|plan)\.json$/.test(path) ? compactJson(withoutEmpty(JSON.parse(text))) : text
+}
+
+function demandSame(name: string, expected: Stages, made: Stages, further = ''): void {
+  const paths = [...new Set([...Object.keys(expected), ...Object.keys(made)])].sort()
+  const differences = paths
+    .filter((path) => expected[path] !== made[path])
+    .map((path) => {
+      const stray = made[path] === undefined ? ' (stray file)' : ''
+      return `--- ${path}${stray}\n${diffLines(expected[path] ?? '', made[path] ?? '')}`
+    })
+  if (differences.length === 0) return
+  throw new Error(`${differences.join('\n').slice(0, 20_000)}\n${commandOf(name, 'Run this case: ')}${further}`)
+}
+
+const commandOf = (name: string, before: string): string =>
+  `${before}npx vitest run --config test/vitest.config.ts test/golden.test.ts -t 'golden ${name} '`
+
+async function compareStages(name: string, made: Stages): Promise<void> {
+  demandSame(
+    name,
+    await filesOf(name),
+    forPeople(name, made),
+    `\n${commandOf(name, 'Accept it:     UPDATE_GOLDEN=1 ')}`,
+  )
+}
+
+async function filesOf(name: string): Promise<Stages> {
+  const folder = join(fixtures, name, 'expected')
+  const paths = await localDisk.files(folder)
+  return Object.fromEntries(
+    await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)),
+  )
 }
 
 async function acceptStages(name: string, made: Stages): Promise<void> {
   const folder = join(fixtures, name, 'expected')
   await rm(folder, { recursive: true, force: true })
-  for (const [path, text] of Object.entries(made)) {
+  for (const [path, text] of Object.entries(forPeople(name, made))) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
   }

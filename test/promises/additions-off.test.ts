@@ -6,7 +6,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /**
  * A schema that enables no addition gets, byte for byte, what it would get if there were none. What that is stands in
- * fixtures/additions-off/expected, and in generated/ for the demo.
+ * fixtures/additions-off/expected (schema, statements, answers), fixtures/basics/expected, and in generated/ for the demo.
  */
 
 const sql = readFileSync(new URL('../../fixtures/additions-off/schema.sql', import.meta.url), 'utf8')

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Question, World } from '../../reference/interpreter/world.ts'
+import { compactJson } from '../golden/compact.ts'
 import { dataSql, schemaSql } from './ddl.ts'
 
 /** A case as it is kept: what `--replay` runs again, and what a person reads. */
@@ -22,7 +23,7 @@ interface KeptCase extends Case {
   }
 }
 
-/** Writes a case with its SQL and its document line by line beside it. */
+/** Writes a case with the lines of its SQL and its document beside it. */
 export async function keepCase(file: string, kept: Case): Promise<void> {
   const lines = {
     schema: split(schemaSql(kept.world)),
@@ -32,7 +33,7 @@ export async function keepCase(file: string, kept: Case): Promise<void> {
   const { message, question, earlier, world } = kept
   const readable: KeptCase = { message, lines, question, earlier, world }
   await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, `${JSON.stringify(readable, null, 2)}\n`)
+  await writeFile(file, compactJson(readable))
 }
 
 const split = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isLosslessNumber, parse, stringify } from 'lossless-json'
+import { isLosslessNumber, parse } from 'lossless-json'
 import pg from 'pg'
 import { localDisk } from '../../../compiler/emit/disk.ts'
 import { dump } from '../../../compiler/report/dump.ts'
@@ -17,6 +17,7 @@ import { createService } from '../../../runtime/graphql/serve.ts'
 import type { GraphqlResponse } from '../../../runtime/graphql/protocol/types.ts'
 import { examplesFor, serviceOf } from '../compiled-alone.ts'
 import type { TestDatabase } from '../database.ts'
+import { compactJson } from './compact.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
 import { openReader, type Reader } from './reader.ts'
 import { statementsText } from './sql-text.ts'
@@ -211,10 +212,17 @@ const openAsk = (database: Database, revision: Revision): Ask =>
 
 function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {
   // Whatever the answer's numbers are, their digits stay as they came.
-  const answer = { 'answer.json': `${stringify(withoutPlans(parse(response.body.toString())), null, 2)}\n` }
+  const answer = { 'answer.json': compactJson(withoutPlans(parse(response.body.toString())), digitsKept) }
   if (statements === null) return answer
   return { ...answer, 'plan.json': planText(engine, document), 'statements.sql': statementsText(statements) }
 }
+
+const digitsKept = (value: unknown): string | undefined =>
+  isLosslessNumber(value)
+    ? value.toString()
+    : typeof value !== 'object' || value === null
+      ? JSON.stringify(value)
+      : undefined
 
 /** Plans are Postgres' own, and of its version. */
 const withoutPlans = (value: unknown): unknown => {
