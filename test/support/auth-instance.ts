@@ -94,16 +94,19 @@ function stagedDatabase(database: StatementsDatabase, { actors, stage }: Turns):
       return next
     }
   }
+  const transaction: StatementsDatabase['transaction'] = async (work) => {
+    await turn('begin')
+    return database.transaction(async (run) => {
+      const value = await work(inTurn(run))
+      await turn('commit')
+      return value
+    })
+  }
+  // Others may come between the statements of one exchange, too.
   return {
     ...database,
     run: (statement, values) => inTurn(database.run)(statement, values),
-    transaction: async (work) => {
-      await turn('begin')
-      return database.transaction(async (run) => {
-        const value = await work(inTurn(run))
-        await turn('commit')
-        return value
-      })
-    },
+    transaction,
+    together: transaction,
   }
 }

@@ -2,7 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Call } from '../call/call.ts'
 import { userJson } from '../rules/user-json.ts'
-import { audit } from '../store/audit-log.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import { addressHashOf } from './password-guesses.ts'
@@ -23,27 +22,55 @@ export function newRefreshToken(): string {
   return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
-/** Begins a session of a user, inside a transaction. The user must not be closed out: banned, unconfirmed. */
-export async function startSession(
+/** What came of beginning a session. */
+export interface Begun {
+  /** As the user is now; null: there is none any more. */
+  readonly user: UserRow | null
+  /** Null: the user was closed out meanwhile, or has another password. */
+  readonly started: StartedSession | null
+}
+
+/**
+ * Begins a session of a user: one exchange, whose statements start at once. `provedHash` is what a password was compared
+ * with; null: the caller holds the row of a user who is not closed out (banned, unconfirmed).
+ */
+export async function beginSession(
   run: RunStatement,
   tools: AuthTools,
   { client }: Call,
   user: UserRef,
+  { way, provedHash = null, isRecovery = false }: Beginning,
+): Promise<Begun> {
+  const [id, refreshToken] = [randomUUID(), newRefreshToken()]
+  const { userAgent, address } = client
+  const guessedAt = { addressHash: addressHashOf(tools, user), device: tools.deviceOf(client) }
+  const by = { ...methodOf(way), userAgent, address, isRecovery, provedHash, ...guessedAt }
+  const [, found] = await Promise.all([
+    insertSession(run, { id, userId: user.id, refreshToken, ...by }),
+    findUserWithSignedSession(run, user.id, id),
+  ])
+  if (found === null || found.session === null) return { user: found, started: null }
+  return { user: found, started: { user: found, session: found.session, refreshToken } }
+}
+
+/** The same in a transaction that holds the user's row, or has made it. */
+export async function startSession(
+  run: RunStatement,
+  tools: AuthTools,
+  call: Call,
+  user: UserRef,
   way: SignInWay,
   isRecovery = false,
 ): Promise<StartedSession> {
-  const [id, refreshToken] = [randomUUID(), newRefreshToken()]
-  const { userAgent, address } = client
-  const { method, provider } = methodOf(way)
-  const guessedAt = { addressHash: addressHashOf(tools, user), device: tools.deviceOf(client) }
-  const session = { id, userId: user.id, method, refreshToken, userAgent, address, isRecovery, ...guessedAt }
-  const [, , found] = await Promise.all([
-    insertSession(run, session),
-    audit(run, { action: 'login', actor: user, address, traits: { provider } }),
-    findUserWithSignedSession(run, user.id, id),
-  ])
-  if (found === null || found.session === null) throw new Error('A session that was just begun is not there.')
-  return { user: found, session: found.session, refreshToken }
+  const { started } = await beginSession(run, tools, call, user, { way, isRecovery })
+  if (started === null) throw new Error('A session that was just begun is not there.')
+  return started
+}
+
+interface Beginning {
+  readonly way: SignInWay
+  readonly provedHash?: string | null
+  readonly isRecovery?: boolean
 }
 
 /** How somebody signed in: by a method of ours, or by an account at a provider. */

@@ -17,14 +17,17 @@ export async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools
   const data = call.body.data ?? {}
   checkNewMetadata(data, {})
   await tools.throttle.takeGuest(call.client.source, call.settings)
-  const started = await savingUser(() => tools.database.transaction((run) => createGuest(run, tools, call, data)))
+  const started = await savingUser(() => tools.database.together((run) => createGuest(run, tools, call, data)))
   return json({ ...(await sessionJson(tools, call, started)) })
 }
 
 async function createGuest(run: RunStatement, tools: AuthTools, call: Call, data: object): Promise<StartedSession> {
   const user = { id: randomUUID(), email: null }
   const guest = { ...user, passwordHash: null, appMetadata: {}, userMetadata: { ...data }, isAnonymous: true }
-  await insertUser(run, guest, call.settings)
-  await audit(run, { action: 'user_signedup', actor: user, address: call.client.address })
-  return startSession(run, tools, call, user, 'anonymous')
+  const [, , started] = await Promise.all([
+    insertUser(run, guest, call.settings),
+    audit(run, { action: 'user_signedup', actor: user, address: call.client.address }),
+    startSession(run, tools, call, user, 'anonymous'),
+  ])
+  return started
 }

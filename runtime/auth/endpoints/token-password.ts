@@ -4,7 +4,7 @@ import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { normalEmail } from '../rules/email.ts'
 import { judgeStrength } from '../rules/password.ts'
-import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
+import { beginSession, sessionJson } from '../accounts/sign-in.ts'
 import { ensureEmailIdentity } from '../store/identities.ts'
 import { findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -35,39 +35,44 @@ export async function passwordGrant(call: Call<typeof io.token>, tools: AuthTool
   throw refuse('invalid_credentials')
 }
 
-/** Only a caller with the right password learns that the account is closed. */
+/**
+ * Only a caller with the right password learns that the account is closed. The password was compared before the user's
+ * row was locked: it has to be the same still.
+ */
 async function enter(call: Call, tools: AuthTools, user: UserRow, password: string): Promise<Outcome> {
-  if (user.banned) throw refuse('user_banned', { status: 400 })
+  refuseClosed(user)
   if (user.email_confirmed_at === null) throw refuse('email_not_confirmed')
-  const rehashed = await outdatedHash(tools, user, password)
-  const started = await tools.database.transaction((run) => signIn(run, tools, call, user, rehashed))
-  return json({ ...withWeakness(await sessionJson(tools, call, started), password, call) })
+  const provedHash = isWhole(tools, user) ? (user.encrypted_password ?? '') : await complete(tools, user, password)
+  const begun = await tools.database.together((run) =>
+    beginSession(run, tools, call, user, { way: 'password', provedHash }),
+  )
+  if (begun.started !== null) {
+    return json({ ...withWeakness(await sessionJson(tools, call, begun.started), password, call) })
+  }
+  if (begun.user?.encrypted_password === provedHash) refuseClosed(begun.user)
+  throw refuse('invalid_credentials')
 }
 
-interface Rehashed {
-  readonly old: string
-  readonly hash: string
+function refuseClosed({ banned }: UserRow): void {
+  if (banned) throw refuse('user_banned', { status: 400 })
 }
 
-async function outdatedHash({ passwords }: AuthTools, user: UserRow, password: string): Promise<Rehashed | null> {
+/** Whether the account is as we would have made it: rows that came from elsewhere often are not. */
+const isWhole = ({ passwords }: AuthTools, user: UserRow): boolean =>
+  user.identities.length > 0 && !passwords.isOutdated(user.encrypted_password ?? '')
+
+/** Makes it so, and returns the hash of the password that it has from now on. */
+async function complete({ passwords, database }: AuthTools, user: UserRow, password: string): Promise<string> {
   const old = user.encrypted_password ?? ''
-  return passwords.isOutdated(old) ? { old, hash: await passwords.hash(password) } : null
-}
-
-/** The password was compared before the user was locked: it has to be the same still. */
-async function signIn(
-  run: RunStatement,
-  tools: AuthTools,
-  call: Call,
-  user: UserRow,
-  rehashed: Rehashed | null,
-): Promise<StartedSession> {
-  const present = await findLockedUser(run, user.id)
-  if (present === null || present.encrypted_password !== user.encrypted_password) throw refuse('invalid_credentials')
-  if (present.banned) throw refuse('user_banned', { status: 400 })
-  if (rehashed !== null) await replaceHash(run, user.id, rehashed.old, rehashed.hash)
-  if (present.identities.length === 0) await addIdentity(run, present)
-  return startSession(run, tools, call, present, 'password')
+  const hash = passwords.isOutdated(old) ? await passwords.hash(password) : old
+  await database.transaction(async (run) => {
+    const present = await findLockedUser(run, user.id)
+    if (present === null || present.encrypted_password !== old) throw refuse('invalid_credentials')
+    refuseClosed(present)
+    if (hash !== old) await replaceHash(run, user.id, old, hash)
+    if (present.identities.length === 0) await addIdentity(run, present)
+  })
+  return hash
 }
 
 /** Users that were written by hand often have none (spec/auth.md 13, restored data). */

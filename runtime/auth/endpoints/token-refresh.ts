@@ -11,6 +11,7 @@ import { noteHandedAgain } from '../store/refresh-marks.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
+import type { UserRef } from '../protocol/types.ts'
 import type * as io from '../io/user.ts'
 
 /** POST /token?grant_type=refresh_token (spec/auth.md 7). */
@@ -122,11 +123,11 @@ async function act(
       const child = newRefreshToken()
       // Only a holder of the session's lock spends its tokens, so there is nothing that could come between.
       if (!(await tokens.spendToken(run, token, child))) throw new Error('A live token was spent under its lock.')
-      return answer(run, call, user.id, session.id, child)
+      return answer(run, call, user, session.id, child)
     }
     case 'replay':
       if (verdict.lost) await noteHandedAgain(run, session.id, verdict.token)
-      return answer(run, call, user.id, session.id, verdict.token)
+      return answer(run, call, user, session.id, verdict.token)
     case 'refuse':
       return refused(refuse('refresh_token_already_used'))
     case 'end-session':
@@ -139,13 +140,15 @@ async function act(
 async function answer(
   run: RunStatement,
   call: Call,
-  userId: string,
+  user: UserRef,
   sessionId: string,
   refreshToken: string,
 ): Promise<Ended> {
-  await tokens.touchSessionOf(run, sessionId, call.client)
-  const found = await findUserWithSignedSession(run, userId, sessionId)
+  const [, found] = await Promise.all([
+    tokens.touchSessionOf(run, sessionId, call.client),
+    findUserWithSignedSession(run, user.id, sessionId),
+    audit(run, { action: 'token_refreshed', actor: user, address: call.client.address }),
+  ])
   if (found === null || found.session === null) return refused(noSession())
-  await audit(run, { action: 'token_refreshed', actor: found, address: call.client.address })
   return { kind: 'session', started: { user: found, session: found.session, refreshToken } }
 }

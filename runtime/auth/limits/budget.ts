@@ -15,6 +15,12 @@ export interface Budget {
   readonly within: <T>(work: () => Promise<T>) => Promise<T>
 }
 
+/** The commit of some statements: `begin` says that it is no longer to be stopped, `settle` that it is over. */
+interface Commits {
+  readonly begin: () => void
+  readonly settle: () => void
+}
+
 /** A single statement commits by itself: a call that ends right behind it is answered with its result. */
 const afterStatementMs = 100
 
@@ -41,36 +47,51 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
       leave()
     }
   }
-  const transaction: StatementsDatabase['transaction'] = async (work) => {
+  /** Runs what commits. It may do so again after a conflict, and then begins with `settle`. */
+  const keeping = async <T>(work: (commits: Commits) => Promise<T>): Promise<T> => {
     check()
     let committing = false
     const settle = (): void => {
       if (committing) leave()
       committing = false
     }
+    const begin = (): void => {
+      check()
+      committing = true
+      underWay += 1
+    }
     try {
-      const value = await database.transaction(async (inner) => {
-        // After a conflict the whole work is repeated.
-        settle()
-        const made = await work(checked(inner, check))
-        check()
-        committing = true
-        underWay += 1
-        return made
-      })
+      const value = await work({ settle, begin })
       state = 'kept'
       return value
     } finally {
       settle()
     }
   }
+  const transaction: StatementsDatabase['transaction'] = (work) =>
+    keeping((commit) =>
+      database.transaction(async (inner) => {
+        commit.settle()
+        const made = await work(checked(inner, check))
+        commit.begin()
+        return made
+      }),
+    )
+  const together: StatementsDatabase['together'] = (ask) =>
+    keeping((commit) =>
+      database.together((inner) => {
+        commit.settle()
+        commit.begin()
+        return ask(inner)
+      }),
+    )
   const onTime = (): void => {
     if (state !== 'in time') return
     state = 'late'
     if (underWay === 0) giveUp()
   }
   return {
-    database: { ...database, run, transaction },
+    database: { ...database, run, transaction, together },
     check,
     within: async (work) => {
       const timer = setTimeout(onTime, ms)

@@ -61,3 +61,16 @@ export const audit = async (run: RunStatement, { action, actor, address, traits 
   }
   await run(insert, [payload, address ?? ''])
 }
+
+/**
+ * The part of a statement that notes an act of the users `u` in `source`. `address` is SQL for a text or null, `traits`
+ * more members of the payload.
+ */
+export const auditedIn = (action: AuditAction, source: string, address: string, traits = ''): string => `audited as (
+    insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
+    select '${instanceId}', gen_random_uuid(), json_build_object('actor_id', u.id,
+        'actor_username', coalesce(u.email, ''), 'actor_via_sso', false,
+        'action', '${action}', 'log_type', '${auditActions[action]}'${traits}),
+      now(), coalesce(${address}, '')
+    from ${source}
+  )`

@@ -1,6 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
+import { auditedIn } from './audit-log.ts'
 import { markIn } from './refresh-marks.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup, defineTest } from './define.ts'
@@ -40,14 +41,11 @@ const rotate = statement<JsonRow<Rotated>>(
     set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $3, ip = $4::inet
     from child where s.id = child.session_id
     returning s.id
-  ), audited as (
-    insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
-    select '${instanceId}', gen_random_uuid(), json_build_object('actor_id', u.id,
-        'actor_username', coalesce(u.email, ''), 'actor_via_sso', false,
-        'action', 'token_refreshed', 'log_type', 'token'),
-      now(), coalesce(host($4::inet), '')
-    from spent join session on session.id = spent.session_id join auth.users u on u.id = session.user_id
-  )
+  ), ${auditedIn(
+    'token_refreshed',
+    'spent join session on session.id = spent.session_id join auth.users u on u.id = session.user_id',
+    'host($4::inet)',
+  )}
   ${asJson(`select ${userColumns},
     (select to_json(t) from (select ${signedColumns} from auth.sessions s where s.id = refreshed.id) t) as session
   from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`)}`,

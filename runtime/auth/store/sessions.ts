@@ -1,4 +1,5 @@
 import type { AmrMethod, SessionRow } from '../protocol/types.ts'
+import { auditedIn } from './audit-log.ts'
 import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup, defineTest } from './define.ts'
@@ -9,6 +10,8 @@ export interface NewSession {
   readonly id: string
   readonly userId: string
   readonly method: AmrMethod
+  /** What the audit log names. */
+  readonly provider: string
   readonly refreshToken: string
   readonly userAgent: string | null
   readonly address: string | null
@@ -17,17 +20,28 @@ export interface NewSession {
   /** What guesses of the user's address are counted by; null: there is none. */
   readonly addressHash: Buffer | null
   readonly device: Buffer
+  /**
+   * The hash that a password was compared with: the session begins only if the user has it still, and is not banned. Null:
+   * who begins it holds the user's row.
+   */
+  readonly provedHash: string | null
 }
 
 /**
- * Begins a session at aal1 with its first refresh token; it is the user's last sign-in. Guesses of the password begin at
- * zero, and the device is known from now on (spec/auth.md 4.4); of a guest, who has no address, nothing is kept.
+ * Begins a session at aal1 with its first refresh token; it is the user's last sign-in, and is noted. Guesses of the
+ * password begin at zero, and the device is known from now on (spec/auth.md 4.4); of a guest, who has no address,
+ * nothing is kept. The user's row is locked by its update, which looks at the newest version (manual 13.2.1).
  */
 export const insertSession = defineAction<[session: NewSession]>(
   'auth.sessions.insert',
-  `with session as (
+  `with known as (
+    update auth.users u set last_sign_in_at = now(), updated_at = now()
+    where u.id = $2::uuid and ($10::text is null or u.encrypted_password = $10::text
+      and u.deleted_at is null and coalesce(u.banned_until <= now(), true))
+    returning u.id, u.email
+  ), session as (
     insert into auth.sessions (id, user_id, created_at, updated_at, aal, user_agent, ip)
-    values ($1, $2::uuid, now(), now(), 'aal1', $3, $4::inet) returning id
+    select $1::uuid, id, now(), now(), 'aal1', $3, $4::text::inet from known returning id
   ), method as (
     insert into auth.mfa_amr_claims (id, session_id, created_at, updated_at, authentication_method)
     select gen_random_uuid(), id, now(), now(), $5 from session
@@ -37,23 +51,25 @@ export const insertSession = defineAction<[session: NewSession]>(
   ), recovery as (
     insert into catalograph_auth.recovery_sessions (session_id) select id from session where $7::boolean
   ), counts as (
-    delete from catalograph_auth.password_guesses where address_hash = $8::bytea
+    delete from catalograph_auth.password_guesses where address_hash = $8::bytea and exists (select from session)
   ), device as (
     insert into catalograph_auth.user_devices as d (user_id, device)
     select $2::uuid, $9::bytea from session where $8::bytea is not null
     on conflict (user_id, device) do update set passed_at = now() where d.passed_at < now() - interval '1 day'
-  )
-  update auth.users set last_sign_in_at = now(), updated_at = now() where id = $2::uuid`,
-  ({ id, userId, userAgent, address, method, refreshToken, isRecovery, addressHash, device }) => [
-    id,
-    userId,
-    userAgent,
-    address,
-    method,
-    refreshToken,
-    isRecovery,
-    addressHash,
-    device,
+  ), ${auditedIn('login', 'known u', '$4::text', `, 'traits', json_build_object('provider', $11::text)`)}
+  select from session`,
+  (session) => [
+    session.id,
+    session.userId,
+    session.userAgent,
+    session.address,
+    session.method,
+    session.refreshToken,
+    session.isRecovery,
+    session.addressHash,
+    session.device,
+    session.provedHash,
+    session.provider,
   ],
 )
 

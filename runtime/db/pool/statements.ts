@@ -7,10 +7,10 @@ import { createConnectionPool } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { serverOf } from '../connect/server.ts'
-import { localArms, ownSettings, type SettingPairs } from '../connect/startup.ts'
-import { begin, commit, resetAll, rollback } from '../check/transaction.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
-import { writeRun, type SentStatement } from '../wire/wire.ts'
+import { ownSettings } from '../connect/startup.ts'
+import type { SentStatement } from '../wire/wire.ts'
+import { openingFor, takeRole } from './own-opening.ts'
+import { inTransaction, type Queued, type Send } from './transactions.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
 /**
@@ -43,6 +43,11 @@ export interface StatementsDatabase {
    * one fails, all fail.
    */
   readonly transaction: <T>(work: (run: RunStatement) => Promise<T>) => Promise<T>
+  /**
+   * Several statements that commit together, in one round trip. `ask` starts all of them before it returns; their rows
+   * come once everything is committed. It may be called again, as the work of a transaction may.
+   */
+  readonly together: <T>(ask: (run: RunStatement) => Promise<T>) => Promise<T>
   /** Waits for what is running, then closes every connection. */
   readonly close: () => Promise<void>
 }
@@ -64,20 +69,6 @@ export interface StatementsOptions {
 /** Names a statement. The name must be its own in the whole program. */
 export function statement<R extends object>(name: string, text: string): TypedStatement<R> {
   return { name, text }
-}
-
-/** $1: the role. */
-const takeRole = (isLocal: boolean): string => `select pg_catalog.set_config('role', rolname::text, ${isLocal})
-  from pg_catalog.pg_roles where rolname = $1 and pg_catalog.pg_has_role(session_user, oid,
-    case when pg_catalog.current_setting('server_version_num')::int >= 160000 then 'SET' else 'MEMBER' end)`
-
-/** What each transaction behind a pooler begins with: what a connection of its own keeps. */
-const openingFor = (settings: SettingPairs, role: string | null): readonly SentStatement[] => {
-  const text = `select where case
-  ${localArms([['role', 'none'], ...settings])}
-  else (${takeRole(true)}) is not null end`
-  const name = `catalograph.own.${sha256Hex(text).slice(0, 16)}`
-  return [resetAll, writeRun({ name, text, values: [role] })]
 }
 
 const times: ReadonlySet<number> = new Set([pg.types.builtins.TIMESTAMPTZ, pg.types.builtins.TIMESTAMP])
@@ -163,68 +154,37 @@ async function runAlone<R extends object>(
   return rows as readonly R[]
 }
 
-/** A statement that waits for its round trip. */
-interface Queued {
-  readonly bound: BoundStatement
-  readonly resolve: (rows: readonly object[]) => void
-  readonly reject: (error: unknown) => void
-}
-
-interface Pipeline {
-  readonly run: RunStatement
-  /** Waits for what is under way; nothing is sent from now on. Whether anything ever was. */
-  readonly end: () => Promise<boolean>
-}
-
-/** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
-function createPipeline(lent: BorrowedConnection): Pipeline {
-  let queue: Queued[] = []
-  let [begun, ended] = [false, false]
-  let last: Promise<void> = Promise.resolve()
-  const flush = async (): Promise<void> => {
-    const sent = queue
-    queue = []
-    const before = begun ? [] : [begin, ...lent.opening]
+/** Sends what is queued in one round trip. It does not reject: those who queued it learn what came of it. */
+const senderOf =
+  (lent: BorrowedConnection): Send =>
+  async (queue, before) => {
     try {
-      if (ended) throw new Error('The transaction has ended.')
-      begun = true
       const rows = await runTogether(
         lent,
-        sent.map(({ bound }) => bound),
+        queue.map(({ statement: asked, values }) => bind(asked, values)),
         before,
       )
-      sent.forEach(({ resolve }, index) => resolve(rows[index] ?? []))
+      queue.forEach(({ resolve }, index) => resolve(rows[index] ?? []))
     } catch (error) {
-      for (const { reject } of sent) reject(error)
+      for (const { reject } of queue) reject(error)
     }
   }
-  const run = (statement: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
-    new Promise((resolve, reject) => {
-      // One connection runs one exchange at a time: statements that come meanwhile go with the next.
-      if (queue.length === 0) last = last.then(flush)
-      queue.push({ bound: bind(statement, values), resolve, reject })
-    })
-  const end = async (): Promise<boolean> => {
-    ended = true
-    await last
-    return begun
-  }
-  return { run: run as RunStatement, end }
-}
 
-async function inTransaction<T>(lent: BorrowedConnection, work: (run: RunStatement) => Promise<T>): Promise<T> {
-  const { run, end } = createPipeline(lent)
-  try {
-    const value = await work(run)
-    if (!(await end())) return value
-    // Postgres would answer the commit with a rollback, and no error.
-    if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
-    await runTogether(lent, [], [commit])
-    return value
-  } catch (error) {
-    if ((await end()) && !lent.spoilt) await runTogether(lent, [], [rollback]).catch(() => (lent.spoilt = true))
-    throw error
-  }
+/** One exchange is a transaction of its own (manual 54.2.4), so there is neither a begin nor a commit. */
+async function inOneExchange<T>(lent: BorrowedConnection, ask: (run: RunStatement) => Promise<T>): Promise<T> {
+  const queue: Queued[] = []
+  let sent = false
+  const run = (asked: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+    new Promise((resolve, reject) => {
+      if (sent) throw new Error('The statements were sent already.')
+      queue.push({ statement: asked, values, resolve, reject })
+    })
+  const answer = ask(run as RunStatement)
+  sent = true
+  await senderOf(lent)(queue, lent.opening)
+  const value = await answer
+  if (lent.failed) throw new Error('A failure of statements that commit together was swallowed; nothing was kept.')
+  return value
 }
 
 const attempts = 3
@@ -274,7 +234,13 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
   }
   return {
     run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
-    transaction: (work) => again(() => withLent((lent) => inTransaction(lent, work))),
+    transaction: (work) =>
+      again(() =>
+        withLent((lent) =>
+          inTransaction({ lent, send: senderOf(lent), control: (one) => runTogether(lent, [], [one]) }, work),
+        ),
+      ),
+    together: (ask) => again(() => withLent((lent) => inOneExchange(lent, ask))),
     close: connections.close,
   }
 }

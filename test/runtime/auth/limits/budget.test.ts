@@ -71,6 +71,25 @@ it('what is being committed when the time is up is answered as what came of it',
   expect(await isKept(4)).toBe(true)
 })
 
+it('so are statements that commit together, after which nothing is cut off', async () => {
+  const budget = createBudget(database, 150)
+  const call = budget.within(async () => {
+    await budget.database.together((run) => Promise.all([run(slow, [8]), run(keep, [8])]))
+    await wait(200)
+    return (await budget.database.run(sleepy, [0])).length
+  })
+  expect(await call).toBe(1)
+  expect(await isKept(8)).toBe(true)
+  const late = createBudget(database, 50)
+  const tooLate = late.within(async () => {
+    await wait(150)
+    await late.database.together((run) => run(keep, [9]))
+  })
+  await expect(tooLate).rejects.toMatchObject(timeout)
+  await wait(100)
+  expect(await isKept(9)).toBe(false)
+})
+
 it('so is a single statement, which commits by itself; what would follow it is refused', async () => {
   const done = createBudget(database, 100)
   expect(await done.within(() => done.database.run(keepSlowly, [5]))).toEqual([])

@@ -138,3 +138,37 @@ test('when one of several at once fails all do, and nothing follows the end of a
   expect(await late).toMatchObject({ message: 'The transaction has ended.' })
   expect(await database.run(count)).toEqual([{ count: 2 }])
 })
+
+test('statements that commit together are one round trip, and kept all or not at all', async () => {
+  const at = new URL(db.ownerUrl)
+  const proxy = await startProxy(Number(at.port))
+  at.port = String(proxy.port)
+  const proxied = open(1, at.href)
+  const both = (first: number, second: number) =>
+    proxied.together((run) => Promise.all([run(insert, [first]), run(insert, [second]), run(count)]))
+  try {
+    await both(40, 41)
+    proxy.clear()
+    expect(await both(42, 43)).toEqual([[{ id: 42 }], [{ id: 43 }], [{ count: 6 }]])
+    expect(proxy.chunks().map(messageTypes)).toEqual(['BEBEBES'])
+    await expect(both(44, 40)).rejects.toMatchObject({ sqlstate: '23505' })
+    const swallowed = proxied.together((run) => Promise.allSettled([run(insert, [45]), run(insert, [40])]))
+    await expect(swallowed).rejects.toThrow('nothing was kept')
+    const late = proxied.together(async (run) => {
+      await run(insert, [46])
+      await run(insert, [47])
+    })
+    await expect(late).rejects.toThrow('sent already')
+    expect(await proxied.together(async () => 'nothing asked')).toBe('nothing asked')
+    expect(await proxied.run(statement('test.ids', 'select id from notes where id >= 40 order by id'))).toEqual([
+      { id: 40 },
+      { id: 41 },
+      { id: 42 },
+      { id: 43 },
+      { id: 46 },
+    ])
+  } finally {
+    await proxied.close()
+    await proxy.close()
+  }
+})

@@ -1,0 +1,78 @@
+import { begin, commit, rollback } from '../check/transaction.ts'
+import type { SentStatement } from '../wire/wire.ts'
+import type { RunStatement, TypedStatement } from './statements.ts'
+
+/** Transactions of our own statements whose work decides as it goes; see statements.ts. */
+
+/** A statement that waits for its round trip. */
+export interface Queued {
+  readonly statement: TypedStatement<object>
+  readonly values: readonly unknown[] | undefined
+  readonly resolve: (rows: readonly object[]) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Sends what is queued in one round trip, after others of which no rows are wanted. Never rejects. */
+export type Send = (queue: readonly Queued[], before: readonly SentStatement[]) => Promise<void>
+
+/** The connection that a transaction has. */
+interface Line {
+  readonly lent: {
+    /** What goes before the statements of a transaction, in its first round trip. */
+    readonly opening: readonly SentStatement[]
+    readonly failed: boolean
+    spoilt: boolean
+  }
+  readonly send: Send
+  /** Begins or ends something; rejects with what the database says. */
+  readonly control: (statement: SentStatement) => Promise<unknown>
+}
+
+interface Pipeline {
+  readonly run: RunStatement
+  /** Waits for what is under way; nothing is sent from now on. Whether anything ever was. */
+  readonly end: () => Promise<boolean>
+}
+
+/** Sends what is asked for in one go together, the begin of the transaction with the first of it. */
+function createPipeline({ lent, send }: Line): Pipeline {
+  let queue: Queued[] = []
+  let [begun, ended] = [false, false]
+  let last: Promise<void> = Promise.resolve()
+  const flush = async (): Promise<void> => {
+    const sent = queue
+    queue = []
+    if (ended) return sent.forEach(({ reject }) => reject(new Error('The transaction has ended.')))
+    const before = begun ? [] : [begin, ...lent.opening]
+    begun = true
+    await send(sent, before)
+  }
+  const run = (statement: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+    new Promise((resolve, reject) => {
+      // One connection runs one exchange at a time: statements that come meanwhile go with the next.
+      if (queue.length === 0) last = last.then(flush)
+      queue.push({ statement, values, resolve, reject })
+    })
+  const end = async (): Promise<boolean> => {
+    ended = true
+    await last
+    return begun
+  }
+  return { run: run as RunStatement, end }
+}
+
+export async function inTransaction<T>(line: Line, work: (run: RunStatement) => Promise<T>): Promise<T> {
+  const { lent, control } = line
+  const { run, end } = createPipeline(line)
+  try {
+    const value = await work(run)
+    if (!(await end())) return value
+    // Postgres would answer the commit with a rollback, and no error.
+    if (lent.failed) throw new Error('A failure inside a transaction was swallowed; nothing was kept.')
+    await control(commit)
+    return value
+  } catch (error) {
+    if ((await end()) && !lent.spoilt) await control(rollback).catch(() => (lent.spoilt = true))
+    throw error
+  }
+}
