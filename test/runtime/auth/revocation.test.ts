@@ -86,19 +86,64 @@ describe('the code of a PKCE flow whose link was opened', () => {
   })
 })
 
+/** How many wait for what this connection holds. */
+const waiting = async (): Promise<number> => {
+  // What runs elsewhere is looked up once a transaction, unless it is forgotten.
+  await server.db.query('select pg_stat_clear_snapshot()')
+  const { rows } = await server.db.query(`select from pg_stat_activity
+    where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))`)
+  return rows.length
+}
+
+describe('a sign-in whose password was right when it was compared', () => {
+  /** Signs in while `change` of the user is under way. */
+  const during = async (change: string) => {
+    const person = await confirmed()
+    const { db } = server
+    await db.query('begin')
+    await db.query('select from auth.users where id = $1 for update', [person.id])
+    const signingIn = signIn(person.email)
+    await expect.poll(waiting, { timeout: 8_000 }).toBe(1)
+    await db.query(change, [person.id])
+    await db.query('commit')
+    return { ...person, ...(await signingIn) }
+  }
+  const kept = async (id: string) => {
+    const { rows } = await server.db.query(
+      `select (select count(*)::int from auth.sessions where user_id = $1) as sessions, (select count(*)::int
+        from auth.audit_log_entries where payload->>'actor_id' = $1::text and payload->>'action' = 'login') as logins,
+        (select coalesce(sum(failures), 0)::int from catalograph_auth.password_guesses) as guesses`,
+      [id],
+    )
+    return rows[0]
+  }
+
+  test.each([
+    ['another password', `update auth.users set encrypted_password = 'another' where id = $1`, 'invalid_credentials'],
+    ['no password', 'update auth.users set encrypted_password = null where id = $1', 'invalid_credentials'],
+    ['a ban', `update auth.users set banned_until = now() + interval '1 hour' where id = $1`, 'user_banned'],
+    ['a soft deletion', 'update auth.users set deleted_at = now() where id = $1', 'invalid_credentials'],
+    ['a deletion', 'delete from auth.users where id = $1', 'invalid_credentials'],
+  ])('opens nothing after %s, and costs no guess', async (_, change, code) => {
+    await server.db.query('delete from catalograph_auth.password_guesses')
+    const { id, status, body } = await during(change)
+    expect([status, body.error_code]).toEqual([400, code])
+    const ended = change.startsWith('delete')
+    expect(await kept(id)).toEqual({ sessions: ended ? 0 : 1, logins: 1, guesses: 0 })
+  })
+
+  test('shows what changed meanwhile', async () => {
+    const { body } = await during(`update auth.users set raw_user_meta_data = '{"name": "New"}' where id = $1`)
+    expect(body.user.user_metadata).toEqual({ name: 'New' })
+  })
+})
+
 test('a session that was ended while it changed a password changes nothing', async () => {
   const { email, token } = await confirmed()
   const { db } = server
   await db.query('begin')
   await db.query('select from auth.users where email = $1 for update', [email])
   const changing = server.call('PUT', '/user', { token, body: { password: 'of a thief' } })
-  const waiting = async (): Promise<number> => {
-    // What runs elsewhere is looked up once a transaction, unless it is forgotten.
-    await db.query('select pg_stat_clear_snapshot()')
-    const { rows } = await db.query(`select from pg_stat_activity
-      where datname = current_database() and pg_backend_pid() = any (pg_blocking_pids(pid))`)
-    return rows.length
-  }
   await expect.poll(waiting, { timeout: 8_000 }).toBe(1)
   await db.query('delete from auth.sessions where user_id = (select id from auth.users where email = $1)', [email])
   await db.query('commit')
