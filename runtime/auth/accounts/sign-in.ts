@@ -23,7 +23,7 @@ export function newRefreshToken(): string {
 }
 
 /** What came of beginning a session. */
-export interface Begun {
+export interface BegunSession {
   /** As the user is now; null: there is none any more. */
   readonly user: UserRow | null
   /** Null: the user was closed out meanwhile, or has another password. */
@@ -40,7 +40,7 @@ export async function beginSession(
   { client }: Call,
   user: UserRef,
   { way, provedHash = null, isRecovery = false }: Beginning,
-): Promise<Begun> {
+): Promise<BegunSession> {
   const [id, refreshToken] = [randomUUID(), newRefreshToken()]
   const { userAgent, address } = client
   const guessedAt = { addressHash: addressHashOf(tools, user), device: tools.deviceOf(client) }

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { BoundStatement, ResultRow } from '../../contract/execution.ts'
+import type { BoundStatement, PreparedText, ResultRow } from '../../contract/execution.ts'
 import { classify, isNameLost, spoilsConnection } from '../failures/classify.ts'
 import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
@@ -10,7 +10,7 @@ import { serverOf } from '../connect/server.ts'
 import { ownSettings } from '../connect/startup.ts'
 import type { SentStatement } from '../wire/wire.ts'
 import { openingFor, takeRole } from './own-opening.ts'
-import { inTransaction, type Queued, type Send } from './transactions.ts'
+import { inTransaction, type Queued, type SendQueued } from './transactions.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
 
 /**
@@ -139,7 +139,7 @@ function decodeRows({ decodes }: BorrowedConnection, name: string, rows: readonl
   return decode === undefined ? [] : rows.map(decode)
 }
 
-const bind = ({ name, text }: TypedStatement<object>, values: readonly unknown[] = []): BoundStatement => ({
+const bind = ({ name, text }: PreparedText, values: readonly unknown[] = []): BoundStatement => ({
   name,
   text,
   values: values.map(textOf),
@@ -156,7 +156,7 @@ async function runAlone<R extends object>(
 
 /** Sends what is queued in one round trip. It does not reject: those who queued it learn what came of it. */
 const senderOf =
-  (lent: BorrowedConnection): Send =>
+  (lent: BorrowedConnection): SendQueued =>
   async (queue, before) => {
     try {
       const rows = await runTogether(
@@ -236,9 +236,10 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
     run: (statement, values) => again(() => withLent((lent) => runAlone(lent, statement, values))),
     transaction: (work) =>
       again(() =>
-        withLent((lent) =>
-          inTransaction({ lent, send: senderOf(lent), control: (one) => runTogether(lent, [], [one]) }, work),
-        ),
+        withLent((lent) => {
+          const line = { lent, send: senderOf(lent), control: (one: SentStatement) => runTogether(lent, [], [one]) }
+          return inTransaction(line, (run) => work(run as RunStatement))
+        }),
       ),
     together: (ask) => again(() => withLent((lent) => inOneExchange(lent, ask))),
     close: connections.close,

@@ -1,19 +1,19 @@
+import type { PreparedText } from '../../contract/execution.ts'
 import { begin, commit, rollback } from '../check/transaction.ts'
 import type { SentStatement } from '../wire/wire.ts'
-import type { RunStatement, TypedStatement } from './statements.ts'
 
 /** Transactions of our own statements whose work decides as it goes; see statements.ts. */
 
 /** A statement that waits for its round trip. */
 export interface Queued {
-  readonly statement: TypedStatement<object>
+  readonly statement: PreparedText
   readonly values: readonly unknown[] | undefined
   readonly resolve: (rows: readonly object[]) => void
   readonly reject: (error: unknown) => void
 }
 
 /** Sends what is queued in one round trip, after others of which no rows are wanted. Never rejects. */
-export type Send = (queue: readonly Queued[], before: readonly SentStatement[]) => Promise<void>
+export type SendQueued = (queue: readonly Queued[], before: readonly SentStatement[]) => Promise<void>
 
 /** The connection that a transaction has. */
 interface Line {
@@ -23,13 +23,15 @@ interface Line {
     readonly failed: boolean
     spoilt: boolean
   }
-  readonly send: Send
+  readonly send: SendQueued
   /** Begins or ends something; rejects with what the database says. */
   readonly control: (statement: SentStatement) => Promise<unknown>
 }
 
+type RunAny = (statement: PreparedText, values?: readonly unknown[]) => Promise<readonly object[]>
+
 interface Pipeline {
-  readonly run: RunStatement
+  readonly run: RunAny
   /** Waits for what is under way; nothing is sent from now on. Whether anything ever was. */
   readonly end: () => Promise<boolean>
 }
@@ -47,7 +49,7 @@ function createPipeline({ lent, send }: Line): Pipeline {
     begun = true
     await send(sent, before)
   }
-  const run = (statement: TypedStatement<object>, values?: readonly unknown[]): Promise<readonly object[]> =>
+  const run: RunAny = (statement, values) =>
     new Promise((resolve, reject) => {
       // One connection runs one exchange at a time: statements that come meanwhile go with the next.
       if (queue.length === 0) last = last.then(flush)
@@ -58,10 +60,10 @@ function createPipeline({ lent, send }: Line): Pipeline {
     await last
     return begun
   }
-  return { run: run as RunStatement, end }
+  return { run, end }
 }
 
-export async function inTransaction<T>(line: Line, work: (run: RunStatement) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(line: Line, work: (run: RunAny) => Promise<T>): Promise<T> {
   const { lent, control } = line
   const { run, end } = createPipeline(line)
   try {
