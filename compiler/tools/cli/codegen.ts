@@ -1,11 +1,10 @@
 import { clientPackage, isClientInstalled } from './codegen/client-installed.ts'
 import { stat } from 'node:fs/promises'
-import { clientFiles, type Files } from '../codegen/client.ts'
-import { documentFiles } from '../codegen/documents.ts'
-import { applyChanges, differencesOf, findChanges, withGeneratedHeader } from '../codegen/folder.ts'
+import type { Files } from '../codegen/client.ts'
+import { applyChanges, findChanges, withGeneratedHeader } from '../codegen/folder.ts'
 import { parseReadings, possibleReadings, type Readings } from '../codegen/scalars.ts'
 import { findFiles } from '../diff/find-files.ts'
-import { printDifferences } from '../../emit/diff.ts'
+import { fileDifference, printDifferences } from '../../emit/diff.ts'
 import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './codegen/place.ts'
 import type { SchemaSource } from './codegen/source.ts'
 import { watch } from './codegen/watch.ts'
@@ -96,18 +95,17 @@ async function makeFiles({ source, role, readings, documents, hashes }: Task, te
   const { note } = terminal
   note(`Reading the schema of ${role} from ${source.name}`)
   const schema = await loadSchema(source, role)
-  note('Making the client')
-  const client = clientFiles(schema, readings)
-  if (documents === null) return withGeneratedHeader(client, role)
-  note('Making the documents')
-  const typed = await documentFiles(schema, { pattern: documents, folder: process.cwd(), hashes })
-  return withGeneratedHeader({ ...client, ...typed }, role)
+  note(documents === null ? 'Making the client' : 'Making the client and the documents')
+  // Loaded here: the printer takes half a second, and the help lists this command too.
+  const { generateFiles } = await import('../codegen/generate.ts')
+  const files = await generateFiles(schema, { readings, pattern: documents, folder: process.cwd(), hashes })
+  return withGeneratedHeader(files, role)
 }
 
 async function checkFolder({ out }: Task, files: Files, terminal: Terminal): Promise<number> {
   const changes = await findChanges(out, files)
   if (changes.files.length === 0) return exitCodes.done
-  terminal.print(printDifferences(differencesOf(changes)).trimEnd())
+  terminal.print(printDifferences(changes.files.map(fileDifference)).trimEnd())
   terminal.note(`catalograph: ${out} is out of date; run catalograph codegen without --check`)
   return exitCodes.failed
 }

@@ -1,4 +1,5 @@
 import type { GraphQLSchema } from 'graphql'
+import { createPrinter, type PrintedStatements } from '../../emit/printer.ts'
 import { clientDeclarations, functionsDeclarations, moduleDeclarations, rowsDeclarations } from './declarations.ts'
 import { layOut, rowsFile } from './layout.ts'
 import { clientScript, functionsScript, moduleScript } from './modules.ts'
@@ -12,18 +13,18 @@ export type Files = Readonly<Record<string, string>>
  * and all tables together. The same schema gives the same bytes.
  */
 export function clientFiles(schema: GraphQLSchema, readings: Readings): Files {
-  const layout = layOut(schema)
-  const files: Record<string, string> = {
-    'db.d.ts': clientDeclarations(layout),
-    'db.js': clientScript(layout),
-    'functions.d.ts': functionsDeclarations(layout, readings),
-    'functions.js': functionsScript(layout, readings),
-    [`${rowsFile.path}.d.ts`]: rowsDeclarations(layout, readings),
-  }
-  for (const module of layout.modules) {
-    files[`${module.path}.d.ts`] = moduleDeclarations(layout, readings, module)
-    const script = moduleScript(layout, readings, module)
-    if (script !== null) files[`${module.path}.js`] = script
-  }
-  return files
+  const layout = layOut(schema, readings)
+  const print = createPrinter()
+  const made: readonly (readonly [path: string, statements: PrintedStatements | null])[] = [
+    ['db.d.ts', clientDeclarations(layout)],
+    ['db.js', clientScript(layout)],
+    ['functions.d.ts', functionsDeclarations(layout)],
+    ['functions.js', functionsScript(layout)],
+    [`${rowsFile.path}.d.ts`, rowsDeclarations(layout)],
+    ...layout.modules.map((module) => [`${module.path}.d.ts`, moduleDeclarations(layout, module)] as const),
+    ...layout.modules.map((module) => [`${module.path}.js`, moduleScript(layout, module)] as const),
+  ]
+  return Object.fromEntries(
+    made.flatMap(([path, statements]) => (statements === null ? [] : [[path, print(path, statements)]])),
+  )
 }

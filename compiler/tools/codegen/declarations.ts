@@ -1,6 +1,8 @@
-import { getNamedType, isEnumType, isInputObjectType, type GraphQLInputObjectType } from 'graphql'
-import { jsString } from '../../emit/js-text.ts'
-import { createImports, type Imports } from './imports.ts'
+import { getNamedType, isEnumType, isInputObjectType } from 'graphql'
+import { StructureKind, type FunctionDeclarationStructure, type InterfaceDeclarationStructure } from 'ts-morph'
+import { commentText, jsString } from '../../emit/js-text.ts'
+import type { PrintedStatements } from '../../emit/printer.ts'
+import { withImports, type MentionFrom } from './imports.ts'
 import {
   declaringFile,
   madeOf,
@@ -10,167 +12,177 @@ import {
   type Module,
   type ClientFile,
 } from './layout.ts'
-import {
-  askedTables,
-  functionsOf,
-  isAskable,
-  isLive,
-  liveFunctionsOf,
-  methodsOf,
-  type ClientMethod,
-} from './methods.ts'
-import type { Readings } from './scalars.ts'
+import { askedTables, functionsOf, isAskable, liveFunctionsOf, methodsOf, type ClientMethod } from './methods.ts'
 import { pageArguments } from './page.ts'
-import { comment, createTypeText, type TypeText } from './type-text.ts'
+import { createTypeText, objectType, type Member, type TypeText } from './type-text.ts'
 
-/** Texts of `.d.ts` files: what a schema holds, for the TypeScript compiler and for the editor. */
+/** Statements of `.d.ts` files: what a schema holds, for the TypeScript compiler and for the editor. */
 
 /** What the declarations of one file are made with. */
 interface Printing {
   readonly layout: Layout
-  readonly imports: Imports
+  readonly mentionFrom: MentionFrom
   readonly mention: (type: string) => string
   readonly text: TypeText
 }
 
-export function moduleDeclarations(layout: Layout, readings: Readings, module: Module): string {
-  const printing = createPrinting(layout, readings, module.path)
-  return fileText(printing, [...declareMethods(printing, module), ...declareTypes(printing, module, module)])
-}
+const declarations = (
+  layout: Layout,
+  path: string,
+  print: (printing: Printing) => PrintedStatements,
+): PrintedStatements =>
+  withImports(path, { namespaceImport: 'sdk', isTypeOnly: true }, (mentionFrom) => {
+    const mention = (type: string): string => {
+      const module = layout.moduleOf(type)
+      return mentionFrom(module && declaringFile(module, type), layout.identifier(type))
+    }
+    const mentionPage = ({ table }: Module): string => (table === null ? 'sdk.Page' : mentionFrom(rowsFile, table.page))
+    return print({ layout, mentionFrom, mention, text: createTypeText(layout, mention, mentionPage) })
+  })
+
+export const moduleDeclarations = (layout: Layout, module: Module): PrintedStatements =>
+  declarations(layout, module.path, (printing) => [
+    ...declareMethods(printing, module),
+    ...declareTypes(printing, module, module),
+  ])
 
 /** What can be selected of every table, and how its collections are asked for. */
-export function rowsDeclarations(layout: Layout, readings: Readings): string {
-  const printing = createPrinting(layout, readings, rowsFile.path)
-  return fileText(
-    printing,
+export const rowsDeclarations = (layout: Layout): PrintedStatements =>
+  declarations(layout, rowsFile.path, (printing) =>
     layout.modules.flatMap((module) => [...declarePage(printing, module), ...declareTypes(printing, module, rowsFile)]),
   )
-}
 
 /** The types of a module that stand in this file. */
-const declareTypes = (printing: Printing, module: Module, file: ClientFile): readonly string[] =>
+const declareTypes = (printing: Printing, module: Module, file: ClientFile): PrintedStatements =>
   module.types.filter(({ name }) => declaringFile(module, name) === file).flatMap((type) => declare(printing, type))
 
-export function functionsDeclarations(layout: Layout, readings: Readings): string {
-  const printing = createPrinting(layout, readings, 'functions')
-  const declareAll = (methods: readonly ClientMethod[]): readonly string[] =>
-    methods.map((method) => declareMethod(printing, method))
-  const live = liveFunctionsOf(layout)
-  return fileText(printing, [
-    declareInterface('Functions', declareAll(functionsOf(layout))),
-    '/** The functions of the database, called as the signed-in user of the client. */\n' +
-      'export declare function createFunctions(client: sdk.Asker): Functions',
-    ...(live.length === 0
-      ? []
-      : [
-          declareInterface('LiveFunctions', declareAll(live)),
-          '/** Functions whose results can be watched. */\n' +
-            'export declare function createLiveFunctions(client: sdk.Watcher): LiveFunctions',
-        ]),
-  ])
-}
+export const functionsDeclarations = (layout: Layout): PrintedStatements =>
+  declarations(layout, 'functions', (printing) => {
+    const declareAll = (
+      name: string,
+      methods: readonly ClientMethod[],
+      client: string,
+      help: string,
+    ): PrintedStatements => {
+      const members = methods.map((method) => declareMethod(printing, method))
+      return [declareInterface(name, members), declareMaker(`create${name}`, client, name, help)]
+    }
+    const live = liveFunctionsOf(layout)
+    const help = 'The functions of the database, called as the signed-in user of the client.'
+    return [
+      ...declareAll('Functions', functionsOf(layout), 'sdk.Asker', help),
+      ...(live.length === 0 ? [] : declareAll('LiveFunctions', live, 'sdk.Watcher', 'Functions that can be watched.')),
+    ]
+  })
 
-export function clientDeclarations(layout: Layout): string {
-  const tables = askedTables(layout)
-  const imported = tables.map(({ path, table }) => `import type { ${table.methods} } from './${path}.js'`)
-  const members = tables.map(({ table }) => `readonly ${table.name}: ${table.methods}`)
-  return joined([
-    ["import type * as sdk from '@catalograph/client/sdk'", ...imported].join('\n'),
-    declareInterface('Db', members),
-    '/** Every table, read and written as the signed-in user of the client. */\n' +
-      `export declare function createDb(client: ${clientOf(layout)}): Db`,
-  ])
-}
+export const clientDeclarations = (layout: Layout): PrintedStatements =>
+  declarations(layout, 'db', ({ mentionFrom }) => {
+    const tables = askedTables(layout)
+    const members = tables.map(({ path, table }) => ({ name: table.name, type: mentionFrom({ path }, table.methods) }))
+    const help = 'Every table, read and written as the signed-in user of the client.'
+    return [declareInterface('Db', members), declareMaker('createDb', clientOf(layout), 'Db', help)]
+  })
 
 /** What the methods of tables need of a client. */
-const clientOf = (layout: Layout): string => (isLive(layout) ? 'sdk.Watcher' : 'sdk.Asker')
+const clientOf = ({ schema }: Layout): string => (schema.getSubscriptionType() == null ? 'sdk.Asker' : 'sdk.Watcher')
 
-function createPrinting(layout: Layout, readings: Readings, path: string): Printing {
-  const imports = createImports(path)
-  const mention = (type: string): string => imports.add(layout.declaredIn(type), layout.identifier(type))
-  const mentionPage = ({ table }: Module): string => (table === null ? 'sdk.Page' : imports.add(rowsFile, table.page))
-  return { layout, imports, mention, text: createTypeText({ layout, readings, mention, mentionPage }) }
-}
+const declareInterface = (name: string, members: readonly Member[], base?: string): InterfaceDeclarationStructure => ({
+  kind: StructureKind.Interface,
+  name,
+  isExported: true,
+  ...(base !== undefined && { extends: [base] }),
+  properties: members.map((member) => ({ ...member, isReadonly: true })),
+})
 
-const joined = (statements: readonly string[]): string => `${statements.join('\n\n')}\n`
+/** The function that makes what has this type of a client. */
+const declareMaker = (
+  name: string,
+  client: string,
+  returnType: string,
+  help?: string,
+): FunctionDeclarationStructure => ({
+  kind: StructureKind.Function,
+  name,
+  isExported: true,
+  hasDeclareKeyword: true,
+  parameters: [{ name: 'client', type: client }],
+  returnType,
+  ...(help !== undefined && { docs: [help] }),
+})
 
-/** The library is imported in any case, which also makes a file without imports a module. */
-const fileText = ({ imports }: Printing, statements: readonly string[]): string =>
-  joined([
-    ["import type * as sdk from '@catalograph/client/sdk'", ...imports.lines('import type')].join('\n'),
-    ...statements,
-  ])
-
-function declareInterface(name: string, members: readonly string[], base = ''): string {
-  const lines = members.map((member) => `  ${member.replaceAll('\n', '\n  ')}\n`)
-  return `export interface ${name}${base === '' ? '' : ` extends ${base}`} {${lines.length === 0 ? '' : `\n${lines.join('')}`}}`
-}
-
-function declare({ layout, text, mention }: Printing, type: DeclaredType): readonly string[] {
+function declare({ layout, text, mention }: Printing, type: DeclaredType): PrintedStatements {
   const name = layout.identifier(type.name)
   if (isEnumType(type)) {
     const values = type.getValues().map((value) => jsString(value.name))
-    return [`export type ${name} = ${values.join(' | ')}`]
+    return [{ kind: StructureKind.TypeAlias, name, isExported: true, type: values.join(' | ') }]
   }
-  if (isInputObjectType(type)) return [declareInput(text, name, type)]
+  if (isInputObjectType(type)) {
+    const inputs = Object.values(type.getFields())
+    if (!type.isOneOf) return [declareInterface(name, inputs.map(text.input))]
+    const oneOf = `sdk.OneOf<${objectType(inputs.map(text.member))}>`
+    return [{ kind: StructureKind.TypeAlias, name, isExported: true, type: oneOf }]
+  }
   const part = layout.rowOf(type.name)
   const rows = layout.rowsOf(type.name)
   if (rows?.kind === 'edge') return []
   const fields = Object.values(type.getFields()).filter(isAskable)
-  const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
-  if (rows !== undefined)
-    return [declareInterface(name, further.map(text.field), `sdk.EitherConnection<${text.either(rows.of)}>`)]
-  if (part?.kind === 'connection') {
-    const of = madeOf(layout, type, part).map(mention)
-    return [declareInterface(name, further.map(text.field), `sdk.Connection<${of.join(', ')}>`)]
-  }
-  if (part?.kind === 'figures') {
+  if (part?.kind === 'figures')
     return [
       declareInterface(
         name,
         fields.map((field) => text.figure(part.row, field)),
       ),
     ]
+  if (rows !== undefined || part?.kind === 'connection') {
+    const further = fields.filter((field) => field.name !== 'edges' && field.name !== 'pageInfo')
+    const of = part === undefined ? [] : madeOf(layout, type, part).map(mention)
+    const base =
+      rows === undefined ? `sdk.Connection<${of.join(', ')}>` : `sdk.EitherConnection<${text.either(rows.of)}>`
+    return [declareInterface(name, further.map(text.field), base)]
   }
   if (part !== undefined) return []
   if (layout.moduleOf(type.name)?.table?.row !== type) return [declareInterface(name, fields.map(text.field))]
   // What the owner said of a table and its columns.
-  const told = fields.map((field) => comment(field.description, field.deprecationReason) + text.field(field))
-  return [comment(type.description) + declareInterface(name, told)]
+  const told = fields.map((field) => ({
+    ...text.field(field),
+    docs: docsOf(field.description, field.deprecationReason),
+  }))
+  return [{ ...declareInterface(name, told), docs: docsOf(type.description) }]
 }
 
-function declareInput(text: TypeText, name: string, type: GraphQLInputObjectType): string {
-  const fields = Object.values(type.getFields())
-  if (!type.isOneOf) return declareInterface(name, fields.map(text.input))
-  const members = fields.map((field) => `  ${text.member(field)}\n`)
-  return `export type ${name} = sdk.OneOf<{\n${members.join('')}}>`
-}
-
-function declareMethods(printing: Printing, { table }: Module): readonly string[] {
+function declareMethods(printing: Printing, { table }: Module): PrintedStatements {
   const methods = table === null ? [] : methodsOf(printing.layout, table)
   if (table === null || methods.length === 0) return []
   const members = methods.map((method) => declareMethod(printing, method))
-  return [
-    declareInterface(table.methods, members),
-    `export declare function ${table.name}(client: ${clientOf(printing.layout)}): ${table.methods}`,
-  ]
+  return [declareInterface(table.methods, members), declareMaker(table.name, clientOf(printing.layout), table.methods)]
 }
 
-function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): string {
+function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): Member {
   const { name, help, operation, field, rows } = method
   const row = layout.rowOf(getNamedType(field.type).name)?.row
   const answered = text.answered(field)
   const kind = rows ? 'List' : answered.startsWith('sdk.Of<') ? 'Ask' : 'Call'
   const value = rows && row !== undefined ? mention(row.name) : answered
   const live = operation === 'subscription' ? 'Live' : ''
-  return `${comment(help, field.deprecationReason)}readonly ${name}: sdk.${live}${kind}<${value}, ${text.takes(field)}>`
+  const type = `sdk.${live}${kind}<${value}, ${text.takes(field)}>`
+  return { name, type, docs: docsOf(help, field.deprecationReason) }
 }
 
-function declarePage({ mention }: Printing, module: Module): readonly string[] {
+function declarePage({ mention }: Printing, module: Module): PrintedStatements {
   if (module.table === null) return []
   const members = pageArguments(module).map(({ name, type, list }) => {
     const mentioned = mention(type)
-    return `readonly ${name}?: sdk.Maybe<${list ? `readonly ${mentioned}[]` : mentioned}>`
+    const taken = list ? `readonly ${mentioned}[]` : mentioned
+    return { name, type: `sdk.Maybe<${taken}>`, hasQuestionToken: true }
   })
   return [declareInterface(module.table.page, members, 'sdk.Page')]
+}
+
+/** A comment of one line, and of one more where what it is about is deprecated; none where there is nothing to say. */
+function docsOf(text: string | null | undefined, deprecated?: string | null): string[] {
+  const lines = [
+    ...(text === null || text === undefined || text === '' ? [] : [commentText(text)]),
+    ...(deprecated === null || deprecated === undefined ? [] : [`@deprecated ${commentText(deprecated)}`]),
+  ]
+  return lines.length === 0 ? [] : [lines.join('\n')]
 }

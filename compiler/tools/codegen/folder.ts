@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { fileDifference, isChange, type FileChange, type FileDifference } from '../../emit/diff.ts'
+import { isChange, type FileChange } from '../../emit/diff.ts'
 import { localDisk } from '../../emit/disk.ts'
 import type { Files } from './client.ts'
 
@@ -49,9 +49,6 @@ export async function findChanges(folder: string, files: Files): Promise<Changes
   }
   return { files: changed.filter(isChange), foreign }
 }
-
-/** For people: comparing texts line by line takes longer than writing them. */
-export const differencesOf = ({ files }: Changes): readonly FileDifference[] => files.map(fileDifference)
 
 /** Writes what differs, each file whole; others keep their times, which watchers and incremental compilers go by. */
 export async function applyChanges(folder: string, { files }: Changes): Promise<void> {

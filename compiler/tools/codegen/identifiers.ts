@@ -8,13 +8,14 @@ const reserved: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Gives names that nothing else has, by a line at their end. */
-export interface Namer {
-  (wanted: string): string
-}
-
-/** `same` maps names that cannot be in one scope to one text. */
-export function createNamer(taken: Iterable<string>, same: (name: string) => string = (name) => name): Namer {
+/**
+ * Gives names that nothing else has, by a line at their end.
+ * @param same maps names that cannot be in one scope to one text
+ */
+export function createNamer(
+  taken: Iterable<string>,
+  same = (name: string): string => name,
+): (wanted: string) => string {
   const used = new Set([...taken].map(same))
   return (wanted) => {
     let name = wanted

@@ -1,26 +1,36 @@
+import { StructureKind, type ImportDeclarationStructure } from 'ts-morph'
+import type { PrintedStatements } from '../../emit/printer.ts'
 import type { ClientFile } from './layout.ts'
 
-/** Collects what a file has to import from others of its client. */
-export interface Imports {
-  /** Notes a name that another file exports, and returns it. */
-  readonly add: (from: ClientFile | undefined, name: string) => string
-  /** One statement for each module, in the order of their paths. */
-  readonly lines: (keyword: 'import' | 'import type') => readonly string[]
-}
+/** Notes for the imports of a file a name that another file of its client exports, and returns it. */
+export type MentionFrom = (from: ClientFile | undefined, name: string) => string
 
-export function createImports(path: string): Imports {
+/**
+ * The statements of a file, with the imports that they need, in the order of their paths. The client library is imported in
+ * any case, which makes a file without other imports a module.
+ * @param sdk the name of the client library
+ */
+export function withImports(
+  path: string,
+  sdk: { readonly namespaceImport: string; readonly isTypeOnly: boolean },
+  statementsOf: (mention: MentionFrom) => PrintedStatements,
+): PrintedStatements {
+  const kind = StructureKind.ImportDeclaration
   const names = new Map<string, Set<string>>()
+  const statements = statementsOf((from, name) => {
+    if (from !== undefined && from.path !== path) names.set(from.path, (names.get(from.path) ?? new Set()).add(name))
+    return name
+  })
   const prefix = path.includes('/') ? '../' : './'
-  return {
-    add: (from, name) => {
-      if (from !== undefined && from.path !== path) {
-        names.set(from.path, (names.get(from.path) ?? new Set()).add(name))
-      }
-      return name
-    },
-    lines: (keyword) => {
-      const sorted = [...names].sort(([left], [right]) => (left < right ? -1 : 1))
-      return sorted.map(([file, set]) => `${keyword} { ${[...set].sort().join(', ')} } from '${prefix}${file}.js'`)
-    },
-  }
+  const others = [...names].sort(([left], [right]) => (left < right ? -1 : 1))
+  return [
+    { kind, ...sdk, moduleSpecifier: '@catalograph/client/sdk' },
+    ...others.map(([file, set]): ImportDeclarationStructure => ({
+      kind,
+      isTypeOnly: sdk.isTypeOnly,
+      namedImports: [...set].sort(),
+      moduleSpecifier: `${prefix}${file}.js`,
+    })),
+    ...statements,
+  ]
 }

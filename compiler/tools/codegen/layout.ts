@@ -18,6 +18,7 @@ import { changeParts } from '../../../runtime/contract/related-changes.ts'
 import { groupBy } from '../../../runtime/lib/group-by.ts'
 import { changeOperatorNames } from '../../../runtime/sql/changes.ts'
 import { createNamer } from './identifiers.ts'
+import type { Readings } from './scalars.ts'
 
 /**
  * The files of a generated client: a table with all types named after it has a file of its own, an enum or a composite
@@ -28,11 +29,10 @@ import { createNamer } from './identifiers.ts'
  */
 export interface Layout {
   readonly schema: GraphQLSchema
+  readonly readings: Readings
   readonly modules: readonly Module[]
   /** The module that declares a type; undefined for scalars and for what the client library knows. */
   readonly moduleOf: (type: string) => Module | undefined
-  /** Likewise the file that declares it to TypeScript. */
-  readonly declaredIn: (type: string) => ClientFile | undefined
   /** Name of a type in TypeScript. */
   readonly identifier: (type: string) => string
   /** The row type that a type is a part of the API of; undefined for inputs, for rows, and for what belongs to none. */
@@ -62,13 +62,13 @@ export interface ClientTable {
 
 export type DeclaredType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType
 
-export interface RowPart {
+interface RowPart {
   /** `written`: what mutations answer; `figures`: sums, means, least and greatest values of columns. */
   readonly kind: 'connection' | 'edge' | 'written' | 'figures'
   readonly row: GraphQLObjectType
 }
 
-export interface RowsPart {
+interface RowsPart {
   readonly kind: 'connection' | 'edge'
   /** In the order of their names. */
   readonly of: readonly GraphQLObjectType[]
@@ -79,25 +79,23 @@ const sharedPath = 'shared'
 /** Where the types are declared that reading any table takes. */
 export const rowsFile: ClientFile = { path: 'rows' }
 
-export function layOut(schema: GraphQLSchema): Layout {
+export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
   const types = Object.values(schema.getTypeMap()).sort(byName)
   const declared = types.filter(isDeclared(schema))
   const [rowParts, rowsParts] = [findRowParts(declared), findRowsParts(schema, declared)]
   const rows = new Set([...rowParts.values()].map(({ row }) => row))
   const isRow = (type: GraphQLObjectType): boolean => rows.has(type) || type.getInterfaces().length > 0
   const heads = headsOf(declared, isRow)
-  const groups = groupByHead(declared, heads)
-  const identifiers = namesOf(declared.map(({ name }) => name))
+  const groups = groupBy(declared, ({ name }) => (heads.has(name) ? name : headNameOf(name, heads)))
+  const identify = createNamer(['sdk'])
+  const identifiers = new Map(declared.map(({ name }) => [name, identify(name)]))
   const modules = makeModules(heads, groups, identifiers, isRow)
   const owner = new Map(modules.flatMap((module) => module.types.map(({ name }) => [name, module] as const)))
   return {
     schema,
+    readings,
     modules,
     moduleOf: (type) => owner.get(type),
-    declaredIn: (type) => {
-      const module = owner.get(type)
-      return module && declaringFile(module, type)
-    },
     identifier: (type) => identifiers.get(type) ?? type,
     rowOf: (type) => rowParts.get(type),
     rowsOf: (type) => rowsParts.get(type),
@@ -121,6 +119,7 @@ const writes: readonly NamePart[] = [
   ...changeOperatorNames,
 ]
 
+/** The file that declares a type of a module to TypeScript. */
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile
 
@@ -146,12 +145,7 @@ function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPa
       found.set(type.name, { kind: 'connection', row })
       if (isPlainEdge(edge)) found.set(edge.name, { kind: 'edge', row })
     }
-    const wholes = row === undefined ? [] : ['aggregate', 'groups'].flatMap((name) => objectIn(type, name) ?? [])
-    for (const whole of wholes)
-      for (const name of figures) {
-        const figure = objectIn(whole, name)
-        if (figure !== undefined && row !== undefined) found.set(figure.name, { kind: 'figures', row })
-      }
+    if (row !== undefined) for (const figure of figuresOf(type)) found.set(figure.name, { kind: 'figures', row })
     const record = 'affectedCount' in type.getFields() ? objectIn(type, 'records') : undefined
     if (record !== undefined) found.set(type.name, { kind: 'written', row: record })
   }
@@ -187,7 +181,10 @@ export function madeOf({ rowOf }: Layout, connection: GraphQLObjectType, { row }
   return [row.name, ...(edge === undefined || rowOf(edge.name) !== undefined ? [] : [edge.name])]
 }
 
-const figures = ['sum', 'avg', 'min', 'max'] as const
+const figuresOf = (connection: GraphQLObjectType): readonly GraphQLObjectType[] =>
+  ['aggregate', 'groups']
+    .flatMap((name) => objectIn(connection, name) ?? [])
+    .flatMap((whole) => ['sum', 'avg', 'min', 'max'].flatMap((name) => objectIn(whole, name) ?? []))
 
 function objectIn(type: GraphQLObjectType, field: string): GraphQLObjectType | undefined {
   const found = getNamedType(type.getFields()[field]?.type)
@@ -199,9 +196,8 @@ function headsOf(
   types: readonly DeclaredType[],
   isRow: (type: GraphQLObjectType) => boolean,
 ): ReadonlyMap<string, DeclaredType> {
-  const heads = new Map<string, DeclaredType>(
-    types.filter(isObjectType).flatMap((type) => (isRow(type) ? [[type.name, type]] : [])),
-  )
+  const rows = types.filter(isObjectType).filter(isRow)
+  const heads = new Map<string, DeclaredType>(rows.map((type) => [type.name, type]))
   const names = new Set(types.map(({ name }) => name))
   // Enums and composites: values that have filters of their own.
   const values = types.filter((type) => !isInputObjectType(type) && names.has(`${type.name}Filter`))
@@ -216,18 +212,6 @@ const headNameOf = (name: string, heads: ReadonlyMap<string, DeclaredType>): str
   endings
     .flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, name.length - ending.length)] : []))
     .find((base) => heads.has(base))
-
-function groupByHead(
-  types: readonly DeclaredType[],
-  heads: ReadonlyMap<string, DeclaredType>,
-): ReadonlyMap<string | undefined, readonly DeclaredType[]> {
-  return groupBy(types, ({ name }) => (heads.has(name) ? name : headNameOf(name, heads)))
-}
-
-function namesOf(types: readonly string[]): ReadonlyMap<string, string> {
-  const name = createNamer(['sdk'])
-  return new Map(types.map((type) => [type, name(type)]))
-}
 
 function makeModules(
   heads: ReadonlyMap<string, DeclaredType>,

@@ -15,57 +15,25 @@ export interface ClientMethod {
   readonly field: ClientField
 }
 
-interface MethodKind extends Pick<ClientMethod, 'name' | 'help' | 'rows' | 'operation'> {
-  readonly root: RootField
-}
+const noRow = 'null when there is none that you may see.'
+const atMost = 'nothing is done when more than atMost (1) are meant.'
 
-/** The methods of every table: TABLE. */
-const kinds: readonly MethodKind[] = [
+/** The methods of every table: TABLE. `rows` is left out where the whole answer is meant. */
+const kinds: readonly (Pick<ClientMethod, 'name' | 'help' | 'operation'> & { root: RootField; rows?: true })[] = [
   { name: 'list', operation: 'query', root: 'collection', rows: true, help: 'The rows of a page.' },
-  {
-    name: 'page',
-    operation: 'query',
-    root: 'collection',
-    rows: false,
-    help: 'A page: its rows or edges, its place, totals.',
-  },
-  {
-    name: 'get',
-    operation: 'query',
-    root: 'byKey',
-    rows: false,
-    help: 'The row with this key; null when there is none that you may see.',
-  },
+  { name: 'page', operation: 'query', root: 'collection', help: 'A page: its rows or edges, its place, totals.' },
+  { name: 'get', operation: 'query', root: 'byKey', help: `The row with this key; ${noRow}` },
   { name: 'live', operation: 'subscription', root: 'collection', rows: true, help: 'Watches the rows of a page.' },
-  { name: 'livePage', operation: 'subscription', root: 'collection', rows: false, help: 'Watches a page.' },
-  {
-    name: 'liveGet',
-    operation: 'subscription',
-    root: 'byKey',
-    rows: false,
-    help: 'Watches the row with this key; null when there is none that you may see.',
-  },
-  { name: 'insert', operation: 'mutation', root: 'insert', rows: false, help: 'Adds rows.' },
-  {
-    name: 'update',
-    operation: 'mutation',
-    root: 'update',
-    rows: false,
-    help: 'Changes rows; nothing is done when more than atMost (1) are meant.',
-  },
-  {
-    name: 'delete',
-    operation: 'mutation',
-    root: 'delete',
-    rows: false,
-    help: 'Removes rows; nothing is done when more than atMost (1) are meant.',
-  },
+  { name: 'livePage', operation: 'subscription', root: 'collection', help: 'Watches a page.' },
+  { name: 'liveGet', operation: 'subscription', root: 'byKey', help: `Watches the row with this key; ${noRow}` },
+  { name: 'insert', operation: 'mutation', root: 'insert', help: 'Adds rows.' },
+  { name: 'update', operation: 'mutation', root: 'update', help: `Changes rows; ${atMost}` },
+  { name: 'delete', operation: 'mutation', root: 'delete', help: `Removes rows; ${atMost}` },
   {
     name: 'updateRows',
     operation: 'mutation',
     root: 'updateRows',
-    rows: false,
-    help: 'Changes rows, each in a way of its own; nothing is done when more than atMost (1) are meant.',
+    help: `Changes rows, each in a way of its own; ${atMost}`,
   },
 ]
 
@@ -75,9 +43,9 @@ export function methodsOf(layout: Layout, { row }: ClientTable): readonly Client
     const answered = getNamedType(type).name
     return answered === row.name || layout.rowOf(answered)?.row === row
   }
-  const usual = kinds.flatMap(({ root, ...kind }) => {
+  const usual = kinds.flatMap(({ root, ...kind }): readonly ClientMethod[] => {
     const field = rootFields(layout, kind.operation)[rootField(root, row.name)]
-    return field !== undefined && isOwn(field) && isAskable(field) ? [{ ...kind, field }] : []
+    return field !== undefined && isOwn(field) && isAskable(field) ? [{ rows: false, ...kind, field }] : []
   })
   return [...usual, ...byKey(layout, row).filter(({ field }) => isOwn(field) && isAskable(field))]
 }
@@ -126,6 +94,3 @@ const rootTypes: Readonly<Record<ClientOperation, (schema: GraphQLSchema) => Gra
 
 const rootFields = ({ schema }: Layout, operation: ClientOperation): Readonly<Record<string, ClientField>> =>
   rootTypes[operation](schema)?.getFields() ?? {}
-
-/** Whether anything can be watched. */
-export const isLive = ({ schema }: Layout): boolean => schema.getSubscriptionType() != null

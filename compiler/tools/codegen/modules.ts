@@ -1,7 +1,9 @@
 import { getNamedType, isObjectType, isUnionType, type GraphQLArgument, type GraphQLObjectType } from 'graphql'
+import { StructureKind, VariableDeclarationKind, type VariableStatementStructure } from 'ts-morph'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { block, jsString } from '../../emit/js-text.ts'
-import { createImports, type Imports } from './imports.ts'
+import type { PrintedStatements } from '../../emit/printer.ts'
+import { withImports, type MentionFrom } from './imports.ts'
 import { madeOf, typesOf, type ClientTable, type DeclaredType, type Layout, type Module } from './layout.ts'
 import {
   askedTables,
@@ -12,11 +14,10 @@ import {
   type ClientOperation,
 } from './methods.ts'
 import { argumentsOf, graphqlType, pageArguments } from './page.ts'
-import type { Readings } from './scalars.ts'
 import { isNumber, type ClientField } from './type-text.ts'
 
 /**
- * Texts of `.js` files: what a request has to know of a schema, which is little (FieldFacts of the client library).
+ * Statements of `.js` files: what a request has to know of a schema, which is little (FieldFacts of the client library).
  *
  * Modules refer to each other in circles, so what is imported is used inside of functions only. Names of theirs hold
  * a `$`, which no name of GraphQL does.
@@ -24,56 +25,57 @@ import { isNumber, type ClientField } from './type-text.ts'
 
 interface Printing {
   readonly layout: Layout
-  readonly readings: Readings
   /** Name of what another module exports. */
-  readonly mention: Imports['add']
+  readonly mention: MentionFrom
 }
 
 /** Null where a module declares types only. */
-export function moduleScript(layout: Layout, readings: Readings, module: Module): string | null {
+export function moduleScript(layout: Layout, module: Module): PrintedStatements | null {
   if (!module.types.some(isObjectType)) return null
-  return script(layout, readings, module.path, (printing) => [
+  return script(layout, module.path, (printing) => [
     ...module.types.flatMap((type) => exportFacts(printing, type)),
     ...(module.table === null ? [] : exportTable(printing, module, module.table)),
   ])
 }
 
-export const functionsScript = (layout: Layout, readings: Readings): string =>
-  script(layout, readings, 'functions', (printing) => [
-    ...exportMethods(printing, 'createFunctions', functionsOf(layout), 'always'),
-    ...exportMethods(printing, 'createLiveFunctions', liveFunctionsOf(layout)),
-  ])
+export const functionsScript = (layout: Layout): PrintedStatements =>
+  script(layout, 'functions', (printing) => {
+    const live = liveFunctionsOf(layout)
+    const all = exportMethods(printing, 'createFunctions', functionsOf(layout))
+    return live.length === 0 ? [all] : [all, exportMethods(printing, 'createLiveFunctions', live)]
+  })
 
-export function clientScript(layout: Layout): string {
-  const tables = askedTables(layout)
-  const imports = tables.map(({ path, table }) => `import { ${table.name} } from './${path}.js'`)
-  const members = tables.map(({ table: { name } }) => `${name}: ${name}($client)`)
-  return joined([imports.join('\n'), `export const createDb = ($client) => (${block(members)})`])
-}
+export const clientScript = (layout: Layout): PrintedStatements =>
+  script(layout, 'db', ({ mention }) => {
+    const tables = askedTables(layout)
+    return [
+      exportMaker(
+        'createDb',
+        tables.map(({ path, table: { name } }) => `${name}: ${mention({ path }, name)}($client)`),
+      ),
+    ]
+  })
 
-function script(
-  layout: Layout,
-  readings: Readings,
-  path: string,
-  print: (printing: Printing) => readonly string[],
-): string {
-  const imports = createImports(path)
-  const statements = print({ layout, readings, mention: imports.add })
-  return joined([
-    ["import * as $sdk from '@catalograph/client/sdk'", ...imports.lines('import')].join('\n'),
-    ...statements,
-  ])
-}
+const script = (layout: Layout, path: string, print: (printing: Printing) => PrintedStatements): PrintedStatements =>
+  withImports(path, { namespaceImport: '$sdk', isTypeOnly: false }, (mention) => print({ layout, mention }))
 
-const joined = (statements: readonly string[]): string =>
-  `${statements.filter((statement) => statement !== '').join('\n\n')}\n`
+const exportConstant = (name: string, initializer: string): VariableStatementStructure => ({
+  kind: StructureKind.VariableStatement,
+  isExported: true,
+  declarationKind: VariableDeclarationKind.Const,
+  declarations: [{ name, initializer }],
+})
+
+/** What makes an object of these members of a client. */
+const exportMaker = (name: string, members: readonly string[]): VariableStatementStructure =>
+  exportConstant(name, `($client) => (${block(members)})`)
 
 const inBraces = (members: readonly string[]): string => (members.length === 0 ? '{}' : `{ ${members.join(', ')} }`)
 
 const factsName = (type: string): string => `${type}$`
 const pageName = (row: string): string => `${row}$page`
 
-function exportFacts(printing: Printing, type: DeclaredType): readonly string[] {
+function exportFacts(printing: Printing, type: DeclaredType): PrintedStatements {
   const part = printing.layout.rowOf(type.name)
   const rows = printing.layout.rowsOf(type.name)
   if (!isObjectType(type) || part?.kind === 'edge' || part?.kind === 'written' || rows?.kind === 'edge') return []
@@ -91,7 +93,7 @@ function exportFacts(printing: Printing, type: DeclaredType): readonly string[] 
     const facts = factsOf(printing, field)
     return facts.length === 0 ? [] : [`${field.name}: ${inBraces(facts)}`]
   })
-  return [`export const ${factsName(type.name)} = () => (${block([...common, ...members])})`]
+  return [exportConstant(factsName(type.name), `() => (${block([...common, ...members])})`)]
 }
 
 const mentionFacts = ({ layout, mention }: Printing, type: string): string =>
@@ -99,7 +101,7 @@ const mentionFacts = ({ layout, mention }: Printing, type: string): string =>
 
 function factsOf(printing: Printing, field: ClientField): readonly string[] {
   const named = getNamedType(field.type)
-  const reading = printing.readings[named.name as ScalarName]
+  const reading = printing.layout.readings[named.name as ScalarName]
   return [
     ...(isObjectType(named) ? [`of: ${typeFacts(printing, named.name)}`] : []),
     ...(isUnionType(named)
@@ -129,12 +131,11 @@ function argumentFacts({ layout, mention }: Printing, field: ClientField): strin
 
 const argumentFact = ({ name, type }: GraphQLArgument): string => `${name}: ${jsString(String(type))}`
 
-function exportTable(printing: Printing, module: Module, table: ClientTable): readonly string[] {
+function exportTable(printing: Printing, module: Module, table: ClientTable): PrintedStatements {
   const own = pageArguments(module).map((argument) => `${argument.name}: ${jsString(graphqlType(argument))}`)
-  return [
-    `export const ${pageName(table.row.name)} = { ${['...$sdk.page', ...own].join(', ')} }`,
-    ...exportMethods(printing, table.name, methodsOf(printing.layout, table)),
-  ]
+  const page = exportConstant(pageName(table.row.name), inBraces(['...$sdk.page', ...own]))
+  const methods = methodsOf(printing.layout, table)
+  return methods.length === 0 ? [page] : [page, exportMethods(printing, table.name, methods)]
 }
 
 /** Functions of the client library, for the rows of a page and for what a field answers. */
@@ -144,16 +145,10 @@ const senders: Readonly<Record<ClientOperation, { readonly rows: string; readonl
   subscription: { rows: 'watchList', whole: 'watch' },
 }
 
-function exportMethods(
-  printing: Printing,
-  name: string,
-  methods: readonly ClientMethod[],
-  when: 'some' | 'always' = 'some',
-): readonly string[] {
-  if (methods.length === 0 && when === 'some') return []
+function exportMethods(printing: Printing, name: string, methods: readonly ClientMethod[]): VariableStatementStructure {
   const members = methods.map(({ name: member, operation, rows, field }) => {
     const send = senders[operation][rows ? 'rows' : 'whole']
     return `${member}: $sdk.${send}($client, '${field.name}', ${inBraces(factsOf(printing, field))})`
   })
-  return [`export const ${name} = ($client) => (${block(members)})`]
+  return exportMaker(name, members)
 }

@@ -32,15 +32,11 @@ const commonArguments: Readonly<Record<string, string>> = {
   offset: 'Int',
 }
 
-/** Arguments of a field. */
-export interface ClientArguments {
-  /** The table whose collection it is, and whose page arguments it takes. */
-  readonly page: Module | null
-  /** What it takes beside; all that it takes where it is no collection. */
-  readonly own: readonly GraphQLArgument[]
-}
-
-export function argumentsOf(layout: Layout, { type, args }: GraphQLField<unknown, unknown>): ClientArguments {
+/** Arguments of a field: the table whose collection it is, and whose page arguments it takes, and what it takes beside. */
+export function argumentsOf(
+  layout: Layout,
+  { type, args }: GraphQLField<unknown, unknown>,
+): { readonly page: Module | null; readonly own: readonly GraphQLArgument[] } {
   const part = layout.rowOf(getNamedType(type).name)
   const page = part?.kind === 'connection' ? layout.moduleOf(part.row.name) : undefined
   if (page === undefined) return { page: null, own: args }

@@ -13,47 +13,37 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql'
+import type { PropertySignatureStructure } from 'ts-morph'
 import { isRequiredInput } from '../../../runtime/contract/required-input.ts'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
-import { commentText } from '../../emit/js-text.ts'
 import { typesOf, type Layout, type Module } from './layout.ts'
 import { argumentsOf } from './page.ts'
-import { numericScalars, scalarFacts, type Readings } from './scalars.ts'
+import { numericScalars, scalarFacts } from './scalars.ts'
 
-/** Types of a schema as types of TypeScript. Names to import are reported to the printer. */
-export interface TypeText {
-  /** A field of an object: `readonly title: string`. */
-  readonly field: (field: ClientField) => string
-  /** A figure of an aggregate over these rows. */
-  readonly figure: (row: GraphQLObjectType, field: ClientField) => string
-  /** What is asked for and answered, as a generated method's types have it. */
-  readonly answered: (field: ClientField) => string
-  /** The arguments that a field takes; `{}` when there are none. */
-  readonly takes: (field: ClientField) => string
-  /** A field of an input: `readonly title?: sdk.Maybe<string>`. */
-  readonly input: (field: GraphQLInputField | GraphQLArgument) => string
-  /** What something of one of these types is selected of. */
-  readonly either: (types: readonly GraphQLObjectType[]) => string
-  /** One of an input that takes exactly one: `readonly title: string`. */
-  readonly member: (field: GraphQLInputField) => string
+/** A member of an interface, without its kind. */
+export interface Member extends Pick<PropertySignatureStructure, 'docs' | 'hasQuestionToken'> {
+  readonly name: string
+  readonly type: string
 }
 
 export type ClientField = GraphQLField<unknown, unknown>
 
-export interface TypeTextOptions {
-  readonly layout: Layout
-  readonly readings: Readings
-  /** The identifier of a type that is mentioned, for the imports. */
-  readonly mention: (type: string) => string
-  /** The identifier of what the collections of a table take. */
-  readonly mentionPage: (module: Module) => string
-}
+export type TypeText = ReturnType<typeof createTypeText>
 
-export function createTypeText({ layout, readings, mention, mentionPage }: TypeTextOptions): TypeText {
+/**
+ * Types of a schema as types of TypeScript.
+ * @param mention reports a type for the imports, and returns its identifier
+ * @param mentionPage the same of what the collections of a table take
+ */
+export function createTypeText(
+  layout: Layout,
+  mention: (type: string) => string,
+  mentionPage: (module: Module) => string,
+) {
   const leaf = (type: GraphQLNamedType): string => {
     if (isEnumType(type)) return mention(type.name)
     const name = type.name as ScalarName
-    return readings[name] ?? scalarFacts[name]?.output ?? 'unknown'
+    return layout.readings[name] ?? scalarFacts[name]?.output ?? 'unknown'
   }
   const inputLeaf = (type: GraphQLNamedType): string =>
     layout.moduleOf(type.name) === undefined
@@ -66,11 +56,13 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
     if (part?.kind === 'written') return `sdk.Written<${mention(part.row.name)}>`
     return mention(type.name)
   }
+  /** What something of one of these types is selected of. */
   const either = (types: readonly GraphQLObjectType[]): string =>
-    `{ ${types.map((type) => `readonly ${type.name}: sdk.Of<${object(type)}>`).join('; ')} }`
+    objectType(types.map((type) => ({ name: type.name, type: `sdk.Of<${object(type)}>` })))
+  /** The arguments that a field takes; `{}` when there are none. */
   const takes = (field: ClientField): string => {
     const { page, own } = argumentsOf(layout, field)
-    const further = own.length === 0 ? [] : [`{ ${own.map(input).join('; ')} }`]
+    const further = own.length === 0 ? [] : [objectType(own.map(input))]
     return [...(page === null ? [] : [mentionPage(page)]), ...further].join(' & ') || '{}'
   }
   const marked = (field: ClientField): string => {
@@ -83,21 +75,26 @@ export function createTypeText({ layout, readings, mention, mentionPage }: TypeT
       return nullable(field.type, `sdk.ListOf<${object(named)}${more}>`)
     return nullable(field.type, `sdk.Of<${object(named)}${more}>`)
   }
+  /** What is asked for and answered, as a generated method's types have it. */
   const answered = ({ type }: ClientField): string => {
     const named = getNamedType(type)
     return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
-  const input = (told: GraphQLInputField | GraphQLArgument): string => {
+  const input = (told: GraphQLInputField | GraphQLArgument): Member => {
     const { name, type, defaultValue } = told
     const text = inputText(type, inputLeaf)
-    if (isRequiredInput(told)) return `readonly ${name}: ${text}`
-    if (!isNonNullType(type)) return `readonly ${name}?: sdk.Maybe<${text}>`
-    return defaultValue === undefined ? `readonly ${name}: ${text}` : `readonly ${name}?: ${text} | undefined`
+    if (isRequiredInput(told)) return { name, type: text }
+    if (!isNonNullType(type)) return { name, type: `sdk.Maybe<${text}>`, hasQuestionToken: true }
+    return defaultValue === undefined
+      ? { name, type: text }
+      : { name, type: `${text} | undefined`, hasQuestionToken: true }
   }
-  const member = ({ name, type }: GraphQLInputField): string => `readonly ${name}: ${inputText(type, inputLeaf)}`
-  const field = (told: ClientField): string => `readonly ${told.name}: ${marked(told)}`
-  const figure = (row: GraphQLObjectType, told: ClientField): string =>
-    isNumber(row, told) ? `readonly ${told.name}: number | null` : field(told)
+  /** One field of an input that takes exactly one. */
+  const member = ({ name, type }: GraphQLInputField): Member => ({ name, type: inputText(type, inputLeaf) })
+  const field = (told: ClientField): Member => ({ name: told.name, type: marked(told) })
+  /** A figure of an aggregate over these rows. */
+  const figure = (row: GraphQLObjectType, told: ClientField): Member =>
+    isNumber(row, told) ? { name: told.name, type: 'number | null' } : field(told)
   return { field, figure, answered, takes, input, either, member }
 }
 
@@ -129,10 +126,6 @@ function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => str
 
 const inBrackets = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
-/** A comment of one line, and of one more where what it is about is deprecated; nothing where there is nothing to say. */
-export function comment(text: string | null | undefined, deprecated?: string | null): string {
-  const told = text === null || text === undefined || text === '' ? [] : [commentText(text)]
-  if (deprecated === null || deprecated === undefined) return told.map((line) => `/** ${line} */\n`).join('')
-  const lines = [...told, `@deprecated ${commentText(deprecated)}`].map((line) => ` * ${line}\n`)
-  return `/**\n${lines.join('')} */\n`
-}
+/** The type of an object where no interface is declared for it. */
+export const objectType = (members: readonly Member[]): string =>
+  `{ ${members.map(({ name, type, hasQuestionToken }) => `readonly ${name}${hasQuestionToken === true ? '?' : ''}: ${type}`).join('; ')} }`

@@ -2,8 +2,11 @@ import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { givenDocuments } from '../../../../compiler/tools/cli/given-documents.ts'
+import { clientFiles } from '../../../../compiler/tools/codegen/client.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 
@@ -99,6 +102,31 @@ describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, 
     ])
     expect(readFileSync(join(app.folder, 'db/documents/graphql.ts'), 'utf8')).toBe(before)
     expect((await run(app.folder, ['--documents', 'nowhere/*.graphql'])).exitCode).toBe(1)
+  })
+
+  it('stand beside the client that the preset prints alone, and that a configuration of the project gets', async () => {
+    const { revision } = JSON.parse(readFileSync(join(root, 'generated/current.json'), 'utf8'))
+    const schema = join(root, 'generated', revision, 'schema.anon.graphql')
+    const preset = join(root, 'dist/compiler/tools/codegen/preset.js')
+    app.write(
+      'codegen.ts',
+      `import type { CodegenConfig } from '@graphql-codegen/cli'
+       import { preset } from ${JSON.stringify(preset)}
+       const config: CodegenConfig = {
+         schema: ${JSON.stringify(schema)},
+         config: { sort: false },
+         generates: { 'own/': { preset, presetConfig: { scalars: {} } } },
+       }
+       export default config`,
+    )
+    expect(app.typeCheck(['codegen.ts'], ['--skipLibCheck'])).toBe('')
+    const command = join(packages, '@graphql-codegen/cli/cjs/bin.js')
+    await promisify(execFile)(process.execPath, [command, '--config', 'codegen.ts'], { cwd: app.folder })
+    const alone = clientFiles(buildSchema(readFileSync(schema, 'utf8')), {})
+    const read = (folder: string): readonly string[] =>
+      Object.keys(alone).map((path) => readFileSync(join(app.folder, folder, path), 'utf8'))
+    expect(read('own')).toEqual(Object.values(alone))
+    expect(read('db').map((text) => text.slice(text.indexOf('\n') + 1))).toEqual(Object.values(alone))
   })
 
   it('go when they are no longer asked for', async () => {

@@ -1,37 +1,37 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import { printSchema, type GraphQLSchema } from 'graphql'
 import { messageOf } from '../../../runtime/lib/message-of.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { jsString } from '../../emit/js-text.ts'
-import type { Files } from './client.ts'
-import { scalarFacts } from './scalars.ts'
+import { clientFiles, type Files } from './client.ts'
+import { preset } from './preset.ts'
+import { scalarFacts, type Readings } from './scalars.ts'
 
 /** The part of @graphql-codegen/cli that is used. */
 interface GraphqlCodegen {
-  readonly generate: (
-    config: object,
-    write: false,
-  ) => Promise<readonly { readonly filename: string; readonly content: string }[]>
+  readonly generate: (config: object, write: false) => Promise<readonly { filename: string; content: string }[]>
 }
 
 const packageName = '@graphql-codegen/cli'
 
-/** It is the project's own, as a peer: those who write no documents need none of its hundreds of packages. */
-async function loadGraphqlCodegen(folder: string): Promise<GraphqlCodegen> {
+/** That of the project; null where it has none. */
+async function loadGraphqlCodegen(folder: string): Promise<GraphqlCodegen | null> {
   let path: string
   try {
     path = createRequire(join(folder, 'package.json')).resolve(packageName)
   } catch {
-    throw new Error(`--documents needs ${packageName} in the project: npm install --save-dev ${packageName}`)
+    return null
   }
   return (await import(pathToFileURL(path).href)) as GraphqlCodegen
 }
 
-export interface DocumentOptions {
-  /** Files with documents: GraphQL's own, and sources with tagged templates or calls of `graphql`. */
-  readonly pattern: string
+export interface GenerateOptions {
+  readonly readings: Readings
+  /** Files with documents: GraphQL's own, and sources with tagged templates or calls of `graphql`; null for none. */
+  readonly pattern: string | null
   /** The project, which patterns are relative to. */
   readonly folder: string
   /** Whether each document gets the SHA-256 of its text, and a file leads from these to the texts. */
@@ -39,13 +39,18 @@ export interface DocumentOptions {
 }
 
 /**
- * Typed documents of a project: each text that stands in its files as a TypedDocumentString, and the function `graphql`
- * that finds them by their texts. Values are typed as they are sent. Rejects with what is wrong with the documents.
+ * A configuration of graphql-codegen, run: the typed client, and the typed documents of a project, each text that stands in its
+ * files as a TypedDocumentString, and the function `graphql` that finds them by their texts. Values are typed as they are sent.
+ * A project without graphql-codegen gets the same client of the preset alone.
+ * Rejects with what is wrong with the documents.
  */
-export async function documentFiles(schema: GraphQLSchema, options: DocumentOptions): Promise<Files> {
-  const { generate } = await loadGraphqlCodegen(options.folder)
+export async function generateFiles(schema: GraphQLSchema, options: GenerateOptions): Promise<Files> {
+  const codegen = await loadGraphqlCodegen(options.folder)
+  if (codegen === null && options.pattern === null) return clientFiles(schema, options.readings)
+  if (codegen === null)
+    throw new Error(`--documents needs ${packageName} in the project: npm install --save-dev ${packageName}`)
   try {
-    const made = await generate(configOf(schema, options), false)
+    const made = await codegen.generate(configOf(schema, options), false)
     const files = Object.fromEntries(made.map(({ filename, content }) => [filename, content]))
     return options.hashes ? withTexts(files) : files
   } catch (error) {
@@ -53,23 +58,27 @@ export async function documentFiles(schema: GraphQLSchema, options: DocumentOpti
   }
 }
 
-const configOf = (schema: GraphQLSchema, { pattern, folder, hashes }: DocumentOptions): object => ({
+const configOf = (schema: GraphQLSchema, { readings, pattern, folder, hashes }: GenerateOptions): object => ({
   cwd: folder,
   schema: printSchema(schema),
-  documents: pattern,
   silent: true,
   errorsOnly: true,
   emitLegacyCommonJSImports: false,
+  config: { sort: false },
   generates: {
-    'documents/': {
-      preset: 'client',
-      presetConfig: {
-        fragmentMasking: false,
-        ...(hashes && { persistedDocuments: { mode: 'replaceDocumentWithHash', hashAlgorithm: sha256Hex } }),
-      },
-      config: { documentMode: 'string', useTypeImports: true, enumsAsTypes: true, strictScalars: true, scalars },
-    },
+    '': { preset, presetConfig: { scalars: readings } },
+    ...(pattern !== null && { 'documents/': documentsOf(pattern, hashes) }),
   },
+})
+
+const documentsOf = (documents: string, hashes: boolean): object => ({
+  documents,
+  preset: 'client',
+  presetConfig: {
+    fragmentMasking: false,
+    ...(hashes && { persistedDocuments: { mode: 'replaceDocumentWithHash', hashAlgorithm: sha256Hex } }),
+  },
+  config: { documentMode: 'string', useTypeImports: true, enumsAsTypes: true, strictScalars: true, scalars },
 })
 
 /** Where texts are found by their hashes. */
@@ -103,9 +112,5 @@ const scalars = Object.fromEntries(
 /** Several things may be wrong at once; the colours of a terminal are left out. */
 function reasonsOf(error: unknown): readonly string[] {
   const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
-  return all.map((one) =>
-    messageOf(one)
-      .replaceAll(/\u001b\[\d+m/g, '')
-      .trim(),
-  )
+  return all.map((one) => stripVTControlCharacters(messageOf(one)).trim())
 }
