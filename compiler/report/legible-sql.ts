@@ -132,17 +132,19 @@ function itemLines(item: readonly Part[], indent: string): readonly string[] {
       line += text
       return
     }
-    const [only] = part
-    if (part.length === 1 && only !== undefined && typeof only !== 'string') {
-      const [first = '', ...others] = itemLines(part, indent)
-      lines.push(`${line}(${first.trimStart()}`, ...others.slice(0, -1))
-      line = `${others.at(-1) ?? ''})`
-      return
-    }
-    lines.push(`${line}(`, ...linesOf(clausesOf(part), `${indent}  `))
-    line = `${indent})`
+    const { parts, depth } = unwrapped(part)
+    lines.push(`${line}${'('.repeat(depth)}`, ...linesOf(clausesOf(parts), `${indent}  `))
+    line = `${indent}${')'.repeat(depth)}`
   })
   return [...lines, line]
+}
+
+/** What stands in parentheses that hold nothing else. */
+function unwrapped(parts: readonly Part[], depth = 1): { readonly parts: readonly Part[]; readonly depth: number } {
+  const [only] = parts
+  return parts.length !== 1 || only === undefined || typeof only === 'string'
+    ? { parts, depth }
+    : unwrapped(only, depth + 1)
 }
 
 const isBreakable = (parts: readonly Part[]): boolean =>

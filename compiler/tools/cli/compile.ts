@@ -50,7 +50,8 @@ export const compileCommand: Command = {
     'error; if one of them is an error, no artifacts are written and the exit code is 1.\n\n' +
     'With --documents it also writes what each document runs for each role: its SQL with parameters, what these are made\n' +
     'of, and what the answer is made of, for no variables, for values of each type, and for the examples beside a\n' +
-    'document (NAME.variables.json beside NAME.graphql: an object of variables, or a list of these). A document that a\n' +
+    'document (NAME.variables.json beside NAME.graphql: an object of variables, or a list of these), and the SQL to be\n' +
+    'read as documents/NAME.ROLE.sql, once for roles that run the same. A document that a\n' +
     'role cannot ask is an error with file, line and column, in the words of the server. With --allowlist it takes the\n' +
     'documents of the allow-list; one that only some of its roles can ask is compiled for these. A line for each\n' +
     'operation says for which forms of variables a server of compiled documents will refuse it.',

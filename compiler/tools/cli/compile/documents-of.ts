@@ -11,6 +11,7 @@ import {
   type DocumentFault,
   type ExampledDocument,
 } from '../../compiled/compile-documents.ts'
+import { legibleDocuments } from '../../compiled/legible.ts'
 import { listingSql, listsOf, NoList, readListed } from '../../compiled/lists.ts'
 import { refusedLines } from '../../compiled/refused-lines.ts'
 import type { GivenDocument } from '../../diff/documents.ts'
@@ -91,7 +92,7 @@ export function filesOf(
     const count = new Set(left.map(({ source }) => source)).size
     note(`${role} cannot ask ${count} of the listed documents, which are not compiled for it`)
   }
-  return { files, kept }
+  return { files: { ...files, ...legibleDocuments(files, documents) }, kept }
 }
 
 /** Whether some role of its lists can ask the document of a fault. */

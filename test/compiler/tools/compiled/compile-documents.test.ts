@@ -105,6 +105,31 @@ describe('compile --documents', () => {
     ])
   })
 
+  it('writes the SQL for people, which names the roles that run it', async () => {
+    const out = await fresh()
+    await compile('one.graphql', out, '--roles', 'anon,authenticated')
+    const { index } = await read(out)
+    const names = (await readdir(join(out, index.revision, 'documents'))).filter((name) => name.endsWith('.sql'))
+    expect(names).toEqual(['one.anon.sql'])
+    const path = join(out, index.revision, 'documents/one.anon.sql')
+    expect(await readFile(path, 'utf8')).toBe(
+      `-- one.graphql for anon, authenticated
+
+-- query One
+-- $1 = $id
+select to_json((select (o.*)::record from (select t1."body" as "body" from "public"."notes" t1 where (t1."id" = $1::integer)) o)) as r1;
+`,
+    )
+    await compile('page.graphql', out)
+    const page = await readFile(join(out, index.revision, 'documents/page.anon.sql'), 'utf8')
+    expect(page).toContain(
+      '-- query Page with variables such as {"n":4,"filter":{"id":{"gt":7}}}\n-- $1 = $filter.id.gt\n',
+    )
+    expect(page).toContain('limit least($n, 30)')
+    expect(page).not.toContain('one')
+    expect(await readdir(join(out, index.revision, 'documents'))).not.toContain('one.anon.sql')
+  })
+
   it('has the shapes of the examples beside a document', async () => {
     const out = await fresh()
     await compile('page.graphql', out)
