@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCompiler, type Compiled } from '../compiler/compile.ts'
-import { diffLines } from '../compiler/emit/diff-lines.ts'
-import { localDisk } from '../compiler/emit/disk.ts'
 import { dump } from '../compiler/report/dump.ts'
 import { printDiagnostics } from '../compiler/report/print.ts'
 import { clusterOf } from './support/clusters.ts'
@@ -12,6 +10,7 @@ import { createDatabase, majors, type Major, forPostgis } from './support/databa
 import { toldAll } from './support/service.ts'
 import { compactJson, withoutEmpty } from './support/golden/compact.ts'
 import { compileOnce, operationStages } from './support/golden/operations.ts'
+import { demandSame, filesIn, replaceFiles, type KeptFiles } from './support/golden/kept-files.ts'
 import { briefSdl, withoutTypesOfAll } from './support/golden/sdl.ts'
 import { normalCatalog, normalModel } from './support/normal-forms.ts'
 import { isWhole, leftToWhole } from './support/whole.ts'
@@ -35,17 +34,22 @@ describe.each(cases)('golden %s', { timeout: 120_000 }, (name) => {
   const able = majorsOf(name)
   const newest = Math.max(...able) as Major
   const compile = compileOnce()
-  let made: Promise<Stages> | null = null
-  const onNewest = (): Promise<Stages> => (made ??= runCase(name, newest, true, compile))
+  let made: Promise<KeptFiles> | null = null
+  const onNewest = (): Promise<KeptFiles> => (made ??= runCase(name, newest, true, compile))
   it.for(majors())('on PostgreSQL %i', async (major, { skip }) => {
     skip(!able.includes(major), 'PostGIS is not installed')
     skip(name === 'schema-report' && major < 15, 'its advice names security_invoker, which PostgreSQL 15 brought')
     skip(!isWhole && major !== newest, leftToWhole)
     const ofNewest = await onNewest()
-    if (major === newest) return accept ? acceptStages(name, ofNewest) : compareStages(name, ofNewest)
-    // The other versions have to make the same at each stage, of which artifacts follow.
-    const expected = only(ofNewest, (path) => !isArtifact(path))
-    return demandSame(name, expected, await runCase(name, major, false, compile))
+    const run = `Run this case: ${runOf(name)}`
+    if (major !== newest) {
+      // The other versions have to make the same at each stage, of which artifacts follow.
+      const expected = only(ofNewest, (path) => !isArtifact(path))
+      return demandSame(expected, await runCase(name, major, false, compile), run)
+    }
+    const kept = forPeople(name, ofNewest)
+    if (accept) return replaceFiles(expectedOf(name), kept)
+    return demandSame(await filesIn(expectedOf(name)), kept, `${run}\nAccept it:     UPDATE_GOLDEN=1 ${runOf(name)}`)
   })
 })
 
@@ -60,15 +64,12 @@ const publicOfNow = `
   alter schema public owner to pg_database_owner;
   revoke create on schema public from public;`
 
-/** File in expected/ -> its text. */
-type Stages = Readonly<Record<string, string>>
-
 async function runCase(
   name: string,
   major: Major,
   isNewest: boolean,
   compile: ReturnType<typeof compileOnce>,
-): Promise<Stages> {
+): Promise<KeptFiles> {
   const schema = await readFile(join(fixtures, name, 'schema.sql'), 'utf8')
   const sql = `${major < 15 ? publicOfNow : ''}${schema}`
   const database = await createDatabase({ major, sql, prepare: true, ...forPostgis(sql) })
@@ -88,8 +89,8 @@ async function runCase(
 }
 
 /** Of a case that fails: why, and no more. */
-async function stagesOf(name: string, compiled: Compiled, isNewest: boolean): Promise<Stages> {
-  const told: Stages =
+async function stagesOf(name: string, compiled: Compiled, isNewest: boolean): Promise<KeptFiles> {
+  const told: KeptFiles =
     compiled.diagnostics.length === 0 ? {} : { 'diagnostics.txt': printDiagnostics(compiled.diagnostics) }
   if (name.endsWith('.invalid')) return told
   return {
@@ -101,7 +102,7 @@ async function stagesOf(name: string, compiled: Compiled, isNewest: boolean): Pr
 }
 
 /** They are made of the model alone, so that equal models have equal ones. */
-async function artifactStages(compiled: Compiled): Promise<Stages> {
+async function artifactStages(compiled: Compiled): Promise<KeptFiles> {
   const { files } = await compiled.artifacts()
   return Object.fromEntries(Object.entries(files).filter(([path]) => isArtifact(path)))
 }
@@ -110,11 +111,11 @@ const schemaFile = 'schema.anon.graphql'
 const isArtifact = (path: string): boolean =>
   path === schemaFile || /^(?:entities\/.*|functions)\.(?:cjs|d\.cts)$/.test(path)
 
-const only = (stages: Stages, isAsked: (path: string) => boolean): Stages =>
+const only = (stages: KeptFiles, isAsked: (path: string) => boolean): KeptFiles =>
   Object.fromEntries(Object.entries(stages).filter(([path]) => isAsked(path)))
 
 /** The files of a case. */
-function forPeople(name: string, stages: Stages): Stages {
+function forPeople(name: string, stages: KeptFiles): KeptFiles {
   const shown = shownWhole.includes(name) ? stages : only(stages, (path) => isOfEachCase.test(path))
   return Object.fromEntries(Object.entries(shown).map(([path, text]) => [path, inBrief(name, path, text)]))
 }
@@ -126,43 +127,6 @@ function inBrief(name: string, path: string, text: string): string {
   return /(?:catalog|model|plan)\.json$/.test(path) ? compactJson(withoutEmpty(JSON.parse(text))) : text
 }
 
-function demandSame(name: string, expected: Stages, made: Stages, further = ''): void {
-  const paths = [...new Set([...Object.keys(expected), ...Object.keys(made)])].sort()
-  const differences = paths
-    .filter((path) => expected[path] !== made[path])
-    .map((path) => {
-      const stray = made[path] === undefined ? ' (stray file)' : ''
-      return `--- ${path}${stray}\n${diffLines(expected[path] ?? '', made[path] ?? '')}`
-    })
-  if (differences.length === 0) return
-  throw new Error(`${differences.join('\n').slice(0, 20_000)}\n${commandOf(name, 'Run this case: ')}${further}`)
-}
-
-const commandOf = (name: string, before: string): string =>
-  `${before}npx vitest run --config test/vitest.config.ts test/golden.test.ts -t 'golden ${name} '`
-
-async function compareStages(name: string, made: Stages): Promise<void> {
-  demandSame(
-    name,
-    await filesOf(name),
-    forPeople(name, made),
-    `\n${commandOf(name, 'Accept it:     UPDATE_GOLDEN=1 ')}`,
-  )
-}
-
-async function filesOf(name: string): Promise<Stages> {
-  const folder = join(fixtures, name, 'expected')
-  const paths = await localDisk.files(folder)
-  return Object.fromEntries(
-    await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path), 'utf8')] as const)),
-  )
-}
-
-async function acceptStages(name: string, made: Stages): Promise<void> {
-  const folder = join(fixtures, name, 'expected')
-  await rm(folder, { recursive: true, force: true })
-  for (const [path, text] of Object.entries(forPeople(name, made))) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await writeFile(join(folder, path), text)
-  }
-}
+const runOf = (name: string): string =>
+  `npx vitest run --config test/vitest.config.ts test/golden.test.ts -t 'golden ${name} '`
+const expectedOf = (name: string): string => join(fixtures, name, 'expected')

@@ -1,17 +1,30 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { currentFile } from '../../runtime/contract/artifact.ts'
+import type { Revision } from '../../runtime/contract/revision.ts'
+import { createEngine } from '../../runtime/engine/engine.ts'
 import { createCompiler } from '../../compiler/compile.ts'
-import { diffArtifacts, printDifferences } from '../../compiler/emit/diff.ts'
-import { writeArtifacts } from '../../compiler/emit/write.ts'
-import { packageVersion } from '../../compiler/tools/cli/package.ts'
+import { loadedFiles, type Artifacts } from '../../compiler/emit/artifacts.ts'
+import { diffLines } from '../../compiler/emit/diff-lines.ts'
+import { currentText } from '../../compiler/emit/write.ts'
 import { liveTriggersBy } from '../../compiler/serving/live-triggers.ts'
+import { compileDocuments } from '../../compiler/tools/compiled/compile-documents.ts'
+import { legibleDocuments } from '../../compiler/tools/compiled/legible.ts'
 import { createDatabase, majors } from '../support/database.ts'
+import { readDocuments } from '../support/golden/documents.ts'
+import { demandSame, filesIn, replaceFiles, type KeptFiles } from '../support/golden/kept-files.ts'
+import { briefSdl } from '../support/golden/sdl.ts'
 
-/** What stands in generated/ is what the compiler makes of the demo today, on every version of Postgres. */
+/**
+ * What stands in generated/ is what the compiler makes of the demo today, on every version of Postgres: the artifacts that can
+ * be served, and for people the API and the SQL of its documents.
+ */
 
 const folder = new URL('../../generated', import.meta.url).pathname
+const demo = new URL('../../fixtures/demo', import.meta.url).pathname
 const accept = process.env['UPDATE_GENERATED'] === '1'
-const schema = readFileSync(new URL('../../fixtures/demo/schema.sql', import.meta.url), 'utf8')
+const schema = readFileSync(join(demo, 'schema.sql'), 'utf8')
 
 test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (major) => {
   // Superusers are part of a revision, and other tests make some on the shared server.
@@ -21,14 +34,43 @@ test.each(majors())('generated/ holds the demo as PostgreSQL %i has it', async (
     const triggers = liveTriggersBy(ownerUrl)
     const compiled = await createCompiler({ query, schemas: ['public'], version: null, triggers }).compile()
     expect(compiled.diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
-    const artifacts = await compiled.artifacts({ version: await packageVersion(), before: null })
-    if (accept && major === Math.max(...majors())) await writeArtifacts(folder, artifacts)
-    const differences = await diffArtifacts(folder, artifacts)
-    if (differences.length > 0) {
-      const text = printDifferences(differences).slice(0, 20_000)
-      throw new Error(`${text}\ngenerated/ is out of date; renew it: npm run generate`)
+    const made = {
+      ...servedFiles(compiled.revision),
+      ...apiPages(await compiled.artifacts()),
+      ...(await sqlPages(compiled.revision)),
     }
+    if (accept && major === Math.max(...majors())) await replaceFiles(folder, made)
+    demandSame(await filesIn(folder), made, 'generated/ is out of date; renew it: npm run generate')
   } finally {
     await database.drop()
   }
 })
+
+const servedFiles = (revision: Revision): KeptFiles => ({
+  [currentFile]: currentText(revision.id),
+  ...below(revision.id, loadedFiles(revision)),
+})
+
+const below = (place: string, files: KeptFiles): KeptFiles =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [join(place, path), text]))
+
+/** What the widest role sees, and of the others the differences. */
+function apiPages({ files }: Artifacts): KeptFiles {
+  const sdlOf = (role: string): string => briefSdl(files[`schema.${role}.graphql`] ?? '')
+  const widest = sdlOf('service_role')
+  return {
+    'schema.service_role.graphql': widest,
+    ...Object.fromEntries(
+      ['authenticated', 'anon'].map((role) => [`schema.${role}.diff`, diffLines(widest, sdlOf(role))] as const),
+    ),
+  }
+}
+
+/** What each document of the demo runs, for the roles that can ask it. */
+async function sqlPages(revision: Revision): Promise<KeptFiles> {
+  const documents = (await readDocuments(join(demo, 'operations'))).map(({ name, text }) => {
+    return { source: `${name}.graphql`, text, roles: null, examples: { all: [] } }
+  })
+  const roles = ['anon', 'authenticated', 'service_role']
+  return legibleDocuments(compileDocuments(createEngine(revision), roles, documents).files, documents)
+}

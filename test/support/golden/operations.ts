@@ -19,11 +19,9 @@ import { examplesFor, serviceOf } from '../compiled-alone.ts'
 import type { TestDatabase } from '../database.ts'
 import { compactJson } from './compact.ts'
 import { readDocuments, type GoldenDocument } from './documents.ts'
+import type { KeptFiles } from './kept-files.ts'
 import { openReader, type Reader } from './reader.ts'
 import { statementsText } from './sql-text.ts'
-
-/** Path below expected/ -> text. */
-type Stages = Readonly<Record<string, string>>
 
 /**
  * The second river of a case: each document of its operations/ through plan, statements and answer, on the rows of its
@@ -37,7 +35,7 @@ export async function operationStages(
   folder: string,
   isRead: boolean,
   compile: CompileCase,
-): Promise<Stages> {
+): Promise<KeptFiles> {
   const documents = await readDocuments(join(folder, 'operations'))
   const data = (await localDisk.read(join(folder, 'data.sql'))) ?? ''
   const database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 1 })
@@ -210,7 +208,7 @@ const openAsk = (database: Database, revision: Revision): Ask =>
     ? openService(database, revision)
     : (document) => openService(database, revision)(document)
 
-function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): Stages {
+function stagesOf(engine: Engine, document: GoldenDocument, { response, statements }: Asked): KeptFiles {
   // Whatever the answer's numbers are, their digits stay as they came.
   const answer = { 'answer.json': compactJson(withoutPlans(parse(response.body.toString())), digitsKept) }
   if (statements === null) return answer

@@ -1,0 +1,4 @@
+-- introspection.graphql for anon
+
+-- query Introspection
+-- asks the database for nothing

@@ -1,0 +1,4 @@
+-- introspection.graphql for authenticated
+
+-- query Introspection
+-- asks the database for nothing

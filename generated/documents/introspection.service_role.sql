@@ -1,0 +1,4 @@
+-- introspection.graphql for service_role
+
+-- query Introspection
+-- asks the database for nothing
