@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** What people have to read does not grow unnoticed: test/budgets.json says how many lines there may be. */
+
+interface Budget {
+  readonly most: number
+  /** The capabilities for which it grew. */
+  readonly because: readonly string[]
+}
+
+const budgets = JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8')) as {
+  readonly lines: Readonly<Record<string, Budget>>
+}
+
+/** Which tracked files count. */
+const counted: Readonly<Record<string, RegExp>> = {
+  product: /^(?:compiler|runtime)\/.*\.(?:tsx?|mjs)$/,
+  tests: /^test\/.*\.(?:tsx?|mjs)$/,
+  fixtures: /^fixtures\//,
+  generated: /^generated\//,
+}
+
+const root = new URL('..', import.meta.url).pathname
+const tracked = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 }).split('\0')
+
+/** As `wc -l` counts them. */
+const linesOf = (pattern: RegExp): number =>
+  tracked
+    .map((file) => join(root, file))
+    .filter((path) => pattern.test(path.slice(root.length)) && existsSync(path))
+    .reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0)
+
+test('each kind of file has a budget', () => {
+  expect(Object.keys(budgets.lines).sort()).toEqual(Object.keys(counted).sort())
+})
+
+test.each(Object.entries(counted))('%s keep to their budget of lines', (kind, pattern) => {
+  const { most = 0 } = budgets.lines[kind] ?? {}
+  const lines = linesOf(pattern)
+  const advice =
+    `${kind}: ${lines} lines, and the budget is ${most}. A budget may only fall. Remove what is not needed; if a capability ` +
+    `needs more, raise "most" of "${kind}" in test/budgets.json and name the capability in its "because".`
+  expect(lines <= most, advice).toBe(true)
+})
