@@ -14,7 +14,7 @@ import {
 } from './layout.ts'
 import { askedTables, functionsOf, isAskable, liveFunctionsOf, methodsOf, type ClientMethod } from './methods.ts'
 import { pageArguments } from './page.ts'
-import { createTypeText, objectType, type Member, type TypeText } from './type-text.ts'
+import { createTypeText, objectType, type ClientMember, type TypeText } from './type-text.ts'
 
 /** Statements of `.d.ts` files: what a schema holds, for the TypeScript compiler and for the editor. */
 
@@ -86,7 +86,11 @@ export const clientDeclarations = (layout: Layout): PrintedStatements =>
 /** What the methods of tables need of a client. */
 const clientOf = ({ schema }: Layout): string => (schema.getSubscriptionType() == null ? 'sdk.Asker' : 'sdk.Watcher')
 
-const declareInterface = (name: string, members: readonly Member[], base?: string): InterfaceDeclarationStructure => ({
+const declareInterface = (
+  name: string,
+  members: readonly ClientMember[],
+  base?: string,
+): InterfaceDeclarationStructure => ({
   kind: StructureKind.Interface,
   name,
   isExported: true,
@@ -157,7 +161,7 @@ function declareMethods(printing: Printing, { table }: Module): PrintedStatement
   return [declareInterface(table.methods, members), declareMaker(table.name, clientOf(printing.layout), table.methods)]
 }
 
-function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): Member {
+function declareMethod({ layout, text, mention }: Printing, method: ClientMethod): ClientMember {
   const { name, help, operation, field, rows } = method
   const row = layout.rowOf(getNamedType(field.type).name)?.row
   const answered = text.answered(field)

@@ -21,7 +21,7 @@ import { argumentsOf } from './page.ts'
 import { numericScalars, scalarFacts } from './scalars.ts'
 
 /** A member of an interface, without its kind. */
-export interface Member extends Pick<PropertySignatureStructure, 'docs' | 'hasQuestionToken'> {
+export interface ClientMember extends Pick<PropertySignatureStructure, 'docs' | 'hasQuestionToken'> {
   readonly name: string
   readonly type: string
 }
@@ -80,7 +80,7 @@ export function createTypeText(
     const named = getNamedType(type)
     return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
-  const input = (told: GraphQLInputField | GraphQLArgument): Member => {
+  const input = (told: GraphQLInputField | GraphQLArgument): ClientMember => {
     const { name, type, defaultValue } = told
     const text = inputText(type, inputLeaf)
     if (isRequiredInput(told)) return { name, type: text }
@@ -90,10 +90,10 @@ export function createTypeText(
       : { name, type: `${text} | undefined`, hasQuestionToken: true }
   }
   /** One field of an input that takes exactly one. */
-  const member = ({ name, type }: GraphQLInputField): Member => ({ name, type: inputText(type, inputLeaf) })
-  const field = (told: ClientField): Member => ({ name: told.name, type: marked(told) })
+  const member = ({ name, type }: GraphQLInputField): ClientMember => ({ name, type: inputText(type, inputLeaf) })
+  const field = (told: ClientField): ClientMember => ({ name: told.name, type: marked(told) })
   /** A figure of an aggregate over these rows. */
-  const figure = (row: GraphQLObjectType, told: ClientField): Member =>
+  const figure = (row: GraphQLObjectType, told: ClientField): ClientMember =>
     isNumber(row, told) ? { name: told.name, type: 'number | null' } : field(told)
   return { field, figure, answered, takes, input, either, member }
 }
@@ -127,5 +127,5 @@ function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => str
 const inBrackets = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
 /** The type of an object where no interface is declared for it. */
-export const objectType = (members: readonly Member[]): string =>
+export const objectType = (members: readonly ClientMember[]): string =>
   `{ ${members.map(({ name, type, hasQuestionToken }) => `readonly ${name}${hasQuestionToken === true ? '?' : ''}: ${type}`).join('; ')} }`
