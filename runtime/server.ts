@@ -5,11 +5,10 @@ import { buildApp, toClientError } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth, upgradeAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
-import type { RunExchange } from './contract/execution.ts'
 import type { Revision, RevisionSource } from './contract/revision.ts'
 import { openServerPool, type ServerDatabase } from './database.ts'
 import { createProjectKeysReader } from './db/connect/project-keys.ts'
-import { logOutages } from './db/failures/outages.ts'
+import { createOutageLog } from './db/failures/outages.ts'
 import { createPoolerCheck, type PoolerCheck } from './db/pool/pooler-check.ts'
 import { faultOfReplicas } from './db/replicas/replica.ts'
 import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
@@ -353,10 +352,9 @@ function assemble(
     live,
     servers,
     serveFrom: (revision) => {
-      const logging = (run: RunExchange): RunExchange => logOutages(run, log, Date.now)
-      const run = logging(replicas?.write ?? database.run)
-      const reading = replicas === null ? {} : { read: logging(replicas.read) }
-      service = createService({ database: { run, ...reading }, source: startingWith(revision, watched.source) })
+      const on = replicas === null ? { run: database.run } : { run: replicas.write, read: replicas.read }
+      const failed = createOutageLog(log, Date.now)
+      service = createService({ database: on, source: startingWith(revision, watched.source), failed })
       // Beside the first requests, which wait for the same.
       logVisible(service, log).catch(() => undefined)
     },

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 import type { Decoded, Decoder } from './decoders.ts'
 import { isJsonList, type JsonValue } from './json-value.ts'
 

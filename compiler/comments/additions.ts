@@ -8,7 +8,7 @@ import {
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * How the settings of the additions are read (spec/graphql.md 17), and all others that are objects of ours. A faulty

@@ -1,5 +1,5 @@
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A

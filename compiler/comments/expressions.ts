@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /** Expressions of SQL in comments, which become a part of statements (spec/graphql.md 17.5). */
 

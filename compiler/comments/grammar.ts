@@ -1,6 +1,5 @@
 import { type JsonMembers, type JsonValue } from './json-value.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
-import { tryParseJson } from '../../runtime/lib/parse-json.ts'
+import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 
 /** What a comment asks for. `outside`: its text without the directive, null when there is none. */
 export type ParsedComment =

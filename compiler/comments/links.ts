@@ -1,5 +1,5 @@
 import type { ConditionFacts } from '../../runtime/contract/stated.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 import { conditionsOnColumns } from './additions.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonValue } from './json-value.ts'

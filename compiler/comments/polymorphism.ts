@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 import { membersOf } from './additions.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, member, type JsonValue } from './json-value.ts'

@@ -5,7 +5,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import { createLru } from '../../runtime/lib/lru.ts'
 import { sameItems } from '../../runtime/lib/share.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { faulty, nothing, together, type Mentions } from './mentions.ts'
 import type { FunctionRow } from './rows.ts'

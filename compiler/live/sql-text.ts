@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 import { faulty, nothing, together, type Fault, type Mentions, type Named } from './mentions.ts'
 import { isClaim, isMoment } from './system.ts'
 

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * Any stage's value as stable JSON text: keys sorted, lists in their order, two spaces, a line feed at the end. Equal

@@ -8,7 +8,7 @@ import type { AdminParts, OwnerCall } from './call.ts'
 import type * as io from './io.ts'
 import { missingFor, saveSettings, type SettingChanges } from './save-settings.ts'
 import { showSettings, textOfValue } from './setting-values.ts'
-import type { JsonObject } from '../lib/json-object.ts'
+import type { JsonObject } from '../lib/json.ts'
 
 /** GET /settings */
 export async function getSettings(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {

@@ -13,7 +13,7 @@ import {
 import type { Manifest } from '../contract/manifest.ts'
 import type { EntityModule, Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/sha256.ts'
-import { isJsonObject } from '../lib/json-object.ts'
+import { isJsonObject } from '../lib/json.ts'
 import { ArtifactFailure, damaged } from './artifact-failure.ts'
 
 /** Artifacts on disk -> a revision; the text of a generated module -> its value. */

@@ -1,6 +1,5 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
 import type { Caller, RequestContext } from '../contract/execution.ts'
-import type { Interest } from '../contract/live.ts'
 import type { RevisionSource } from '../contract/revision.ts'
 import { refusalOf } from '../contract/role-facts.ts'
 import { refuseEnded } from '../db/pool/waiting.ts'
@@ -10,31 +9,33 @@ import { admit, type Admission } from './allowlist/admission.ts'
 import { behindList, createTexts, listedText, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
-import type { Ready } from './apart/packing.ts'
 import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
-import type { Plan } from './plan/types.ts'
 import { introspects } from './operation/introspects.ts'
+import type { Plan } from './plan/types.ts'
 import type { DocumentRequest, Documents } from './prepared/documents.ts'
-import { checkMethod } from './prepared/method.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/types.ts'
 import { bindAll } from './run/bind.ts'
 import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
 import { createCell, type EngineCell } from './run/cell.ts'
-import { checkEstimate } from './run/check-estimate.ts'
-import { exchangeOf } from './run/exchange.ts'
 import { interestsOf } from './run/interests.ts'
 import { createLoad, type Loaded } from './run/loaded.ts'
-import { againOnNewerSchema, refusedByNow } from './run/on-schema-of-now.ts'
-import { failedInOneOfSeveral, toResponse } from './run/response.ts'
-import { createTenants, hasTenants, type Tenants } from './run/tenants.ts'
-import { beginTurn, type ServiceDatabase, type Turn as TurnOn } from './run/turn.ts'
+import {
+  createExecution,
+  createPipeline,
+  exchange,
+  refusedByNow,
+  type PipelineStage,
+  type Stages,
+  type WatchAnswer,
+} from './run/pipeline.ts'
+import { beginTurn, checkMethod, exchangeOf, type Ready, type ServiceDatabase, type Turn } from './run/turn.ts'
 import { inSteps, type Statements } from './statements/statements.ts'
 
 /**
  * THE PAGE: how one request is answered. Once for each document, role and engine: parse and validate (operation/), plan
- * (plan/), write (statements/), kept by prepared/. For each request: admit, find, prepare, bind, run, respond.
+ * (plan/), write (statements/), kept by prepared/. For each request the stages of `stagesOf`, in their order (run/pipeline.ts).
  */
 
 export interface GraphqlService {
@@ -56,67 +57,44 @@ export interface GraphqlService {
   readonly caches: () => CacheStats | null
 }
 
-export type WatchAnswer =
-  | { readonly kind: 'refused'; readonly response: GraphqlResponse }
-  /** A query or a mutation, which `serve` answers. */
-  | { readonly kind: 'once' }
-  | {
-      readonly kind: 'watch'
-      /** Changes that matter, as the schema of this revision has them; `serve` makes each answer, where `live` is true. */
-      readonly interests: readonly Interest[]
-      readonly revision: string
-    }
-
 export interface ServiceParts {
   readonly database: ServiceDatabase
   readonly source: RevisionSource
   /** The clock, in milliseconds. */
   readonly now?: () => number
   readonly apart?: Apart
+  /** Receives what failed, before it is answered. */
+  readonly failed?: (error: unknown) => void
 }
 
-type Turn = TurnOn<Loaded>
+/** A turn of a document that comes as text. */
+interface TextTurn extends Turn<Loaded> {
+  /** Null: the request's own text runs as it is. */
+  admission: Admission | null
+  documents: Documents
+  asked: DocumentRequest
+}
 
 export function createService(parts: ServiceParts): GraphqlService {
-  const { database, source, now = Date.now, apart = createApart() } = parts
-  const { run } = database
+  const { database, source, now = Date.now, apart = createApart(), failed } = parts
   const cell = createCell(createLoad(source, now), now)
   const texts = createTexts()
-  const tenants = createTenants()
-  const prepareAhead = createPrepareAhead(run, texts, now)
-  const inTurn = <T>(
-    request: GraphqlRequest,
-    caller: Caller,
-    context: RequestContext | undefined,
-    load: () => Promise<Loaded>,
-    work: (turn: Turn) => Promise<T>,
-  ): Promise<T | GraphqlResponse> =>
-    againOnNewerSchema(
-      cell,
-      async (isFirst) => beginTurn(database, await load(), request, caller, context, isFirst),
-      async (turn) => {
-        try {
-          return await work(turn)
-        } finally {
-          prepareAhead(turn.loaded)
-        }
-      },
-    )
-  return {
-    serve: (request, caller, context) =>
-      inTurn(
-        request,
-        caller,
-        context,
-        () => engineFor(cell, request),
-        (turn) => answer(turn, texts, apart, tenants),
-      ),
-    watch: async (request, caller, context) => {
-      const live = { ...request, live: true }
-      // Nothing of it runs that would check the version.
-      const found = await inTurn(live, caller, context, cell.look, (turn) => watched(turn, texts, apart))
-      return 'outcome' in found ? { kind: 'refused', response: found } : found
+  const { serve, watch } = createPipeline<Loaded, TextTurn>({
+    cell,
+    load: (request) => engineFor(cell, request),
+    look: cell.look,
+    begin: (loaded, request, caller, context, watches, isFirst) => {
+      const turn = beginTurn(database, loaded, request, caller, context, watches, isFirst)
+      const { query, operationName } = request
+      const asked = { role: caller.role, text: query ?? '', operationName }
+      return Object.assign(turn, { admission: null, documents: loaded.documents, asked })
     },
+    stagesOf: createStages(database, texts, apart, now),
+    failed,
+  })
+  return {
+    serve,
+    watch,
     describe: async (role) => introspectionFromSchema((await cell.look()).engine.view(role).complete()),
     summary: async () => {
       const { engine } = await cell.current()
@@ -130,88 +108,85 @@ export function createService(parts: ServiceParts): GraphqlService {
 }
 
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
-async function engineFor(cell: EngineCell<Loaded>, { query }: GraphqlRequest): Promise<Loaded> {
-  const loaded = await cell.current()
-  return loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
+function engineFor(cell: EngineCell<Loaded>, { query }: GraphqlRequest): Loaded | Promise<Loaded> {
+  const loaded = cell.current()
+  if (loaded instanceof Promise) return loaded.then((one) => (looksFirst(one, query) ? cell.look() : one))
+  return looksFirst(loaded, query) ? cell.look() : loaded
 }
 
-/** @param byStep where several steps in one statement failed: all that it did was undone, and now the one that fails is told */
-async function answer(
-  turn: Turn,
+const looksFirst = ({ engine }: Loaded, query: string | null): boolean =>
+  engine.version === null && query !== null && introspects(query)
+
+/** The stages of requests under each schema that is loaded. */
+function createStages(
+  { run }: ServiceDatabase,
   texts: Texts,
   apart: Apart,
-  tenants: Tenants,
-  byStep = false,
-): Promise<GraphqlResponse> {
-  const { found, ready } = await prepared(turn, texts, apart, { byStep })
-  turn.outline = ready
-  const timeline = turn.context?.timeline ?? null
-  if (timeline !== null) timeline.prepared = performance.now()
-  const placed = hasTenants(ready.bound) ? { ...ready, bound: await tenants.place(found.turn, ready.bound) } : ready
-  await checkEstimate(found.turn, placed.bound)
-  try {
-    return await runReady(found, placed)
-  } catch (error) {
-    if (byStep || !failedInOneOfSeveral(error, ready)) throw error
-    return answer(turn, texts, apart, tenants, true)
+  now: () => number,
+): (loaded: Loaded) => Stages<TextTurn> {
+  const prepareAhead = createPrepareAhead(run, texts, now)
+  const executionOf = createExecution<TextTurn>()
+  const find = findListed(texts)
+  const document = [refusedByNow(prepare(apart))]
+  const make = (loaded: Loaded): Stages<TextTurn> => {
+    const { refusal, allowlists, explain, report } = loaded.engine.manifest
+    return {
+      admission: [
+        ...(refusal === null ? [] : [refusedByNow(refuseUnreadable)]),
+        ...(allowlists === undefined ? [] : [({ loaded }: TextTurn) => prepareAhead(loaded)]),
+        refusedByNow(admitDocument),
+        ...(allowlists === undefined ? [] : [find]),
+      ],
+      document,
+      execution: executionOf(loaded, explain === true || report !== undefined ? exchangeExtended : exchange),
+    }
+  }
+  let last: { readonly loaded: Loaded; readonly stages: Stages<TextTurn> } | null = null
+  return (loaded) => {
+    if (last?.loaded !== loaded) last = { loaded, stages: make(loaded) }
+    return last.stages
   }
 }
 
-async function watched(turn: Turn, texts: Texts, apart: Apart): Promise<Exclude<WatchAnswer, { kind: 'refused' }>> {
-  const { ready } = await prepared(turn, texts, apart, { watches: true })
-  const { interests } = ready
-  return interests === undefined
-    ? { kind: 'once' }
-    : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
-}
-
-async function prepared(
-  turn: Turn,
-  texts: Texts,
-  apart: Apart,
-  how: Partial<Pick<Found, 'watches' | 'byStep'>>,
-): Promise<{ found: Found; ready: Ready }> {
-  const admission = await refusedByNow(turn, () => admitted(turn))
-  const found = { ...(await find(turn, admission, texts)), watches: false, byStep: false, ...how }
-  return { found, ready: await refusedByNow(found.turn, () => preparedHere(found) ?? preparedApart(found, apart)) }
-}
-
-function admitted({ loaded, request, asker }: Turn): Admission | null {
-  const { manifest } = loaded.engine
-  const { role } = asker.caller
-  const refusal = refusalOf(manifest, role)
+/** A comment that cannot be read may be about what the role may do (spec/graphql.md 13.1). */
+function refuseUnreadable({ loaded, asker }: TextTurn): void {
+  const refusal = refusalOf(loaded.engine.manifest, asker.caller.role)
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
-  return admit(manifest, request, role)
 }
 
-/** The document of a request, and where it is known if it is. */
-interface Found {
-  /** What is asked in its name runs only where it is listed, if it has to be. */
-  readonly turn: Turn
-  readonly documents: Documents
-  readonly asked: DocumentRequest
-  /** It is asked what the document reads. */
-  readonly watches: boolean
-  /** Each step of a field is a statement. */
-  readonly byStep: boolean
+/** Whether the document has to be listed. */
+function admitDocument(turn: TextTurn): void {
+  const { request, loaded, asker } = turn
+  const { manifest } = loaded.engine
+  if (manifest.allowlists === undefined && request.query !== null && !('persistedQuery' in request.extensions)) return
+  turn.admission = admit(manifest, request, asker.caller.role)
 }
 
-async function find(turn: Turn, admission: Admission | null, texts: Texts): Promise<Omit<Found, 'watches' | 'byStep'>> {
-  const { request, loaded, asker, run } = turn
-  const { role } = asker.caller
-  const { operationName } = request
-  if (admission === null) {
-    return { turn, documents: loaded.documents, asked: { role, text: request.query ?? '', operationName } }
+/** The text of a listed document, which runs while it is listed. */
+const findListed =
+  (texts: Texts): PipelineStage<TextTurn> =>
+  async (turn) => {
+    const { admission, loaded, asker, run, read } = turn
+    if (admission === null) return
+    const text = await listedText(run, texts, admission, asker)
+    turn.asked = { ...turn.asked, text, mark: admission.hash }
+    turn.documents = loaded.listed
+    turn.run = behindList(run, admission, text)
+    turn.read = read === run ? turn.run : behindList(read, admission, text)
   }
-  const text = await listedText(run, texts, admission, asker)
-  const asked: DocumentRequest = { role, text, operationName, mark: admission.hash }
-  const behind = behindList(run, admission, text)
-  const read = turn.read === run ? behind : behindList(turn.read, admission, text)
-  return { turn: { ...turn, run: behind, read }, documents: loaded.listed, asked }
-}
+
+/** Makes the turn ready: here, or by the thread that reads what takes long. */
+const prepare =
+  (apart: Apart): PipelineStage<TextTurn> =>
+  (turn) => {
+    const ready = preparedHere(turn)
+    if (ready === null) return preparedApart(turn, apart)
+    turn.ready = ready
+    return undefined
+  }
 
 /** Finds or makes the statements, and binds the request's values. Null: that takes more than some milliseconds. */
-function preparedHere({ turn: { request }, documents, asked, watches, byStep }: Found): Ready | null {
+function preparedHere({ request, documents, asked, watches, byStep }: TextTurn): Ready | null {
   const document = documents.findQuickly(asked)
   if (document === null) return null
   checkMethod(document, request)
@@ -222,32 +197,30 @@ function preparedHere({ turn: { request }, documents, asked, watches, byStep }: 
   return { writes, pieces, bound: bindAll(chosen), interests: watches ? interestsOf(made) : undefined }
 }
 
-/** The same by the thread that reads what takes long, unless meanwhile somebody else asked for it. */
-function preparedApart(found: Found, apart: Apart): Promise<Ready> {
-  const { documents, asked, turn, byStep } = found
-  const { loaded, request, context, asker } = turn
+/** The same by the thread, unless meanwhile somebody else asked for it. */
+async function preparedApart(turn: TextTurn, apart: Apart): Promise<void> {
+  const { loaded, request, context, asker, documents, asked, byStep } = turn
   const whenItsTurn = (): Ready | null => {
     refuseEnded(context)
-    return preparedHere(found)
+    return preparedHere(turn)
   }
   const party = context?.party ?? asker.caller.claims
-  return apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
+  turn.ready = await apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
 }
 
-async function runReady(found: Found, ready: Ready): Promise<GraphqlResponse> {
-  const { run, read, loaded, asker, request } = found.turn
-  const exchange = exchangeOf(asker, !ready.writes, ready.bound)
-  const asked = extensionsOf(loaded.engine, request)
-  if (asked === null) return ofRevision(found.turn, toResponse(ready, await (ready.writes ? run : read)(exchange)))
-  const { rows, extensions } = await runExtended(run, loaded.engine, asked, exchange, () => madeOf(found))
-  return ofRevision(found.turn, toResponse(ready, rows, extensions))
+/** The same as `exchange`, with the extensions that the request asks for. */
+async function exchangeExtended(turn: TextTurn): Promise<void> {
+  const { loaded, request, ready } = turn
+  const wanted = extensionsOf(loaded.engine, request)
+  if (wanted === null || ready === null) return exchange(turn)
+  const sent = exchangeOf(turn.asker, !ready.writes, ready.bound)
+  const made = await runExtended(turn.run, loaded.engine, wanted, sent, () => madeOf(turn))
+  turn.rows = made.rows
+  turn.extensions = made.extensions
 }
-
-const ofRevision = ({ request, loaded }: Turn, response: GraphqlResponse): GraphqlResponse =>
-  request.live === true ? { ...response, revision: loaded.engine.revision } : response
 
 /** What statements were written from, for requests that select `explain`. */
-function madeOf({ documents, asked, turn: { request }, byStep }: Found): { statements: Statements; plan: Plan } {
+function madeOf({ documents, asked, request, byStep }: TextTurn): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables
   const { statements } = document.prepare(variables)

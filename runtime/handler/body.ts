@@ -1,4 +1,4 @@
-import { readJsonText } from '../http/body.ts'
+import { readJsonText } from '../http/bodies.ts'
 import { HttpFailure } from '../http/failures.ts'
 
 /** The JSON text of a request. Rejects with HttpFailure. */

@@ -4,7 +4,7 @@ import { createCompiledSource } from '../graphql/compiled/source.ts'
 import { eventsOf, eventStreamType } from '../graphql/http/event-stream.ts'
 import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from '../graphql/http/media.ts'
 import { readBody, readQueryString } from '../graphql/http/request.ts'
-import { failureOf, httpErrors, identify } from '../graphql/http/who-asks.ts'
+import { failureOf, httpErrors, throwUnidentified } from '../graphql/http/who-asks.ts'
 import type { GraphqlRequest } from '../graphql/protocol/types.ts'
 import { failureTable, HttpFailure, statusHeaders } from '../http/failures.ts'
 import { bodyBytes } from '../http/long-body.ts'
@@ -101,10 +101,10 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
   const answer = async (request: Request): Promise<Response> => {
     const { headers, method } = request
     const { media, isStream: wantsEvents } = acceptedMedia(method, headers.get('accept') ?? undefined)
-    const identified = await identify(authenticate, {
+    const identified = await authenticate({
       apikey: headers.get('apikey') ?? undefined,
       authorization: headers.get('authorization') ?? undefined,
-    })
+    }).catch(throwUnidentified)
     if (identified.kind !== 'caller') throw failureOf(identified)
     const { caller } = identified
     const asking = await asked(request, bodyLimitBytes)
@@ -116,7 +116,7 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
       headers: {
         ...sent,
         'content-type': isStream ? eventStreamType : contentTypes[media],
-        ...outcomeHeaders(outcome, media),
+        ...outcomeHeaders[outcome][media],
       },
     })
   }

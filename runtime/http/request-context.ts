@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
 import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts'
 import { positionHeader, readPosition } from '../contract/position.ts'
-import { newTimeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/keys.ts'
 import { createBag, type Bag } from '../lib/bag.ts'
 
@@ -11,6 +12,15 @@ declare module 'fastify' {
     /** When its headers had come, on the monotonic clock in milliseconds. */
     arrivedAt: number
   }
+}
+
+/** What may be echoed and logged: no blanks, no control characters, no length without end. */
+const acceptable = /^[\w.:+/=-]{1,128}$/
+
+/** The id that the client sent, when it is harmless, else a new one. */
+export function requestIdOf(request: IncomingMessage): string {
+  const sent = request.headers['x-request-id']
+  return typeof sent === 'string' && acceptable.test(sent) ? sent : randomUUID()
 }
 
 /** Who shares what with whom: a signed-in user, or the client's address for anon and guests. */
@@ -37,8 +47,9 @@ export function contextOf(
   const { party, kind } = partyOf(caller, address)
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
   // Member by member: V8 takes µs to spread an object where it is given further members.
-  const timeline = isTimed ? newTimeline(request.arrivedAt) : null
-  const position = readPosition(request.headers[positionHeader])
+  const timeline = isTimed ? { arrived: request.arrivedAt, prepared: 0, lent: 0, answered: 0 } : null
+  const sent = request.headers[positionHeader]
+  const position = sent === undefined ? null : readPosition(sent)
   return { party, kind, deadline, label: undefined, timeline, position, gone: false, onGone: null }
 }
 

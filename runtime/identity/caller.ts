@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../contract/execution.ts'
 import type { TokenFault, VerifyToken } from './jwt.ts'
 
@@ -5,6 +6,10 @@ import type { TokenFault, VerifyToken } from './jwt.ts'
 export interface Credentials {
   readonly apikey: string | undefined
   readonly authorization: string | undefined
+}
+
+export function credentialsOf({ apikey, authorization }: IncomingHttpHeaders): Credentials {
+  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
 }
 
 export type CredentialRefusal =

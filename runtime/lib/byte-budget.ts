@@ -13,8 +13,8 @@ export interface ByteBudget {
   readonly room: (party: string, bytes: number, ms: number) => Promise<boolean>
   /** Whether somebody waits. */
   readonly isWanted: () => boolean
-  /** Bytes that are held in all. */
-  readonly held: () => number
+  /** Bytes that are held in all, at this moment. */
+  readonly usage: { readonly bytes: number }
 }
 
 export interface Holding {
@@ -45,12 +45,12 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
   /** In the order of their coming; one that finds no room lets those behind it try. */
   const waiting = new Set<Waiting>()
   const setDeadline = createDeadlines(lookEveryMs)
-  let total = 0
+  const usage = { bytes: 0 }
 
   const hasRoom = (party: string, bytes: number): boolean =>
-    total + bytes <= most && (parties.get(party) ?? 0) + bytes <= share
+    usage.bytes + bytes <= most && (parties.get(party) ?? 0) + bytes <= share
   const add = (party: string, bytes: number): void => {
-    total += bytes
+    usage.bytes += bytes
     const held = (parties.get(party) ?? 0) + bytes
     if (held === 0) parties.delete(party)
     else parties.set(party, held)
@@ -113,6 +113,6 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
         else waitFor(() => hasRoom(party, bytes), ms, resolve)
       }),
     isWanted: () => waiting.size > 0,
-    held: () => total,
+    usage,
   }
 }

@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject } from './json-object.ts'
-import { tryParseJson } from './parse-json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from './json.ts'
 
 /** What a comment asks for, for who writes comments: `@graphql({...})` (spec/graphql.md 13.1). */
 

@@ -1,5 +1,5 @@
 import { phasesOf } from '../contract/timeline.ts'
-import type { ObserveRequest } from '../graphql/http/observed.ts'
+import { operationNameOf, type ObserveRequest } from '../graphql/http/observed.ts'
 import type { LogEvent } from '../log/events.ts'
 import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'
 import { createHistogram, type HistogramValues } from './histogram.ts'
@@ -90,8 +90,8 @@ export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
     [requests, phases, http, compiles, lag].map(({ values }) => values())
   const operationLabel = createBounded(mostOperations)
   return {
-    request: ({ operation, role, outcome, timeline, done }) => {
-      const labels = [operationLabel(operation()), ownRoles.has(role) ? role : 'other', outcome]
+    request: ({ asked, role, response: { outcome }, timeline, done }) => {
+      const labels = [operationLabel(operationNameOf(asked)), ownRoles.has(role) ? role : 'other', outcome]
       requests.observe(labels, seconds(done - timeline.arrived))
       for (const [phase, begin, end] of phasesOf(timeline)) phases.observe([phase], seconds(end - begin))
     },

@@ -1,5 +1,5 @@
 import type { KeptRequest, LiveObservation, SharedObservations } from '../contract/observations.ts'
-import type { ObserveRequest, TraceRequest } from '../graphql/http/observed.ts'
+import { documentHash, operationNameOf, type ObserveRequest, type TraceRequest } from '../graphql/http/observed.ts'
 import type { Log } from '../log/events.ts'
 import type { Settings } from '../settings/keys.ts'
 import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
@@ -21,14 +21,27 @@ export interface Observers {
   readonly metrics: Metrics | null
 }
 
-const slowRequests =
-  (log: Log, slowMs: number): ObserveRequest =>
+const logSlow =
+  (log: Log): ObserveRequest =>
   (observed) => {
-    const { requestId, operation, role, hash } = observed
-    const ms = tookMs(observed)
-    if (ms < slowMs) return
-    const phases = phaseTimesOf(observed)
-    log({ kind: 'slow-request', requestId, operation: operation(), role, ms: Math.round(ms), phases, hash: hash() })
+    const { requestId, asked, role } = observed
+    const [ms, phases] = [Math.round(tookMs(observed)), phaseTimesOf(observed)]
+    log({
+      kind: 'slow-request',
+      requestId,
+      operation: operationNameOf(asked),
+      role,
+      ms,
+      phases,
+      hash: documentHash(asked),
+    })
+  }
+
+const both =
+  (one: ObserveRequest, other: ObserveRequest): ObserveRequest =>
+  (observed) => {
+    one(observed)
+    other(observed)
   }
 
 export async function openObservers(
@@ -39,15 +52,10 @@ export async function openObservers(
 ): Promise<Observers> {
   const own = settings.metrics === null ? null : await createMetrics(sources)
   const metrics = own === null || shared === undefined ? own : { ...own, text: shared.metrics }
-  const { watch: keep, kept } = createRequestLog(settings.slowRequestMs)
+  const { watch: keep, kept } = createRequestLog(settings.slowRequestMs, logSlow(log))
   const requests = (): Promise<readonly KeptRequest[]> => Promise.resolve(kept())
   const live = async (): Promise<readonly LiveObservation[]> => [sources.live()]
   shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests, live })
-  const watchers = [
-    keep,
-    ...(metrics === null ? [] : [metrics.request]),
-    ...(settings.slowRequestMs === 0 ? [] : [slowRequests(log, settings.slowRequestMs)]),
-  ]
   const told: Log =
     metrics === null
       ? log
@@ -55,11 +63,8 @@ export async function openObservers(
           metrics.event(event)
           log(event)
         }
-  const request: ObserveRequest = (observed) => {
-    for (const watch of watchers) watch(observed)
-  }
   return {
-    request,
+    request: metrics === null ? keep : both(keep, metrics.request),
     requests: shared?.requests ?? requests,
     live: shared?.live ?? live,
     trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),

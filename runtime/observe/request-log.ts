@@ -1,6 +1,6 @@
 import type { KeptRequest, PhaseTimes } from '../contract/observations.ts'
 import { phasesOf } from '../contract/timeline.ts'
-import type { ObservedRequest, ObserveRequest } from '../graphql/http/observed.ts'
+import { documentHash, operationNameOf, type ObservedRequest, type ObserveRequest } from '../graphql/http/observed.ts'
 
 /** The last slow and the last failed GraphQL requests of this process, for its owner: no variables, rows or messages. */
 export interface RequestLog {
@@ -22,14 +22,20 @@ export const tookMs = ({ done, timeline }: ObservedRequest): number => done - ti
 export const phaseTimesOf = ({ timeline }: ObservedRequest): PhaseTimes =>
   Object.fromEntries(phasesOf(timeline).map(([phase, begin, end]) => [phase, Math.round(end - begin)]))
 
-/** @param slowMs what takes as long is slow; 0: nothing is */
-export function createRequestLog(slowMs: number): RequestLog {
+/**
+ * @param slowMs what takes as long is slow; 0: nothing is
+ * @param noteSlow receives each slow request, also one that failed
+ */
+export function createRequestLog(slowMs: number, noteSlow: ObserveRequest): RequestLog {
   const slow: KeptRequest[] = []
   const failed: KeptRequest[] = []
   return {
     watch: (observed) => {
-      if (observed.outcome !== 'ok') keep(failed, observed)
-      else if (slowMs !== 0 && tookMs(observed) >= slowMs) keep(slow, observed)
+      const isOk = observed.response.outcome === 'ok'
+      const isSlow = slowMs !== 0 && observed.done - observed.timeline.arrived >= slowMs
+      if (isSlow) noteSlow(observed)
+      if (!isOk) keep(failed, observed)
+      else if (isSlow) keep(slow, observed)
     },
     kept: () => [...slow, ...failed],
   }
@@ -50,18 +56,18 @@ function keep(requests: KeptRequest[], observed: ObservedRequest): void {
 }
 
 function keptOf(observed: ObservedRequest): KeptRequest {
-  const { requestId, operation, role, outcome, code, done, hash } = observed
-  const text = observed.document()
+  const { requestId, asked, role, response, done } = observed
+  const text = asked.query
   return {
     requestId,
     at: performance.timeOrigin + done,
-    operation: operation().slice(0, longestName),
+    operation: operationNameOf(asked).slice(0, longestName),
     role,
-    outcome,
-    code,
+    outcome: response.outcome,
+    code: response.code ?? null,
     ms: Math.round(tookMs(observed)),
     phases: phaseTimesOf(observed),
-    hash: hash(),
+    hash: documentHash(asked),
     document: text !== null && text.length <= longestDocument ? text : null,
   }
 }

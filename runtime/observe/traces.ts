@@ -22,7 +22,7 @@ export async function createTraces(share: number): Promise<TraceRequest> {
     if (!span.isRecording()) return null
     return {
       label: labelOf(operation, span.spanContext().traceId),
-      end: ({ outcome, timeline, done }) => {
+      end: ({ response: { outcome }, timeline, done }) => {
         const within = trace.setSpan(parent, span)
         for (const [phase, begin, end] of phasesOf(timeline)) {
           const kind = phase === 'database' ? SpanKind.CLIENT : SpanKind.INTERNAL

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { hostUrls } from '../lib/host-urls.ts'
-import { isJsonObject } from '../lib/json-object.ts'
-import { tryParseJson } from '../lib/parse-json.ts'
+import { isJsonObject, tryParseJson } from '../lib/json.ts'
 
 /** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
 export type Parsed<T> =

@@ -1,8 +1,7 @@
 import type { Annotated, AnnotatedRelation } from '../../compiler/comments/types.ts'
 import type { Command, GivenOptions, Terminal } from '../../compiler/tools/cli/command.ts'
 import type { Product } from '../../compiler/tools/cli/verify.ts'
-import { isJsonObject } from '../../runtime/lib/json-object.ts'
-import { tryParseJson } from '../../runtime/lib/parse-json.ts'
+import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 import { printVerdict } from './print.ts'
 import type { Verdict, VerifyOptions } from './verify.ts'
 

@@ -1,4 +1,4 @@
-import { tryParseJson } from '../../../runtime/lib/parse-json.ts'
+import { tryParseJson } from '../../../runtime/lib/json.ts'
 
 /** What documents cost, written down: a file to commit, and to hold later states of the database and of the documents against. */
 export interface Certificate {

@@ -13,7 +13,7 @@ import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { findLockedUser, findUserById, insertUser, type UserSettings } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from '../protocol/types.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /**
  * Accounts that wait for their address to be confirmed: POST /signup and POST /otp make and remind them alike. Whether

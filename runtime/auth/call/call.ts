@@ -1,7 +1,7 @@
 import type { AuthSettings } from '../settings/keys.ts'
 import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../protocol/io.ts'
 import type { SessionRow, UserRow } from '../protocol/types.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** The sender of a request, as far as the connection shows. */
 export interface Client {

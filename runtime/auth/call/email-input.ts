@@ -1,7 +1,7 @@
 import { refuse } from '../protocol/errors.ts'
 import { judgeEmail, normalEmail } from '../rules/email.ts'
 import { readChallenge, type Challenge } from '../rules/pkce.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What somebody gives who asks for a mail: to sign up, or to come back. Checked. */
 export interface Registration {

@@ -10,7 +10,7 @@ import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/types.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** POST /recover (spec/auth.md 4.9): the answer is the same for known and unknown addresses. */
 export async function recover(call: Call<typeof io.recover>, { mailRequests, database }: AuthTools): Promise<Outcome> {

@@ -19,7 +19,7 @@ import { findUserById, mergeUserMetadata, setPasswordHash } from '../store/users
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import { changeEmail } from './change-email.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** GET /user (spec/auth.md 5.1). */
 export async function getUser({ user }: UserCall): Promise<Outcome> {

@@ -3,7 +3,7 @@ import { positionHeader, positionText, type Position } from '../../contract/posi
 import { clientAddress, limitSource } from '../../http/client-address.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { Log } from '../../log/events.ts'
 import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from '../call/call.ts'

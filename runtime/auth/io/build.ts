@@ -1,6 +1,6 @@
 import { Type, type TProperties, type TSchema } from 'typebox'
 import type { Io, Members, Parameters } from '../protocol/io.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** Pieces that io tables are written with. */
 

@@ -6,7 +6,7 @@ import { startMailFlow, type MailFlow } from './mail-flow.ts'
 import type { MailKind } from './kinds.ts'
 import type { SendMail } from './mailer.ts'
 import { mailVariables, type LinkType } from './variables.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** A mail with a code and a link for an account that exists. */
 export interface TokenMail extends MailFlow {

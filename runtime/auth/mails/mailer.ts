@@ -2,7 +2,7 @@ import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.
 import type { AuthSettings } from '../settings/keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import type { MailKind } from './kinds.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What a template may name. Everything that comes from people is theirs to choose: escape it where it is put. */
 export interface MailVariables {

@@ -1,6 +1,6 @@
 import { after, afterVariable, placeIn, startState, type Place, type HtmlState } from './html-place.ts'
 import type { MailVariables } from './mailer.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /**
  * Templates of mails: text with variables as `{{ .Token }}`, and nothing else. No functions, no files, no conditions: a

@@ -1,7 +1,7 @@
 import type { IssuedToken } from '../secrets/one-time-tokens.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { MailVariables } from './mailer.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** Types of links (spec/auth.md 9.1). */
 export type LinkType = 'signup' | 'recovery' | 'magiclink' | 'invite' | 'email_change'

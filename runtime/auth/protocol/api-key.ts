@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/execution.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'
-import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** The project key is missing or is none: answered as a gateway does, in a shape of its own (spec/auth.md 2.1). */
 export class KeyFailure extends Error {

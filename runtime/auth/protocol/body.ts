@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { refuse, type AuthFailure } from './errors.ts'
-import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
-import { tryParseJson } from '../../lib/parse-json.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
 
 /** Bodies of requests (spec/auth.md 2.3). */
 

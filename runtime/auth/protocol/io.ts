@@ -1,7 +1,7 @@
 import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnknown, type TUnsafe } from 'typebox'
 import { readFormBody, readJsonBody } from './body.ts'
 import { refuse } from './errors.ts'
-import { type JsonObject, isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
 export interface Io extends DescribedEndpoint {

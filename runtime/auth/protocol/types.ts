@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What flows through auth: rows as the store gives them, and the objects that clients read. Types only. */
 

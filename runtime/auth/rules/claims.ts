@@ -1,6 +1,6 @@
 import type { AmrEntry, AssuranceLevel, UserRow } from '../protocol/types.ts'
 import type { AuthSettings } from '../settings/keys.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What the claims of an access token are made of. */
 export interface ClaimFacts {

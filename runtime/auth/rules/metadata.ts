@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What a user's tokens carry of what is free to choose: `app_metadata` and `user_metadata`. */
 export interface Metadata {

@@ -1,5 +1,5 @@
 import { judgeEmail, normalEmail } from './email.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */
 export interface OpenIdProfile {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** `app_metadata.provider` and `providers`: the ways in which a user can sign in; the first one is where they began. */
 export interface Providers {

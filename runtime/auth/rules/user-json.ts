@@ -1,6 +1,6 @@
 import type { DatabaseTime, FactorRow, IdentityRow, UserRow } from '../protocol/types.ts'
 import { rfc3339 } from './times.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /**
  * Objects as clients read them (spec/auth.md 3). "opt" of the specification: the key is absent when there is nothing.

@@ -6,7 +6,7 @@ import { markOf } from '../rules/refresh-mark.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { PrivateJwk } from '../settings/parsers.ts'
 import type { SignedSession, UserRow } from '../protocol/types.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 export interface AccessToken {
   readonly token: string

@@ -1,6 +1,5 @@
 import { createKeySet, type NamedJwk } from '../../identity/key-set.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
-import { tryParseJson } from '../../lib/parse-json.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { baseAddress, type Parsed, type Parser } from '../../settings/parsers.ts'
 import { isWeb, readAddress } from '../protocol/address.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { UserRow } from '../protocol/types.ts'
 import { listLength } from './list-length.ts'

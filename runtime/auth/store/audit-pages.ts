@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { DatabaseTime } from '../protocol/types.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { listLength } from './list-length.ts'
 
 /** auth.audit_log_entries as administrators read them. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { defineAction, defineTest } from './define.ts'
 
 /** auth.identities. */

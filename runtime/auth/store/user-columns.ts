@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 
 /** A column of metadata as an object: imported rows may hold none, or JSON's null (spec/auth.md 13). */
 export const objectIn = (column: string): string =>

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColumns } from './user-columns.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { defineAction, defineJsonLookup, defineTest } from './define.ts'
 
 /** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */

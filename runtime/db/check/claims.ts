@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /** A token's claims as Postgres settings: parallel lists, in the order in which they have to be set. */
 export interface ClaimSettingLists {

@@ -84,7 +84,7 @@ export interface RoleSettingsOptions {
   /** True: the connection's TimeZone holds for every role. */
   readonly ownTimeZone: boolean
   /** The monotonic clock, in milliseconds. */
-  readonly now: () => number
+  readonly now?: () => number
   /** True: nobody waits for a look that another request began, and none goes on beside a request: it would end with that one. */
   readonly alone?: boolean
 }
@@ -93,7 +93,7 @@ export const createRoleSettings = ({
   query,
   ownTimeout,
   ownTimeZone,
-  now,
+  now = () => performance.now(),
   alone = false,
 }: RoleSettingsOptions): RoleSettingsReader => {
   let known: ReadonlyMap<string, RoleSettings> | null = null

@@ -1,4 +1,3 @@
-import type { RunExchange } from '../../contract/execution.ts'
 import type { Log } from '../../log/events.ts'
 import { reasonOf } from './reason.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
@@ -8,18 +7,12 @@ const quietMs = 1_000
 
 const outages: ReadonlySet<DatabaseFailureKind> = new Set(['unavailable', 'connections'])
 
-/** Logs the cause of an outage for the operator; callers get only the general sentence. */
-export function logOutages(run: RunExchange, log: Log, now: () => number): RunExchange {
+/** Receives what requests fail of, and logs the cause of an outage for the operator; callers get only the general sentence. */
+export function createOutageLog(log: Log, now: () => number): (error: unknown) => void {
   let loggedAt = Number.NEGATIVE_INFINITY
-  return async (exchange, context) => {
-    try {
-      return await run(exchange, context)
-    } catch (error) {
-      if (error instanceof DatabaseFailure && outages.has(error.kind) && now() - loggedAt >= quietMs) {
-        loggedAt = now()
-        log({ kind: 'database-away', reason: reasonOf(error) })
-      }
-      throw error
-    }
+  return (error) => {
+    if (!(error instanceof DatabaseFailure && outages.has(error.kind)) || now() - loggedAt < quietMs) return
+    loggedAt = now()
+    log({ kind: 'database-away', reason: reasonOf(error) })
   }
 }

@@ -145,6 +145,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   }
   /** Hands out what is there to those whose turn it is. */
   const serveWaiting = (): void => {
+    if (waiting.queued.count === 0) return
     while (idle.size() > 0 || open < shares.max) {
       const next = waiting.next()
       if (next === null) return recheck()
@@ -155,7 +156,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   }
   /** Those who wait although connections are free may be served in a while. */
   const recheck = (): void => {
-    if (shares.recheckMs === null || rechecking !== null || waiting.size() === 0) return
+    if (shares.recheckMs === null || rechecking !== null || waiting.queued.count === 0) return
     rechecking = setTimeout(() => {
       rechecking = null
       serveWaiting()
@@ -188,7 +189,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
       serveWaiting()
       if (closed !== null) idle.endAll()
     },
-    stats: () => ({ open, idle: idle.size(), waiting: waiting.size() }),
+    stats: () => ({ open, idle: idle.size(), waiting: waiting.queued.count }),
     refuseAll: (kind) => {
       refusing = kind
       waiting.refuseAll(kind)

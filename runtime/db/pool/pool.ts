@@ -194,7 +194,6 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       query,
       ownTimeout: options.statementTimeout !== undefined,
       ownTimeZone: timeZone !== undefined,
-      now: () => performance.now(),
     }),
     runOnConnection: createRunOnConnection(timeZone === undefined ? [] : [['TimeZone', timeZone]]),
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
@@ -204,8 +203,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     marks.forget()
     memberships.forget(privileges)
   }
+  const run = runWith(runner.run, forget)
+  const runApart = checkingApart(run, replaying !== undefined)
   return {
-    run: checkingApart(runWith(runner.run, forget), replaying !== undefined),
+    run: (exchange, context) => (exchange.distributed === true ? runApart : run)(exchange, context),
     query,
     session,
     ping: async () => {

@@ -5,6 +5,10 @@ import type { Grow } from '../wire/exchange.ts'
 
 /** The memory that answers share, as far as the database sees to it. */
 export interface Room {
+  /** Of the answers. */
+  readonly usage: ByteBudget['usage']
+  /** How many exchanges are remembered whose last answer was large. */
+  readonly large: { readonly count: number }
   /** Whether there is room for what an exchange is likely to answer: as much as the same one did the last time. */
   readonly isThere: (exchange: Exchange, context: Context) => boolean
   /** Waits until there is; false when there is none within so many milliseconds. */
@@ -52,6 +56,7 @@ function subjectOf({ statements }: Exchange, context: Context): string | null {
 
 export function createRoom({ answers, mostPaused }: RoomOptions): Room {
   const lengths = createLru<string, number>(mostKnown)
+  const large = { count: 0 }
   let paused = 0
   const likely = (exchange: Exchange, context: Context): number => {
     const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
@@ -90,19 +95,22 @@ export function createRoom({ answers, mostPaused }: RoomOptions): Room {
       resume()
       const subject = subjectOf(exchange, context)
       if (subject !== null) lengths.set(subject, had)
+      large.count = lengths.size
       // The route counts the body as soon as it has it, which is before anything else comes about.
       setImmediate(holding.release)
     }
     return { grow, end }
   }
   return {
-    isThere: (exchange, context) =>
-      answers.held() === 0 || answers.hasRoom(partyOf(context), likely(exchange, context)),
+    usage: answers.usage,
+    large,
+    isThere: (exchange, context) => answers.hasRoom(partyOf(context), likely(exchange, context)),
     wait: (exchange, context, ms) => answers.room(partyOf(context), likely(exchange, context), ms),
     open,
     stayedSmall: (exchange, context) => {
       const subject = lengths.size === 0 ? null : subjectOf(exchange, context)
       if (subject !== null) lengths.delete(subject)
+      large.count = lengths.size
     },
   }
 }

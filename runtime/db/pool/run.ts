@@ -97,6 +97,10 @@ export const unended = (cause: EndCause): ExchangeResult => ({
   broken: false,
 })
 
+/** Most of the time no answer is large enough to be counted. */
+const hasRoom = (room: Room, exchange: Exchange, context: RequestContext | undefined): boolean =>
+  room.usage.bytes === 0 || room.isThere(exchange, context)
+
 export const createRunner = ({
   connections,
   marks,
@@ -142,7 +146,7 @@ export const createRunner = ({
         if (leaving !== null) clearTimeout(leaving)
         stopped()
         if (growing !== null) growing.end()
-        else room?.stayedSmall(exchange, context)
+        else if (room !== null && room.large.count > 0) room.stayedSmall(exchange, context)
         if (context !== undefined) context.onGone = null
       }
       const settle = (result: ExchangeResult): void => {
@@ -187,8 +191,9 @@ export const createRunner = ({
   ): Promise<ExchangeResult> => {
     let roleSettings: RoleSettings
     try {
-      refuseEnded(context)
-      roleSettings = await settings.of(exchange.caller.role)
+      if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
+      const known = settings.of(exchange.caller.role)
+      roleSettings = known instanceof Promise ? await known : known
     } catch (error) {
       connections.giveBack(connection, false)
       throw error
@@ -208,9 +213,10 @@ export const createRunner = ({
     context: RequestContext | undefined,
     until: number | null,
   ): Promise<ExchangeResult> => {
-    if (room?.isThere(exchange, context) === false) return waitForRoom(room, exchange, reliance, context, until)
-    const connection = await connections.borrow(context)
-    if (room?.isThere(exchange, context) !== false) return lent(connection, exchange, reliance, context)
+    if (room !== null && !hasRoom(room, exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
+    const found = connections.borrow(context)
+    const connection = found instanceof Promise ? await found : found
+    if (room === null || hasRoom(room, exchange, context)) return lent(connection, exchange, reliance, context)
     connections.giveBack(connection, false)
     return waitForRoom(room, exchange, reliance, context, until)
   }

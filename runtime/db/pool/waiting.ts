@@ -10,7 +10,8 @@ export interface Waiting {
   readonly wait: (context: RequestContext | undefined) => Promise<Connection>
   /** Removes the waiter whose turn it is; null: no waiter may be served. */
   readonly next: () => Borrower | null
-  readonly size: () => number
+  /** How many wait at this moment. */
+  readonly queued: { readonly count: number }
   readonly refuseAll: (kind: RefusalKind) => void
 }
 
@@ -61,7 +62,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   // By party, in the order of coming; a party without waiters has no entry.
   const queues = new Map<string, Waiter[]>()
   const setDeadline = createDeadlines(lookEveryMs)
-  let count = 0
+  const queued = { count: 0 }
   const partyOf = ({ context }: Borrower): string => context?.party ?? ourselves
   const remove = (waiter: Waiter): void => {
     const party = partyOf(waiter)
@@ -69,15 +70,15 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
     const at = queue?.indexOf(waiter) ?? -1
     if (queue === undefined || at === -1) return
     queue.splice(at, 1)
-    count -= 1
+    queued.count -= 1
     if (queue.length === 0) queues.delete(party)
   }
   const add = (waiter: Waiter): void => {
     const party = partyOf(waiter)
     const queue = queues.get(party) ?? []
-    if (count >= mostOfAll || queue.length >= mostOfParty) throw notLent('overloaded')
+    if (queued.count >= mostOfAll || queue.length >= mostOfParty) throw notLent('overloaded')
     if (queue.push(waiter) === 1) queues.set(party, queue)
-    count += 1
+    queued.count += 1
   }
   const wait = (context: RequestContext | undefined): Promise<Connection> =>
     new Promise((resolve, reject) => {
@@ -124,7 +125,7 @@ export const createWaiting = (shares: Shares, patienceMs: number): Waiting => {
   return {
     wait,
     next,
-    size: () => count,
+    queued,
     refuseAll: (kind) => {
       for (const queue of [...queues.values()]) for (const waiter of [...queue]) waiter.refuse(kind)
     },

@@ -11,7 +11,7 @@ import {
   type ValueNode,
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import { roundedNumber, wholeText } from '../../lib/decimal.ts'
+import { roundedNumber, wholeText } from '../../lib/json.ts'
 import { readScalar, type ScalarValue } from '../values/scalars.ts'
 import { geoJson } from './geojson.ts'
 import { told } from './told.ts'

@@ -1,5 +1,4 @@
-import { roundedNumber } from '../../lib/decimal.ts'
-import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
+import { isJsonObject, type JsonObject, roundedNumber } from '../../lib/json.ts'
 import { ValueFault } from './fault.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import { isDecimal, roundedNumber, wholeText } from '../../lib/decimal.ts'
+import { isDecimal, roundedNumber, wholeText } from '../../lib/json.ts'
 import { ValueFault } from './fault.ts'
 import { readGeoJson } from './geojson.ts'
 import { inspect } from './words.ts'

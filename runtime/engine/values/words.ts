@@ -1,4 +1,4 @@
-import { isDecimal } from '../../lib/decimal.ts'
+import { isDecimal } from '../../lib/json.ts'
 
 /**
  * Words of the reference implementation about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for what

@@ -3,7 +3,7 @@ import type { AllowlistFacts } from '../../contract/guards.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { refuse, type Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /** The table of a list. */
 export type ListTable = NonNullable<AllowlistFacts['table']>

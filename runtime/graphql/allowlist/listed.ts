@@ -2,7 +2,7 @@ import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { exchangeOf, type ExchangeContext } from '../run/exchange.ts'
+import { exchangeOf, type ExchangeContext } from '../run/turn.ts'
 import { notListed, type Admission, type ListTable } from './admission.ts'
 import { guard, listing, lookUp, notListedReason, plainness } from './statements.ts'
 

@@ -1,7 +1,8 @@
 import { HttpFailure } from '../../http/failures.ts'
 import { refuse, Refusal } from '../protocol/failures.ts'
 import type { Reply } from './messages.ts'
-import { unpack, type Ready } from './packing.ts'
+import { unpack } from './packing.ts'
+import type { Ready } from '../run/turn.ts'
 import type { ThreadAnswer } from './thread.ts'
 
 /** What a thread says of a request, from either end. */

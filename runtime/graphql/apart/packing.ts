@@ -1,17 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { BoundStatement, CheckableText } from '../../contract/execution.ts'
-import type { Interest } from '../../contract/live.ts'
-import type { Outline, Piece } from '../statements/statements.ts'
-
-/** What is to be sent to the database, and how the answer is made of what comes back. */
-export interface Ready extends Outline {
-  readonly bound: readonly BoundStatement[]
-  /** Of a subscription: changes that matter to it. */
-  readonly interests?: readonly Interest[] | undefined
-}
+import type { Ready } from '../run/turn.ts'
+import type { Piece } from '../statements/statements.ts'
 
 /**
- * The same on its way between threads. What comes in a message is made all at once: many objects come as texts, so that they are
+ * What is ready, on its way between threads. What comes in a message is made all at once: many objects come as texts, so that they are
  * made some at a time.
  */
 export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly slices: readonly string[] })

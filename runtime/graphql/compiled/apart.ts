@@ -1,7 +1,7 @@
 import type { Revision } from '../../contract/revision.ts'
 import { builtModule } from '../../lib/built-module.ts'
 import { readyOf } from '../apart/answers.ts'
-import type { Ready } from '../apart/packing.ts'
+import type { Ready } from '../run/turn.ts'
 import { createQueue } from '../apart/queue.ts'
 import { createThreadFor, type Thread } from '../apart/thread.ts'
 

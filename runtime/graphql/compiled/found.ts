@@ -1,7 +1,6 @@
 import type { DocumentAddresses } from '../../contract/revision.ts'
 import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
-import { tryParseJson } from '../../lib/parse-json.ts'
+import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } from './format.ts'
 

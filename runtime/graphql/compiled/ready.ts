@@ -1,4 +1,4 @@
-import type { Ready } from '../apart/packing.ts'
+import type { Ready } from '../run/turn.ts'
 import { withinStack } from '../operation/stack.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'

@@ -5,7 +5,7 @@ import type { Slot } from '../plan/values.ts'
 import type { Part } from '../statements/source.ts'
 import { fieldOf } from '../statements/field-of.ts'
 import { toStatements, type Notes, type StatementEngine, type Statements } from '../statements/statements.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 
 /**
  * `explain` (spec/graphql.md 17): returns every statement of a request with its parameters and Postgres' plan for it,

@@ -33,14 +33,28 @@ export const statusTable: Readonly<Record<GraphqlOutcome, Readonly<Record<MediaT
   overloaded: { 'application/json': 503, 'application/graphql-response+json': 503 },
 }
 
-/** Headers that belong to the status of an outcome. */
-export const outcomeHeaders = (outcome: GraphqlOutcome, media: MediaType): Readonly<Record<string, string>> => ({
-  ...statusHeaders(statusTable[outcome][media]),
+type Headers = Readonly<Record<string, string>>
+
+const headersOf = (outcome: GraphqlOutcome, status: number): Headers => ({
+  ...statusHeaders(status),
   ...(outcome === 'method-not-allowed' && { allow: 'POST' }),
 })
 
+/** Headers that belong to the status of an outcome. */
+export const outcomeHeaders = Object.fromEntries(
+  Object.entries(statusTable).map(([outcome, statuses]) => [
+    outcome,
+    Object.fromEntries(
+      Object.entries(statuses).map(([media, status]) => [media, headersOf(outcome as GraphqlOutcome, status)]),
+    ),
+  ]),
+) as Readonly<Record<GraphqlOutcome, Readonly<Record<MediaType, Headers>>>>
+
+const usual: Wanted = { media: jsonTypes[0], isStream: false, takesStream: false }
+
 /** Throws HttpFailure where the client takes none of them. */
 export function acceptedMedia(method: string, accept: string | undefined): Wanted {
+  if (accept === undefined || accept === '*/*') return usual
   // Offered to those who name it: `text/*` never meant it.
   const takesStream = method !== 'HEAD' && accept?.includes(eventStream) === true
   const media = negotiate(accept, takesStream ? [...jsonTypes, eventStream] : jsonTypes)

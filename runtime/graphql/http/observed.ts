@@ -1,44 +1,18 @@
-import type { Caller } from '../../contract/execution.ts'
 import type { Timeline } from '../../contract/timeline.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
-/** A GraphQL request that was answered, for those who watch: it says nothing of variables or rows. */
+/** A GraphQL request that was answered, for those who watch: they note nothing of variables or rows. */
 export interface ObservedRequest {
   readonly requestId: string
-  /** What it is called; looked for when it is asked. */
-  readonly operation: () => string
+  readonly asked: GraphqlRequest
   readonly role: string
-  readonly outcome: GraphqlOutcome
-  /** Of its first error; null: it has none. */
-  readonly code: string | null
+  readonly response: GraphqlResponse
   readonly timeline: Timeline
   /** When the answer was ready, on the same clock. */
   readonly done: number
-  /** Of the document's text; made when it is asked for. */
-  readonly hash: () => string
-  /** The text, which may hold values; null: only its hash was sent. */
-  readonly document: () => string | null
 }
-
-export const observedOf = (
-  requestId: string,
-  asked: GraphqlRequest,
-  { role }: Caller,
-  timeline: Timeline,
-  { outcome, code }: GraphqlResponse,
-): ObservedRequest => ({
-  requestId,
-  operation: () => operationNameOf(asked),
-  role,
-  outcome,
-  code: code ?? null,
-  timeline,
-  done: performance.now(),
-  hash: () => documentHash(asked),
-  document: () => asked.query,
-})
 
 /** Never throws and never waits. */
 export type ObserveRequest = (request: ObservedRequest) => void

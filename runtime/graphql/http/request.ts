@@ -1,8 +1,7 @@
 import { HttpFailure } from '../../http/failures.ts'
 import { lookAt, type Look, type BodyMember } from './body.ts'
-import { isDeeperThan, mayHoldOthers, parseJson } from '../protocol/json.ts'
+import { isDeeperThan, isJsonObject, mayHoldOthers, parseJson } from '../../lib/json.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

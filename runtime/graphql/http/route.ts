@@ -3,28 +3,21 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import { positionHeader, positionText } from '../../contract/position.ts'
 import { phasesOf, type Timeline } from '../../contract/timeline.ts'
-import { acceptJsonText } from '../../http/body.ts'
+import { acceptJsonText } from '../../http/bodies.ts'
 import { answerFailures } from '../../http/boundary.ts'
 import { HttpFailure, failureTable } from '../../http/failures.ts'
 import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
-import type { Authenticate, Identified } from '../../identity/caller.ts'
+import { credentialsOf, type Authenticate, type Identified } from '../../identity/caller.ts'
 import { ownerRole } from '../../identity/keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
 import type { Log } from '../../log/events.ts'
-import {
-  observedOf,
-  operationNameOf,
-  type ObservedRequest,
-  type ObserveRequest,
-  type TracedRequest,
-  type TraceRequest,
-} from './observed.ts'
+import { operationNameOf, type ObserveRequest, type TracedRequest, type TraceRequest } from './observed.ts'
 import { eventsOf, eventStreamType, openEventStream, type LiveStreams } from './event-stream.ts'
 import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from './media.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
-import { credentialsOf, failureOf, httpErrors, identify } from './who-asks.ts'
+import { failureOf, httpErrors, throwUnidentified } from './who-asks.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
 export interface GraphqlRoute {
@@ -81,13 +74,14 @@ async function answer(
   const { media } = wanted
   reply.header('content-type', contentTypes[media]).header('vary', varying(reply)).header('cache-control', 'no-store')
   const seconds = await route.closedFor(request)
-  const identified = await identify(route.authenticate, credentialsOf(request.headers))
-  refuseClosed(reply, seconds, identified)
-  const caller = callerOf(identified)
+  const identified = await route.authenticate(credentialsOf(request.headers)).catch(throwUnidentified)
+  if (seconds !== 0) refuseClosed(reply, seconds, identified)
+  if (identified.kind !== 'caller') throw failureOf(identified)
+  const { caller } = identified
   const asked = read()
   const isTimed = route.observe !== null
   const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
-  refuseTooMany(reply, route.rateLimit, context)
+  if (route.rateLimit !== null) refuseTooMany(reply, route.rateLimit, context)
   const traced = route.trace === null ? null : begin(route.trace, request, asked, caller)
   if (traced !== null) context.label = traced.label
   const unwatch = watchClient(request, context)
@@ -99,13 +93,17 @@ async function answer(
   const { outcome } = response
   if (context.position !== position && context.position !== null)
     reply.header(positionHeader, positionText(context.position))
-  if (route.observe !== null && context.timeline !== null)
-    tell(route.observe, traced, observedOf(request.id, asked, caller, context.timeline, response))
-  if (context.timeline !== null && caller.role === ownerRole)
-    reply.header('server-timing', serverTiming(context.timeline))
+  const { timeline } = context
+  if (route.observe !== null && timeline !== null) {
+    const { id: requestId } = request
+    const observed = { requestId, asked, role: caller.role, response, timeline, done: performance.now() }
+    route.observe(observed)
+    traced?.end(observed)
+  }
+  if (timeline !== null && caller.role === ownerRole) reply.header('server-timing', serverTiming(timeline))
   if (reply.sent) return ''
   reply.code(statusTable[outcome][media])
-  reply.headers(outcomeHeaders(outcome, media))
+  reply.headers(outcomeHeaders[outcome][media])
   const isStream = wanted.isStream && (outcome === 'ok' || outcome === 'failed')
   if (isStream) reply.header('content-type', eventStreamType)
   const body = isStream ? eventsOf(response) : response.body
@@ -138,11 +136,6 @@ function begin(
   return trace({ arrived: arrivedAt, operation: () => operationNameOf(asked), role, traceparent: parent })
 }
 
-function tell(observe: ObserveRequest, traced: TracedRequest | null, request: ObservedRequest): void {
-  observe(request)
-  traced?.end(request)
-}
-
 /** For the owner alone: how long something takes may tell others of rows that they do not see. */
 const serverTiming = (timeline: Timeline): string =>
   phasesOf(timeline)
@@ -163,22 +156,17 @@ function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readab
 
 /** The owner is admitted regardless of strangers at the same address, as behind a proxy that is not configured. */
 function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
-  if (seconds === 0 || (identified.kind === 'caller' && identified.caller.role === ownerRole)) return
+  if (identified.kind === 'caller' && identified.caller.role === ownerRole) return
   reply.header('retry-after', String(seconds))
   throw new HttpFailure('ADDRESS_CLOSED')
 }
 
 /** The owner's key has no limit: it is on servers. */
-function refuseTooMany(reply: FastifyReply, limit: RateLimit | null, { party, kind }: RequestContext): void {
-  const waitMs = limit === null || kind === 'service' ? 0 : limit.take(party)
+function refuseTooMany(reply: FastifyReply, limit: RateLimit, { party, kind }: RequestContext): void {
+  const waitMs = kind === 'service' ? 0 : limit.take(party)
   if (waitMs === 0) return
   reply.header('retry-after', String(Math.ceil(waitMs / 1_000)))
   throw new HttpFailure('RATE_LIMITED')
-}
-
-function callerOf(identified: Identified): Caller {
-  if (identified.kind === 'caller') return identified.caller
-  throw failureOf(identified)
 }
 
 /** A POST without any body has no text. */

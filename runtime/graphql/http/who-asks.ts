@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { HttpFailure, type HttpFailureCode } from '../../http/failures.ts'
-import type { Authenticate, CredentialRefusal, Credentials, Identified } from '../../identity/caller.ts'
+import type { CredentialRefusal } from '../../identity/caller.ts'
 import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
@@ -8,15 +7,10 @@ import type { GraphqlResponse } from '../protocol/types.ts'
 
 /** Who asks over HTTP, and what is said to those who may not. */
 
-export function credentialsOf({ apikey, authorization }: IncomingHttpHeaders): Credentials {
-  return { apikey: typeof apikey === 'string' ? apikey : undefined, authorization }
-}
-
 /** Of a token whose issuer is silent nothing is known, not that it is wrong. */
-export const identify = (authenticate: Authenticate, credentials: Credentials): Promise<Identified> =>
-  authenticate(credentials).catch((error: unknown) => {
-    throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
-  })
+export function throwUnidentified(error: unknown): never {
+  throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
+}
 
 /** What each fault of a bearer token is called towards its sender. */
 const faultSentences: Readonly<Record<TokenFault, string>> = {

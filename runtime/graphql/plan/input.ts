@@ -10,7 +10,7 @@ import {
   type ObjectValueNode,
   type ValueNode,
 } from 'graphql'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { parseLooseLiteral, parseLooseValue } from './loose-leaves.ts'
 import type { Slot } from './values.ts'

@@ -1,4 +1,4 @@
-import type { VariableDefinitionNode } from 'graphql'
+import { valueFromASTUntyped, type VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import type { Lru } from '../../lib/lru.ts'
@@ -10,11 +10,10 @@ import type { Plan } from '../plan/types.ts'
 import { countRows, rowLimitOf } from './row-limit.ts'
 import { checkSum } from './row-terms.ts'
 import { shapeOf, type Planned } from '../variables/shape.ts'
-import { createFittingReader } from '../variables/read.ts'
+import { createFittingReader, createVariableReader } from '../variables/read.ts'
 import { declaredVariables } from './input-types.ts'
 import { plannedVariables } from './planned.ts'
 import { toStatements, type Statements } from '../statements/statements.ts'
-import { readVariables, type ReadVariables } from './variables.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -188,4 +187,21 @@ function planOf({ manifest }: Engine, view: RoleView, operation: Operation, vari
   const limit = rowLimitOf(manifest)
   if (limit !== null) checkSum(limit, countRows(view, operation, variables))
   return toPlan(view, operation, variables)
+}
+
+/** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */
+export type ReadVariables = (given: Given) => Variables
+
+export function readVariables({ schema }: RoleView, operation: Operation): ReadVariables {
+  const definitions = operation.node.variableDefinitions ?? []
+  if (!operation.strict) return (given) => ({ values: withDefaults(definitions, given), untyped: true })
+  const read = createVariableReader(declaredVariables(schema, definitions))
+  return (given) => ({ values: read(given), untyped: false })
+}
+
+function withDefaults(definitions: readonly VariableDefinitionNode[], given: Given): Given {
+  const defaults = definitions.flatMap(({ variable, defaultValue }) =>
+    defaultValue === undefined ? [] : [[variable.name.value, valueFromASTUntyped(defaultValue)] as const],
+  )
+  return { ...Object.fromEntries(defaults), ...given }
 }

@@ -2,7 +2,7 @@ import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createTryingLru } from '../../lib/lru.ts'
 import { costOf, plansOf } from './estimate.ts'
-import { exchangeOf, type ExchangeContext } from './exchange.ts'
+import { exchangeOf, type ExchangeContext } from './turn.ts'
 import { refuse } from '../protocol/failures.ts'
 
 /**

@@ -3,9 +3,8 @@ import { createLru } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, trusted } from '../../sql/tree.ts'
-import { exchangeOf } from './exchange.ts'
 import type { Running } from './cell.ts'
-import type { Turn } from './turn.ts'
+import { exchangeOf, type Turn } from './turn.ts'
 
 type AnyTurn = Turn<Running>
 
@@ -44,6 +43,7 @@ export const createTenants = (): Tenants => {
   }
   return {
     place: async (turn, bound) => {
+      if (!hasTenants(bound)) return bound
       const expressions = new Set(bound.flatMap(({ tenants = [] }) => tenants.map(({ expression }) => expression)))
       const values = await valuesFor(turn, [...expressions])
       return bound.map((statement) => placed(statement, values))
@@ -51,8 +51,7 @@ export const createTenants = (): Tenants => {
   }
 }
 
-export const hasTenants = (bound: readonly BoundStatement[]): boolean =>
-  bound.some(({ tenants }) => tenants !== undefined)
+const hasTenants = (bound: readonly BoundStatement[]): boolean => bound.some(({ tenants }) => tenants !== undefined)
 
 const asking = (expressions: readonly string[]): OpenStatement => {
   const { text } = printOpen(selectList(expressions.map((expression) => ({ value: trusted(expression) }))))

@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { namedInput, type InputType } from './types.ts'
 
 /** Ends of the names of types in whose values the order of members counts. */

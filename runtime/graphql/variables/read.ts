@@ -1,7 +1,10 @@
+import { ValueFault } from '../../engine/values/fault.ts'
+import { readScalar } from '../../engine/values/scalars.ts'
+import { meantNames, inspect } from '../../engine/values/words.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { Refusal, type FailureCode } from '../protocol/failures.ts'
-import { coerceVariables, type VariableFault } from './coerce.ts'
 import { inGivenOrder, readsOrder } from './orders.ts'
-import type { DeclaredVariable } from './types.ts'
+import type { DeclaredVariable, EnumInput, InputType, FieldsInput } from './types.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
@@ -50,4 +53,139 @@ function refusalOf({ faults, tooMany: more }: { faults: readonly VariableFault[]
     extensions: { code } as const,
   }))
   return new Refusal(code, more ? [...told, { message: tooMany, extensions: { code } }] : told)
+}
+
+type Path = readonly (string | number)[]
+
+/** Told of each value that does not fit; it may throw to end the reading. */
+type OnFault = (path: Path, value: unknown, sentence: string) => void
+
+/** What is wrong with a request's variables, and where the variable is declared. */
+interface VariableFault {
+  readonly message: string
+  readonly variable: DeclaredVariable
+}
+
+/** Coerced values; or their faults, in the words of the reference implementation. */
+type Coerced =
+  | { readonly kind: 'values'; readonly values: Given }
+  | { readonly kind: 'faults'; readonly faults: readonly VariableFault[]; readonly tooMany: boolean }
+
+class TooManyFaults extends Error {}
+
+/**
+ * The values of a request's variables by their declared types (GraphQL specification 6.1.2; graphql-js 16,
+ * execution/values).
+ * @param most a fault more ends the reading
+ */
+function coerceVariables(declared: readonly DeclaredVariable[], given: Given, most: number): Coerced {
+  // Without a prototype, since a variable may have the name of one's member.
+  const values = Object.create(null) as Record<string, unknown>
+  const faults: VariableFault[] = []
+  const tell = (variable: DeclaredVariable, message: string): void => {
+    if (faults.length >= most) throw new TooManyFaults()
+    faults.push({ message: `Variable "$${variable.name}" ${message}`, variable })
+  }
+  try {
+    for (const variable of declared) readVariable(variable, given, values, (message) => tell(variable, message))
+  } catch (error) {
+    if (!(error instanceof TooManyFaults)) throw error
+    return { kind: 'faults', faults, tooMany: true }
+  }
+  return faults.length === 0 ? { kind: 'values', values } : { kind: 'faults', faults, tooMany: false }
+}
+
+function readVariable(
+  { name, type, byDefault }: DeclaredVariable,
+  given: Given,
+  values: Record<string, unknown>,
+  tell: (message: string) => void,
+): void {
+  if (!Object.hasOwn(given, name)) {
+    if (byDefault !== undefined) values[name] = byDefault
+    else if (type.kind === 'non-null') tell(`of required type "${type.text}" was not provided.`)
+    return
+  }
+  const value = given[name]
+  if (value === null && type.kind === 'non-null') return tell(`of non-null type "${type.text}" must not be null.`)
+  values[name] = coerceInput(value, type, (path, wrong, sentence) => {
+    const at = path.length === 0 ? '' : ` at "${name}${path.map(written).join('')}"`
+    tell(`got invalid value ${inspect(wrong)}${at}; ${sentence}`)
+  })
+}
+
+const written = (step: string | number): string => (typeof step === 'number' ? `[${step}]` : `.${step}`)
+
+/** A value by its type; of what does not fit `onFault` is told, and it is undefined. */
+function coerceInput(value: unknown, type: InputType, onFault: OnFault, path: Path = []): unknown {
+  if (type.kind === 'non-null') {
+    if (value !== null && value !== undefined) return coerceInput(value, type.of, onFault, path)
+    onFault(path, value, `Expected non-nullable type "${type.text}" not to be null.`)
+    return undefined
+  }
+  if (value === null || value === undefined) return null
+  switch (type.kind) {
+    case 'list':
+      return Array.isArray(value)
+        ? value.map((item, place) => coerceInput(item, type.of, onFault, [...path, place]))
+        : [coerceInput(value, type.of, onFault, path)]
+    case 'object':
+      return coerceObject(value, type, onFault, path)
+    case 'enum':
+    case 'scalar':
+      try {
+        return type.kind === 'enum' ? readEnum(value, type) : readScalar[type.text](value)
+      } catch (error) {
+        if (!(error instanceof ValueFault)) throw error
+        onFault(path, value, error.message)
+        return undefined
+      }
+  }
+}
+
+function coerceObject(value: unknown, type: FieldsInput, onFault: OnFault, path: Path): unknown {
+  if (!isJsonObject(value)) return onFault(path, value, `Expected type "${type.text}" to be an object.`)
+  const fields = type.fields()
+  const coerced: [string, unknown][] = []
+  for (const [name, { type: inner, byDefault }] of fields) {
+    if (Object.hasOwn(value, name)) coerced.push([name, coerceInput(value[name], inner, onFault, [...path, name])])
+    else if (byDefault !== undefined) coerced.push([name, byDefault])
+    else if (inner.kind === 'non-null')
+      onFault(path, value, `Field "${name}" of required type "${inner.text}" was not provided.`)
+  }
+  for (const name of Object.keys(value)) {
+    if (fields.has(name)) continue
+    onFault(
+      path,
+      value,
+      `Field "${name}" is not defined by type "${type.text}".${meantNames(name, [...fields.keys()])}`,
+    )
+  }
+  if (type.oneOf) checkOne(value, type, coerced, onFault, path)
+  return Object.fromEntries(coerced)
+}
+
+/** Of two the first is looked at, too, as in the reference implementation. */
+function checkOne(
+  value: unknown,
+  { text }: FieldsInput,
+  [first, ...others]: readonly (readonly [name: string, value: unknown])[],
+  onFault: OnFault,
+  path: Path,
+): void {
+  if (first === undefined || others.length > 0)
+    onFault(path, value, `Exactly one key must be specified for OneOf type "${text}".`)
+  if (first?.[1] === null) onFault([...path, first[0]], null, `Field "${first[0]}" must be non-null.`)
+}
+
+function readEnum(value: unknown, { text, values }: EnumInput): string {
+  const names = [...values.keys()]
+  const meant = (name: string): string => meantNames(name, names, 'the enum value ')
+  if (typeof value !== 'string') {
+    const shown = inspect(value)
+    throw new ValueFault(`Enum "${text}" cannot represent non-string value: ${shown}.${meant(shown)}`)
+  }
+  const found = values.get(value)
+  if (found === undefined) throw new ValueFault(`Value "${value}" does not exist in "${text}" enum.${meant(value)}`)
+  return found
 }

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { credentialsOf, failureOf, identify } from '../../graphql/http/who-asks.ts'
+import { failureOf, throwUnidentified } from '../../graphql/http/who-asks.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import { partyOf } from '../../http/request-context.ts'
-import type { Authenticate, Credentials } from '../../identity/caller.ts'
+import { credentialsOf, type Authenticate, type Credentials } from '../../identity/caller.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import type { SetDeadline } from '../../lib/deadlines.ts'
-import type { JsonObject } from '../../lib/json-object.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import type { JoinRounds } from '../../lib/rounds.ts'
 import type { Sessions } from '../streams/sessions.ts'
 import type { StreamOwner } from '../streams/types.ts'
@@ -76,7 +76,7 @@ export function serveSocket(
     hasInit = true
     stopWaiting()
     const credentials = credentialsIn(payload, headers)
-    const identified = await identify(parts.authenticate, credentials)
+    const identified = await parts.authenticate(credentials).catch(throwUnidentified)
     if (socket.readyState !== socket.OPEN) return
     if (identified.kind !== 'caller') return close(closingWith(closings.forbidden, failureOf(identified).message))
     const { caller } = identified

@@ -1,5 +1,5 @@
 import { lookAt } from '../../graphql/http/body.ts'
-import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 
 /** The messages of graphql-transport-ws, and what closes a socket. */
 

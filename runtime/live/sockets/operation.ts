@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../contract/execution.ts'
 import { newTimeline } from '../../contract/timeline.ts'
-import { observedOf, type ObserveRequest } from '../../graphql/http/observed.ts'
+import type { ObserveRequest } from '../../graphql/http/observed.ts'
 import { readBodyQuickly } from '../../graphql/http/request.ts'
 import { httpErrors } from '../../graphql/http/who-asks.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../graphql/protocol/types.ts'
@@ -112,7 +112,8 @@ function tell(
   asked: GraphqlRequest,
   response: GraphqlResponse,
 ): void {
-  if (observe !== null && timeline !== null) observe(observedOf(randomUUID(), asked, caller, timeline, response))
+  if (observe === null || timeline === null) return
+  observe({ requestId: randomUUID(), asked, role: caller.role, response, timeline, done: performance.now() })
 }
 
 function answerTo(error: unknown, log: Log): GraphqlResponse {

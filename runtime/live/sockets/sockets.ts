@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import { credentialsOf, identify } from '../../graphql/http/who-asks.ts'
+import { credentialsOf } from '../../identity/caller.ts'
+import { throwUnidentified } from '../../graphql/http/who-asks.ts'
 import { bareText, type RenderBare } from '../../http/bare-answer.ts'
 import type { Origins } from '../../http/cors.ts'
 import { failureTable, type HttpFailureCode } from '../../http/failures.ts'
@@ -87,7 +88,7 @@ async function refusalOf(parts: SocketParts, request: IncomingMessage): Promise<
   if (parts.origins !== null && origin !== undefined && !parts.origins.includes(origin)) return 'ORIGIN_REFUSED'
   if ((await parts.closedFor(request)) === 0) return null
   // The owner is admitted regardless of strangers at the same address.
-  const identified = await identify(parts.authenticate, credentialsOf(headers))
+  const identified = await parts.authenticate(credentialsOf(headers)).catch(throwUnidentified)
   return identified.kind === 'caller' && identified.caller.role === ownerRole ? null : 'ADDRESS_CLOSED'
 }
 

@@ -1,5 +1,5 @@
 import { isLosslessNumber, parse, stringify } from 'lossless-json'
-import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../lib/json.ts'
 import { diffLists } from './list-diff.ts'
 
 /**

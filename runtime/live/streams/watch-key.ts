@@ -1,8 +1,6 @@
 import type { Caller } from '../../contract/execution.ts'
-import { parseJson } from '../../graphql/protocol/json.ts'
+import { isDecimal, isJsonObject, type JsonObject, parseJson } from '../../lib/json.ts'
 import type { GraphqlRequest } from '../../graphql/protocol/types.ts'
-import { isDecimal } from '../../lib/decimal.ts'
-import { isJsonObject, type JsonObject } from '../../lib/json-object.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 
 /** Claims that differ from token to token of one person, and say nothing of them (RFC 7519 section 4.1). */

@@ -77,18 +77,15 @@ describe('what is kept of requests', () => {
     { ms = 1, code = null, document = '{ a }' }: { ms?: number; code?: string | null; document?: string | null } = {},
   ): ObservedRequest => ({
     requestId: operation,
-    operation: () => operation,
+    asked: { query: document, operationName: operation, variables: {}, extensions: {}, queryOnly: false },
     role: 'anon',
-    outcome: code === null ? 'ok' : 'failed',
-    code,
+    response: code === null ? { outcome: 'ok', body: '' } : { outcome: 'failed', code: 'DATABASE_REFUSED', body: '' },
     timeline: { arrived: 0, prepared: 0, lent: 0, answered: 0 },
     done: ms,
-    hash: () => sha256Hex(document ?? ''),
-    document: () => document,
   })
 
   it('is bounded, and failures displace no slow one', () => {
-    const log = createRequestLog(50)
+    const log = createRequestLog(50, () => undefined)
     log.watch(request('slow', { ms: 50 }))
     log.watch(request('quick', { ms: 49 }))
     for (let n = 0; n < 1_000; n += 1) log.watch(request(`f${n}`, { ms: 60 + n, code: 'DATABASE_REFUSED' }))
@@ -97,7 +94,7 @@ describe('what is kept of requests', () => {
   })
 
   it('holds neither long documents nor long names, and nothing is slow without a limit', async () => {
-    const log = createRequestLog(0)
+    const log = createRequestLog(0, () => undefined)
     const long = `{ a } # ${'x'.repeat(10_000)}`
     log.watch(request('slow', { ms: 60_000 }))
     log.watch(request('n'.repeat(1_000), { code: 'X', document: long }))

@@ -32,7 +32,8 @@ let place: TestService
 let database: Database
 let revision: Revision
 beforeAll(async () => {
-  place = await createTestService({ sql: hostileSql })
+  // Its revision is loaded once: roles that tests of the same server create would make another version.
+  place = await createTestService({ sql: hostileSql, isolated: true })
   database = openDatabase({ url: place.db.url, schemas: ['public'], poolSize: 4 })
   revision = await place.revision()
 })

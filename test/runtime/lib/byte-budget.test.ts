@@ -7,7 +7,7 @@ describe('a budget of bytes', () => {
     const budget = createByteBudget({ bytes: 100, share: 25 })
     const [first, second, other] = [budget.open('a'), budget.open('a'), budget.open('b')]
     expect([first.take(20), second.take(6), second.take(5), other.take(25)]).toEqual([true, false, true, true])
-    expect(budget.held()).toBe(50)
+    expect(budget.usage.bytes).toBe(50)
     first.release()
     expect([second.take(20), budget.hasRoom('a', 1)]).toEqual([true, false])
   })
@@ -31,7 +31,7 @@ describe('a budget of bytes', () => {
     budget.open('a').force(12)
     expect(await budget.room('a', 1, 20)).toBe(false)
     expect(await new Promise((resolve) => budget.open('b').wait(1, 20, resolve))).toBe(false)
-    expect(budget.held()).toBe(12)
+    expect(budget.usage.bytes).toBe(12)
   })
   it('never gives more than there is, tells everybody once, and has all of it back in the end', () => {
     const act = fc.record({
@@ -50,8 +50,8 @@ describe('a budget of bytes', () => {
             holdings.reduce((sum, { held }, index) => sum + (index % 3 === party ? held : 0), 0),
           )
           expect(Math.max(...sums)).toBeLessThanOrEqual(40)
-          expect(budget.held()).toBe(sums.reduce((sum, one) => sum + one, 0))
-          expect(budget.held()).toBeLessThanOrEqual(100)
+          expect(budget.usage.bytes).toBe(sums.reduce((sum, one) => sum + one, 0))
+          expect(budget.usage.bytes).toBeLessThanOrEqual(100)
         }
         const waiting = new Set<number>()
         for (const { kind, at, bytes } of acts) {
@@ -74,7 +74,7 @@ describe('a budget of bytes', () => {
           check()
         }
         for (const { holding } of holdings) holding.release()
-        expect(budget.held()).toBe(0)
+        expect(budget.usage.bytes).toBe(0)
         expect(tellings).toBeLessThanOrEqual(waits)
       }),
     )

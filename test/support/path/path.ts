@@ -5,18 +5,22 @@ import { startProxy, type RecordingProxy } from '../recording-proxy.ts'
 
 /** What one request ran of the product, and what it asked Postgres. */
 export interface Path {
-  readonly files: number
-  readonly functions: number
-  readonly calls: number
+  /** File -> its functions. */
+  readonly ran: Ran
   /** Execute and Query messages of the protocol (PostgreSQL manual 55.7). */
   readonly statements: number
   /** Sync and Query messages: after each the client waits for ReadyForQuery. */
   readonly roundTrips: number
-  /** File -> functions with the numbers of their calls. */
-  readonly ran: Ran
 }
 
-export type Ran = Readonly<Record<string, readonly { readonly name: string; readonly calls: number }[]>>
+export interface RanFunction {
+  readonly name: string
+  /** Where it begins in the file. */
+  readonly at: number
+  readonly calls: number
+}
+
+export type Ran = Readonly<Record<string, readonly RanFunction[]>>
 
 export interface ObservedService {
   readonly url: string
@@ -61,17 +65,8 @@ export async function observeService(
       proxy.clear()
       await request()
       const ran = await taken()
-      const functions = Object.values(ran).flat()
-      const calls = functions.reduce((sum, { calls }) => sum + calls, 0)
       const types = typesIn(proxy.chunks())
-      return {
-        files: Object.keys(ran).length,
-        functions: functions.length,
-        calls,
-        statements: countOf(types, 'EQ'),
-        roundTrips: countOf(types, 'SQ'),
-        ran,
-      }
+      return { ran, statements: countOf(types, 'EQ'), roundTrips: countOf(types, 'SQ') }
     },
     stop: async () => {
       child.kill()
@@ -79,4 +74,16 @@ export async function observeService(
       await proxy.close()
     },
   }
+}
+
+/** What all of them have in common: a look of each second runs beside some requests. */
+export function commonPath(paths: readonly Path[]): Path {
+  const [first, ...others] = paths.map(({ ran }) => ran)
+  const inAll = (file: string, { at }: RanFunction): boolean =>
+    others.every((ran) => ran[file]?.some((one) => one.at === at) === true)
+  const ran = Object.entries(first ?? {})
+    .map(([file, functions]) => [file, functions.filter((one) => inAll(file, one))] as const)
+    .filter(([, functions]) => functions.length > 0)
+  const least = (figure: 'statements' | 'roundTrips'): number => Math.min(...paths.map((path) => path[figure]))
+  return { ran: Object.fromEntries(ran), statements: least('statements'), roundTrips: least('roundTrips') }
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
-import { isJsonObject, type JsonObject } from '../../../../runtime/lib/json-object.ts'
+import { isJsonObject, type JsonObject, tryParseJson } from '../../../../runtime/lib/json.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
-import { tryParseJson } from '../../../../runtime/lib/parse-json.ts'
 import type { ExampledDocument } from '../../compiled/compile-documents.ts'
 import { operationNames, type GivenDocument } from '../../diff/documents.ts'
 import { misuse } from '../command.ts'

@@ -19,7 +19,7 @@ import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
-import type { JsonObject } from '../../../lib/json-object.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 
 /** What an administrator can have a link for, and what the link says of itself (spec/auth.md 9.1 and 11). */
 const linkTypes = {

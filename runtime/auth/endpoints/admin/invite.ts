@@ -15,7 +15,7 @@ import type { UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation } from './invited-account.ts'
 import { existingUser } from './target-user.ts'
-import type { JsonObject } from '../../../lib/json-object.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 
 interface Invitation {
   readonly email: string

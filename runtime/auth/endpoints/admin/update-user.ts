@@ -22,7 +22,7 @@ import type { UserRef, UserRow } from '../../protocol/types.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser, targetUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
-import type { JsonObject } from '../../../lib/json-object.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 
 /** PUT /admin/users/{id}: what is given is set at once, metadata is merged; all of it or nothing. */
 export async function updateUserAsAdmin(call: AdminCall<typeof io.updateUser>, tools: AuthTools): Promise<Outcome> {

@@ -8,7 +8,7 @@ import { durationSeconds } from '../../rules/duration.ts'
 import { isTooLong } from '../../rules/password.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { JsonObject } from '../../../lib/json-object.ts'
+import type { JsonObject } from '../../../lib/json.ts'
 
 /** What an administrator may say of an account (spec/auth.md 11); null: nothing was said. */
 export interface AdminUserInput {

@@ -67,7 +67,7 @@ test('an answer for which there is no room stays with Postgres until there is, a
   expect(await lengthOf(exchange('b', 2_500_000))).toBe(1_250_000)
   held.release()
   expect(await waiting).toBe(1_250_000)
-  await expect.poll(answers.held).toBe(0)
+  await expect.poll(() => answers.usage.bytes).toBe(0)
 })
 
 test('one that waits in vain is refused, as are those that would wait beside it, and others are served', async () => {
@@ -84,7 +84,7 @@ test('one that waits in vain is refused, as are those that would wait beside it,
 
 test('a statement whose last answer was large does not run again before there is room', async () => {
   expect(await lengthOf(exchange('a', 2_500_000))).toBe(1_250_000)
-  await expect.poll(answers.held).toBe(0)
+  await expect.poll(() => answers.usage.bytes).toBe(0)
   const held = hold('a', 2_000_000)
   const waiting = lengthOf(exchange('a', 2_500_000))
   await pause(300)

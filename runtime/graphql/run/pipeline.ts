@@ -1,0 +1,245 @@
+import type { Caller, RequestContext } from '../../contract/execution.ts'
+import type { Interest } from '../../contract/live.ts'
+import type { Manifest } from '../../contract/manifest.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { retries } from '../../lib/retry.ts'
+import { tooDeep } from '../operation/stack.ts'
+import { isOfSchema } from '../protocol/failures.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import type { EngineCell, Running } from './cell.ts'
+import { checkCost, type Estimates } from './cost-limit.ts'
+import { failedInOneOfSeveral, toFailure, toResponse } from './response.ts'
+import { createTenants } from './tenants.ts'
+import { exchangeOf, type Ready, type Turn } from './turn.ts'
+
+/**
+ * How the stages of a request follow each other, whether its document comes as text or was compiled. A stage that a schema does not
+ * need is not in its list.
+ */
+export interface Stages<T> {
+  /** Admit the request, find its document, read its variables and bind them: afterwards the turn is ready. */
+  readonly admission: readonly PipelineStage<T>[]
+  readonly document: readonly PipelineStage<T>[]
+  /** Place tenants, hold the estimate against its limit, exchange with the database. */
+  readonly execution: readonly PipelineStage<T>[]
+}
+
+export type PipelineStage<T> = (turn: T) => void | Promise<void>
+
+export interface PipelineParts<L extends Running, T extends Turn<L>> {
+  readonly cell: EngineCell<L>
+  /** What to answer a request with. */
+  readonly load: (request: GraphqlRequest) => L | Promise<L>
+  /** What to watch a document with: nothing of it runs that would check the version. */
+  readonly look: () => L | Promise<L>
+  readonly begin: (
+    loaded: L,
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext | undefined,
+    watches: boolean,
+    isFirst: boolean,
+  ) => T
+  readonly stagesOf: (loaded: L) => Stages<T>
+  /** Receives what failed, before it is answered; left out: nobody wants to know. */
+  readonly failed?: ((error: unknown) => void) | undefined
+}
+
+export type WatchAnswer =
+  | { readonly kind: 'refused'; readonly response: GraphqlResponse }
+  /** A query or a mutation, which `serve` answers. */
+  | { readonly kind: 'once' }
+  | {
+      readonly kind: 'watch'
+      /** Changes that matter, as the schema of this revision has them; `serve` makes each answer, where `live` is true. */
+      readonly interests: readonly Interest[]
+      readonly revision: string
+    }
+
+export interface Pipeline {
+  /** Never rejects for what a caller or the database did. */
+  readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
+  /** What the document watches; nothing of it runs. */
+  readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
+}
+
+export function createPipeline<L extends Running, T extends Turn<L>>(parts: PipelineParts<L, T>): Pipeline {
+  const { stagesOf, begin } = parts
+  const answer = async (turn: T): Promise<GraphqlResponse> => {
+    const stages = stagesOf(turn.loaded)
+    await through(stages.admission, turn)
+    await through(stages.document, turn)
+    try {
+      await through(stages.execution, turn)
+    } catch (error) {
+      if (turn.byStep || !failedInOneOfSeveral(error, readyOf(turn))) throw error
+      // All that it did was undone; now the step that fails is reported.
+      turn.byStep = true
+      await through(stages.document, turn)
+      await through(stages.execution, turn)
+    }
+    const response = toResponse(readyOf(turn), turn.rows, turn.extensions)
+    return turn.request.live === true ? { ...response, revision: turn.loaded.engine.revision } : response
+  }
+  const watched = async (turn: T): Promise<WatchAnswer> => {
+    const stages = stagesOf(turn.loaded)
+    await through(stages.admission, turn)
+    await through(stages.document, turn)
+    const { interests } = readyOf(turn)
+    return interests === undefined
+      ? { kind: 'once' }
+      : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
+  }
+  return {
+    serve: (request, caller, context) =>
+      attempt(
+        parts,
+        async (isFirst) => begin(await parts.load(request), request, caller, context, false, isFirst),
+        answer,
+      ),
+    watch: async (request, caller, context) => {
+      const live = { ...request, live: true }
+      const found = await attempt(
+        parts,
+        async (isFirst) => begin(await parts.look(), live, caller, context, true, isFirst),
+        watched,
+      )
+      return 'outcome' in found ? { kind: 'refused', response: found } : found
+    },
+  }
+}
+
+async function through<T>(stages: readonly PipelineStage<T>[], turn: T): Promise<void> {
+  for (const stage of stages) {
+    const pending = stage(turn)
+    if (pending !== undefined) await pending
+  }
+}
+
+const readyOf = <L extends Running>({ ready }: Turn<L>): Ready => {
+  if (ready === null) throw new Error('the document of a turn was not prepared')
+  return ready
+}
+
+/** The last attempt met a schema that is gone. */
+const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
+
+/** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
+async function attempt<L extends Running, T extends Turn<L>, R>(
+  { cell, failed }: PipelineParts<L, T>,
+  begin: (isFirst: boolean) => Promise<T>,
+  answer: (turn: T) => Promise<R>,
+): Promise<R | GraphqlResponse> {
+  for (let count = 1; ; count += 1) {
+    let turn: T | null = null
+    try {
+      turn = await begin(count === 1)
+      return await answer(turn)
+    } catch (error) {
+      const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
+      const failure = typeof again === 'object' ? again.failure : error
+      failed?.(failure)
+      if (typeof again === 'object') return toFailure(failure, null)
+      if (!again) return toFailure(error, turn?.ready ?? null)
+      if (count >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
+    }
+  }
+}
+
+/**
+ * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
+ * Rejects when the newest engine cannot be had.
+ */
+async function deservesAnother<L extends Running>(
+  cell: EngineCell<L>,
+  turn: Turn<L> | null,
+  error: unknown,
+): Promise<boolean> {
+  if (turn === null) return false
+  const { loaded } = turn
+  if (error instanceof DatabaseFailure && error.kind === 'stale') {
+    await cell.after(loaded)
+    return true
+  }
+  if (!speaksOfSchema(error, loaded.engine)) return false
+  const newest: L = await cell.look().catch(() => loaded)
+  return newest.engine !== loaded.engine
+}
+
+/**
+ * Errors that a change of the schema brings about when it comes between a request's check of the version and its
+ * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
+ * request checks the version, a refusal of our own may be as outdated, and a file that is gone may have given way to newer ones.
+ */
+const speaksOfSchema = (error: unknown, { version }: Running['engine']): boolean =>
+  error instanceof DatabaseFailure
+    ? error.sqlstate !== null && schemaClasses.has(error.sqlstate.slice(0, 2))
+    : isOfSchema(error) && (version === null || error.code === 'DOCUMENT_DAMAGED')
+
+const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
+
+/**
+ * A stage that may refuse the request. A refusal speaks about the schema, so it has to be about the schema of now: before
+ * it is given, the version and the role are checked as they are for every other request. What exhausts the stack is nested too
+ * deeply.
+ */
+export const refusedByNow =
+  <T extends Turn<Running>>(stage: PipelineStage<T>): PipelineStage<T> =>
+  (turn) => {
+    try {
+      return stage(turn)?.catch((error: unknown) => refuse(turn, error))
+    } catch (error) {
+      return refuse(turn, error)
+    }
+  }
+
+/** Rejects with the refusal; or where the schema is another one, or that cannot be known: a later attempt may be answered. */
+async function refuse({ run, asker }: Turn<Running>, error: unknown): Promise<never> {
+  const refusal = error instanceof RangeError ? tooDeep() : error
+  if (isOfSchema(refusal)) await run(exchangeOf(asker, true, []))
+  throw refusal
+}
+
+/** What the execution of a document depends on. */
+interface Executing extends Running {
+  readonly engine: Running['engine'] & { readonly manifest: Pick<Manifest, 'limits' | 'distributed'> }
+  readonly estimates: Estimates
+}
+
+/** @param exchange the last of the stages: sends the statements and keeps their rows */
+export function createExecution<T extends Turn<Executing>>(): (
+  loaded: Executing,
+  exchange: PipelineStage<T>,
+) => readonly PipelineStage<T>[] {
+  const tenants = createTenants()
+  const placeTenants: PipelineStage<T> = async (turn) => {
+    const ready = readyOf(turn)
+    const bound = await tenants.place(turn, ready.bound)
+    if (bound !== ready.bound) turn.ready = { ...ready, bound }
+  }
+  return ({ engine: { manifest } }, exchange) => [
+    noteReady,
+    ...(manifest.distributed === undefined ? [] : [placeTenants]),
+    ...(manifest.limits?.cost === undefined ? [] : [checkEstimate(manifest.limits.cost)]),
+    exchange,
+  ]
+}
+
+function noteReady({ context }: Turn<Running>): void {
+  if (context?.timeline) context.timeline.prepared = performance.now()
+}
+
+/** Holds what the statements are estimated to cost against the limit. */
+const checkEstimate =
+  (limit: number): PipelineStage<Turn<Executing>> =>
+  async (turn) => {
+    const { loaded, run, asker } = turn
+    const cost = await loaded.estimates.cost(run, asker, readyOf(turn).bound, limit)
+    await refusedByNow(() => checkCost(cost, limit))(turn)
+  }
+
+/** Sends the statements in one round trip. */
+export async function exchange<L extends Running>(turn: Turn<L>): Promise<void> {
+  const { writes, bound } = readyOf(turn)
+  turn.rows = await (writes ? turn.run : turn.read)(exchangeOf(turn.asker, !writes, bound))
+}

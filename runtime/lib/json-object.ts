@@ -1,7 +1,0 @@
-import { isDecimal } from './decimal.ts'
-
-/** A JSON object of whose members nothing is known yet. */
-export type JsonObject = Readonly<Record<string, unknown>>
-
-export const isJsonObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !isDecimal(value)
