@@ -3,11 +3,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { buildSchema } from 'graphql'
+import { buildSchema, printSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { givenDocuments } from '../../../../compiler/tools/cli/given-documents.ts'
 import { clientFiles } from '../../../../compiler/tools/codegen/client.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { loadRevision } from '../../../../runtime/engine/load.ts'
+import { buildView } from '../../../../runtime/engine/schema/schema.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname
@@ -105,8 +107,10 @@ describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, 
   })
 
   it('stand beside the client that the preset prints alone, and that a configuration of the project gets', async () => {
-    const { revision } = JSON.parse(readFileSync(join(root, 'generated/current.json'), 'utf8'))
-    const schema = join(root, 'generated', revision, 'schema.anon.graphql')
+    const { manifest } = await loadRevision(join(root, 'generated'))
+    const sdl = printSchema(buildView(manifest, 'anon').complete())
+    const schema = join(app.folder, 'schema.anon.graphql')
+    app.write('schema.anon.graphql', sdl)
     const preset = join(root, 'dist/compiler/tools/codegen/preset.js')
     app.write(
       'codegen.ts',
@@ -122,7 +126,7 @@ describe.skipIf(!existsSync(packages))('typed documents', { timeout: 120_000 }, 
     expect(app.typeCheck(['codegen.ts'], ['--skipLibCheck'])).toBe('')
     const command = join(packages, '@graphql-codegen/cli/cjs/bin.js')
     await promisify(execFile)(process.execPath, [command, '--config', 'codegen.ts'], { cwd: app.folder })
-    const alone = clientFiles(buildSchema(readFileSync(schema, 'utf8')), {})
+    const alone = clientFiles(buildSchema(sdl), {})
     const read = (folder: string): readonly string[] =>
       Object.keys(alone).map((path) => readFileSync(join(app.folder, folder, path), 'utf8'))
     expect(read('own')).toEqual(Object.values(alone))
