@@ -81,17 +81,12 @@ export interface RolePrivileges {
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */
-export interface LastingCondition {
+export interface Condition {
   /** Tells its SQL from that of others. */
   readonly nameSuffix: string
   /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
   readonly sql: (first: number) => string
   readonly values: readonly (string | null)[]
-  /**
-   * What it is known by where it depends on nothing but the caller's role and what is stored: once it held, it is not asked
-   * again until something was written. Null: it is asked each time.
-   */
-  readonly lasting: string | null
 }
 
 /** What the source text of some function of the database mentions, and Postgres keeps beyond a statement or a transaction. */
@@ -116,7 +111,7 @@ export interface Exchange {
    */
   readonly privileges?: RolePrivileges | undefined
   /** Checked with the version, which must be given. */
-  readonly condition?: LastingCondition | undefined
+  readonly condition?: Condition | undefined
   /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */
   readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */

@@ -3,7 +3,7 @@ import type { Manifest } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createLru } from '../lib/lru.ts'
 
-/** Some hundred bytes each, and known by their identity to what proves them (db/check/memberships.ts). */
+/** Some hundred bytes each, and known by their identity to the check (db/check/check.ts). */
 const keptPrivileges = 10_000
 
 /** What each role counts as by a manifest. The same role has the same object as long as it is kept. */

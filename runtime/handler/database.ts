@@ -83,12 +83,12 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
   const runOnConnection = createRunOnConnection()
   // A process that a pooler names is none of the server's, so that nothing is terminated by its number.
   const endings = createEndings(() => Promise.resolve())
-  const once: RunOnce = async (exchange, reliance, context) => {
+  const once: RunOnce = async (exchange, context) => {
     const ofRole = await settings.of(exchange.caller.role)
     return requests.lend(async (connection) => {
       if (context?.gone === true) return unended('gone')
       const result = await untilGone(endings, connection, exchange, context, (resolve) =>
-        runOnConnection(connection, exchange, ofRole, nothingKnown, reliance, resolve),
+        runOnConnection(connection, exchange, ofRole, null, resolve),
       )
       if (isSpoilt(exchange, result)) connection.client.connection.stream.destroy()
       return result
@@ -133,8 +133,6 @@ async function untilGone(
   await Promise.all(ended)
   return ended.length === 0 ? result : endedBy('gone', exchange, result)
 }
-
-const nothingKnown = { mark: null, proof: null }
 
 /** A pooler may be before the server, and one that keeps no prepared statements is found out by that. */
 function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Pooled> {

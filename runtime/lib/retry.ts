@@ -24,8 +24,8 @@ export const retries = {
   newConnection: atOnce(2),
   /** A run of a live query that met an outage or too much else to do. */
   liveRun: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
-  /** A request whose schema changes under it. */
-  newerSchema: atOnce(8),
+  /** A request whose schema changes under it; the first attempt may end because another change was rolled back. */
+  newerSchema: atOnce(9),
   /** An exchange of which nothing was kept, because of the state or the death of its connection. */
   exchange: atOnce(2),
   /** A statement of our own whose connection died. */

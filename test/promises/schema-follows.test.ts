@@ -17,7 +17,7 @@ const ask = async (query: string) => dataOf(await service.graphql(query))
 const refused = async (query: string) => messagesOf(await service.graphql(query))
 
 beforeAll(async () => {
-  service = await createTestService({ sql, schemas: ['public', 'later'] })
+  service = await createTestService({ sql, schemas: ['public', 'later'], isolated: true })
 })
 afterAll(() => service?.close())
 

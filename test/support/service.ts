@@ -123,9 +123,15 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
   })
   const compile = revisionSource(database.query, schemas, options.told)
   let count = 0
-  const source = (): Promise<Revision> => {
+  const revision = (): Promise<Revision> => {
     count += 1
     return compile()
+  }
+  let last: Revision | null = null
+  const source = async (): Promise<Revision> => {
+    const { rows } = await database.query<{ version: string }>(`select ${versionExpression} as version`)
+    if (last === null || last.version !== rows[0]?.version) last = await revision()
+    return last
   }
   const exchanges: Exchange[] = []
   const run: typeof database.run = (exchange) => {
@@ -144,7 +150,7 @@ export async function createTestService(options: TestServiceOptions = {}): Promi
     watch: (query, ask = {}) => service.watch(...asked(query, ask)),
     graphql: async (query, ask) => JSON.parse((await serve(query, ask)).body) as Answer,
     compiled: () => count,
-    revision: source,
+    revision,
     exchanges,
     close: async () => {
       await database.close()

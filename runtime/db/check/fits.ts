@@ -67,7 +67,7 @@ export async function versionOf(query: Query): Promise<string | null> {
   return rows[0]?.followed === true ? rows[0].version : null
 }
 
-/** As the check of every request compares it (memberships.ts). */
+/** As the check of every request compares it. */
 const roleFacts = `(select pg_catalog.json_object_agg(r.rolname, pg_catalog.json_build_object('superuser', r.rolsuper, 'effective',
     array(select h.name from pg_catalog.json_array_elements_text($5::json) h (name)
       left join pg_catalog.pg_roles held on held.rolname = h.name

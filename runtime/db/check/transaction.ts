@@ -1,11 +1,8 @@
-import type { BoundStatement, Exchange, PreparedText, ResultRow } from '../../contract/execution.ts'
-import { createLru, type Lru } from '../../lib/lru.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import type { BoundStatement, Exchange, ResultRow } from '../../contract/execution.ts'
 import { bareCheck } from './bare-check.ts'
-import { createAddCheck, type AddCheck, type Carrier, type Expected } from './check.ts'
-import { claimSettings, type ClaimSettingLists } from './claims.ts'
-import { handedOn } from './distributed.ts'
+import { createAddCheck, type AddCheck, type Expected } from './check.ts'
 import { classify, classifyOpening, isOfWorker, sqlstateOf } from '../failures/classify.ts'
+import { DatabaseFailure } from '../failures/failures.ts'
 import {
   sendStatements,
   type Connection,
@@ -14,150 +11,14 @@ import {
   type Pooled,
   type Settle,
 } from '../wire/exchange.ts'
-import type { MembershipProof } from './memberships.ts'
+import { createOpenings, resetAll, type Opening } from './opening.ts'
 import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
-import { localArms, type SettingPairs } from '../connect/startup.ts'
+import type { SettingPairs } from '../connect/startup.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
 
-/**
- * What opens every request, in the same pipeline and transaction as its statements.
- *
- * `reset all` first: a function of the database may have set a parameter for the whole session, and only local settings
- * end by themselves. It restores the values of the startup packet. It leaves `role` alone, so the role is always set
- * after it.
- */
-export const resetAll = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
-
-/** $1 role, $2 claims, then each claim. */
-const fixedParameters = 2
-
-const setting = (name: string, value: string): string => `pg_catalog.set_config('${name}', ${value}::text, true)`
-
-/** Claims become settings of their own beside request.jwt.claims. Names are checked by claimSettings. */
-const claimArms = (names: readonly string[]): string =>
-  names.map((name, index) => `when ${setting(name, `$${fixedParameters + 1 + index}`)} is null then false`).join('\n  ')
-
-/**
- * The role's settings, claims, which may replace them, read-only mode and role, in this order: Postgres evaluates the
- * arms of one CASE in turn, but not the operands of AND. The role comes last, since the arms before it need no right that
- * PUBLIC lacks. The result has no columns but the server's: claims are not echoed.
- */
-const openingText = (
-  settings: RoleSettings,
-  names: readonly string[],
-  readOnly: boolean,
-  isLabelled: boolean,
-): string => `select ${'tellsServer' in settings ? serverExpression : ''} where case
-  ${localArms(settings.pairs)}
-  ${claimArms(names)}
-  ${isLabelled ? `when ${setting('application_name', `$${fixedParameters + 1 + names.length}`)} is null then false` : ''}
-  when ${setting('request.jwt.claims', '$2')} is null then false
-  ${readOnly ? `when ${setting('transaction_read_only', `'on'`)} is null then false` : ''}
-  else ${setting('role', '$1')} is not null
-end`
-
-const preparedOpening = (
-  settings: RoleSettings,
-  names: readonly string[],
-  readOnly: boolean,
-  isLabelled: boolean,
-): PreparedText => {
-  const text = openingText(settings, names, readOnly, isLabelled)
-  return { name: `catalograph.open.${sha256Hex(text).slice(0, 16)}`, text }
-}
-
-const noClaims: ClaimSettingLists = { names: [], values: [] }
-
-/** Of a labelled one the label, its last value, is missing: it is of one request. */
-const createOpening = (
-  { caller: { role, claims }, claimsTogether: together = false, readOnly, label }: Exchange,
-  settings: RoleSettings,
-): BoundStatement => {
-  const { names, values } = together ? noClaims : claimSettings(claims)
-  const prepared = preparedOpening(settings, names, readOnly || settings.readOnly, label !== undefined)
-  return { ...prepared, values: [role, claims, ...values] }
-}
-
-interface Known<T> {
-  readonly role: string
-  readonly settings: RoleSettings
-  readonly together: boolean
-  readonly opening: T
-}
-
-/** Of some two thousand callers at once. */
-const keptBytes = 4_000_000
-
-/** By claims: a caller sends the same ones with every request, so they are parsed and encoded once. */
-interface OpeningsOfKind {
-  readonly written: Lru<string, Known<WrittenStatement>>
-  readonly labelled: Lru<string, Known<BoundStatement>>
-  readonly handedOn: Lru<string, Known<readonly WrittenStatement[]>>
-}
-
-/** What opens an exchange, and what follows it where it is handed on to other servers. */
-interface Opening {
-  readonly statement: SentStatement
-  readonly handedOn: readonly WrittenStatement[]
-}
-
-interface Openings {
-  readonly reading: OpeningsOfKind
-  readonly writing: OpeningsOfKind
-}
-
-const valuesLength = (values: BoundStatement['values']): number =>
-  values.reduce((sum, value) => sum + (value?.length ?? 0), 0)
-
-const openingsOfOneKind = (): OpeningsOfKind => ({
-  written: createLru(keptBytes, ({ opening }, claims) => claims.length + opening.run.length),
-  labelled: createLru(keptBytes, ({ opening }, claims) => claims.length + valuesLength(opening.values)),
-  handedOn: createLru(keptBytes, ({ opening }, claims) =>
-    opening.reduce((sum, { text, run }) => sum + text.length + run.length, claims.length),
-  ),
-})
-
-function remembered<T>(
-  openings: Lru<string, Known<T>>,
-  { caller: { role, claims }, claimsTogether: together = false }: Exchange,
-  settings: RoleSettings,
-  create: () => T,
-): T {
-  const known = openings.get(claims)
-  if (known?.role === role && known.settings === settings && known.together === together) return known.opening
-  const opening = create()
-  openings.set(claims, { role, settings, together, opening })
-  return opening
-}
-
-const statementOf = (
-  { written, labelled }: OpeningsOfKind,
-  exchange: Exchange,
-  settings: RoleSettings,
-): SentStatement => {
-  const { label } = exchange
-  const create = (): BoundStatement => createOpening(exchange, settings)
-  if (label === undefined) return remembered(written, exchange, settings, () => writeRun(create()))
-  const { name, text, values } = remembered(labelled, exchange, settings, create)
-  return { name, text, values: [...values, label] }
-}
-
-const openingOf = (
-  { reading, writing }: Openings,
-  exchange: Exchange,
-  settings: RoleSettings,
-  ofConnection: SettingPairs,
-): Opening => {
-  const { caller, claimsTogether = false, distributed = false } = exchange
-  const openings = exchange.readOnly ? reading : writing
-  const create = (): readonly WrittenStatement[] => handedOn(caller, claimsTogether, ofConnection)
-  return {
-    statement: statementOf(openings, exchange, settings),
-    handedOn: distributed ? remembered(openings.handedOn, exchange, settings, create) : [],
-  }
-}
+/** A request's transaction: its opening, its statements with the check of the schema among them, and what came of them. */
 
 /**
  * Between the statements of a writing exchange whose functions may leave settings behind: as `resetAll`, but that this
@@ -177,98 +38,62 @@ end $$`,
   values: [],
 })
 
-/** The snapshot under which a condition last held, and whether the check before it had the same one. */
-type Lasting = Pick<Expected, 'snapshot' | 'steady'>
-
-/** Facts about the server of a connection: the same texts may mean something else on another server. */
-interface ConnectionFacts {
+/** What is known of the server of a connection: the same mark may mean something else on another server. */
+interface ServerFacts {
   /** Which one it is; null: a connection without a pooler has one server for its life. */
   readonly server: string | null
   /** The mark under which the counter was last found equal. */
   mark: SchemaMark | null
-  /** Of lasting conditions, by version, role and condition. */
-  readonly lasting: Lru<string, Lasting>
 }
 
 /** All connections to one pooler share theirs. */
-const facts = new WeakMap<Connection | Pooled, ConnectionFacts>()
+const facts = new WeakMap<Connection | Pooled, ServerFacts>()
 
-const subjectOfFacts = (connection: Connection): Connection | Pooled => connection.pooled ?? connection
-
-const mostLasting = 1_000
-const never: Lasting = { snapshot: '', steady: false }
-
-const newFacts = (connection: Connection, server: string | null): ConnectionFacts => {
-  const made: ConnectionFacts = { server, mark: null, lasting: createLru<string, Lasting>(mostLasting) }
-  facts.set(subjectOfFacts(connection), made)
-  return made
+const learn = (connection: Connection, server: string | null): ServerFacts => {
+  const learned: ServerFacts = { server, mark: null }
+  facts.set(connection.pooled ?? connection, learned)
+  return learned
 }
 
-const knownFacts = (connection: Connection): ConnectionFacts | undefined => facts.get(subjectOfFacts(connection))
-const factsOf = (connection: Connection): ConnectionFacts => knownFacts(connection) ?? newFacts(connection, null)
+const factsOf = (connection: Connection): ServerFacts =>
+  facts.get(connection.pooled ?? connection) ?? learn(connection, null)
 
-/** The key of a remembered snapshot; null: none is remembered. Neither a version nor the name of a role contains a zero byte. */
-const subjectOf = ({ caller, condition, version }: Exchange): string | null =>
-  condition === undefined || condition.lasting === null ? null : `${version}\0${caller.role}\0${condition.lasting}`
+const belongsTo = ({ counter }: SchemaMark, version: string): boolean => counterOf(version) === counter
 
-/** The value of the mark to compare with on this connection; null: the check compares the counter. */
-const schemaMarkFor = (connection: Connection, mark: SchemaMark | null, counter: string): string | null =>
-  mark !== null && mark.counter === counter && knownFacts(connection)?.mark === mark ? mark.value : null
-
-const lastingFor = (connection: Connection, exchange: Exchange): Lasting => {
-  const subject = subjectOf(exchange)
-  return (subject === null ? undefined : knownFacts(connection)?.lasting.get(subject)) ?? never
+/**
+ * The mark to compare with on this connection; null: the check compares the counter. That a pooler has moved to another server is
+ * found out afterwards, which is too late for what writes.
+ * @param newest the mark that is known as the exchange is sent; it may be outdated
+ */
+const reliedOn = (
+  connection: Connection,
+  { version, readOnly, privileges }: Exchange,
+  newest: SchemaMark | null,
+): SchemaMark | null => {
+  if (newest === null || version === null || privileges === undefined) return null
+  if (connection.pooled !== null && !readOnly) return null
+  return factsOf(connection).mark === newest && belongsTo(newest, version) ? newest : null
 }
-
-/** What is known of the database as an exchange is sent; it may be outdated. */
-export interface Evidence {
-  readonly mark: SchemaMark | null
-  /** Of the exchange's privileges. */
-  readonly proof: MembershipProof | null
-}
-
-/** What a request may compare instead of the counter. Each time that it has changed, the request runs again and relies on less. */
-export type Reliance = 'on the snapshot' | 'on the mark' | 'on nothing'
 
 const needsBareCheck = ({ version, statements }: Exchange): boolean =>
   version !== null && !statements.some(({ carriesCheck }) => carriesCheck)
 
 /**
- * That a pooler has moved to another server is found out afterwards, which is too late for what writes. What relied on the one
- * before runs again, and relies on no server the last time: there may be two of them by turns.
- */
-const mayRely = ({ pooled }: Connection, { version, readOnly }: Exchange, reliance: Reliance): boolean =>
-  pooled === null || (version !== null && readOnly && reliance !== 'on nothing')
-
-/**
  * The statements of an exchange with their checks. From the second one on a check compares the counter alone, since the
  * first statement may have changed roles itself.
  */
-const checked = (
-  addCheck: AddCheck,
-  connection: Connection,
-  exchange: Exchange,
-  { mark: newest, proof }: Evidence,
-  reliance: Reliance,
-): readonly Carrier[] => {
+const checked = (addCheck: AddCheck, exchange: Exchange, relied: SchemaMark | null): readonly BoundStatement[] => {
   const { version, privileges, condition, readOnly, statements } = exchange
   if (version === null) return statements
-  const counter = counterOf(version)
-  const relies = mayRely(connection, exchange, reliance)
-  const { snapshot, steady } = relies ? lastingFor(connection, exchange) : never
-  const onSnapshot = steady && reliance === 'on the snapshot'
-  const unproven = { privileges: undefined, proof: null }
-  const whole: Expected = { version, mark: null, ...unproven, condition, snapshot, steady: false }
+  const whole: Expected = { version, mark: null, privileges: undefined, condition }
   if (needsBareCheck(exchange)) return [...statements, addCheck(bareCheck, whole, readOnly)]
-  const mark = reliance === 'on nothing' || !relies ? null : schemaMarkFor(connection, newest, counter)
-  let expected: Expected =
-    privileges === undefined
-      ? whole
-      : { version: counter, mark, privileges, proof, condition, snapshot, steady: onSnapshot }
+  const counter = counterOf(version)
+  const mark = relied === null ? null : relied.value
+  let expected: Expected = privileges === undefined ? whole : { version: counter, mark, privileges, condition }
   return statements.map((statement) => {
     if (!statement.carriesCheck) return statement
     const carrier = addCheck(statement, expected, readOnly)
-    expected = { version: counter, mark, ...unproven, condition: undefined, ...never }
+    expected = { version: counter, mark, privileges: undefined, condition: undefined }
     return carrier
   })
 }
@@ -286,7 +111,7 @@ const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openin
 const sentOf = (
   exchange: Exchange,
   { statement: opening, handedOn: more }: Opening,
-  own: readonly Carrier[],
+  own: readonly BoundStatement[],
 ): readonly SentStatement[] =>
   reopens(exchange)
     ? own.flatMap((statement, index) => [index === 0 ? resetAll : resetBetween, opening, ...more, statement])
@@ -303,100 +128,61 @@ const placeOf = (exchange: Exchange, completed: number): number =>
   completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
 
 /**
- * Remembers that the counter is that of the server, and the snapshot of the first check, if it returned one.
- */
-const remember = (
-  connection: Connection,
-  exchange: Exchange,
-  newest: SchemaMark | null,
-  statements: readonly Carrier[],
-  result: ExchangeResult,
-): void => {
-  const { version } = exchange
-  if (version === null || result.kind !== 'rows' || isOutdated(exchange, result)) return
-  if (newest !== null && newest.counter === counterOf(version)) factsOf(connection).mark = newest
-  const at = statements.findIndex(({ returnsSnapshot }) => returnsSnapshot)
-  const subject = at === -1 ? null : subjectOf(exchange)
-  if (subject === null) return
-  const snapshot = rowsOf(exchange, result.rows, at)?.[0]?.at(-1)?.toString()
-  const { lasting } = factsOf(connection)
-  if (snapshot !== undefined) lasting.set(subject, { snapshot, steady: false })
-  else lasting.set(subject, { ...lastingFor(connection, exchange), steady: true })
-}
-
-/**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
  * @param settings of the caller's role
+ * @param newest the newest mark that is known
  */
 export type RunOnConnection = (
   connection: Connection,
   exchange: Exchange,
   settings: RoleSettings,
-  evidence: Evidence,
-  reliance: Reliance,
+  newest: SchemaMark | null,
   settle: Settle,
   grow?: Grow | null,
 ) => void
-
-/** Behind a pooler any transaction may be on another server than the one before: its opening tells when that one started. */
-const serverExpression = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())"
-
-interface PooledSettings extends RoleSettings {
-  readonly tellsServer: true
-}
-
-/** The settings of a role, after those that a transaction behind a pooler sets for itself. */
-const createPooledSettings = (): ((pooled: Pooled, settings: RoleSettings) => PooledSettings) => {
-  const made = new WeakMap<RoleSettings, PooledSettings>()
-  return (pooled, settings) => {
-    const known = made.get(settings)
-    if (known !== undefined) return known
-    const whole = { ...settings, pairs: [...pooled.settings, ...settings.pairs], tellsServer: true } as const
-    made.set(settings, whole)
-    return whole
-  }
-}
 
 /**
  * It remembers the openings of callers and the texts of statements with their checks.
  * @param ofConnection settings of the connections that other servers need to have as well
  */
 export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnConnection => {
-  const openings = { reading: openingsOfOneKind(), writing: openingsOfOneKind() }
+  const openingOf = createOpenings(ofConnection)
   const addCheck = createAddCheck()
-  const pooledSettings = createPooledSettings()
-  return (connection, exchange, settings, evidence, reliance, settle, grow = null) => {
+  return (connection, exchange, settings, newest, settle, grow = null) => {
     const { pooled } = connection
-    const statements = checked(addCheck, connection, exchange, evidence, reliance)
-    const relied = mayRely(connection, exchange, reliance) ? (knownFacts(connection)?.server ?? null) : null
-    const remembering: Settle = (given) => {
-      const result = pooled === null ? given : onServer(connection, relied, given)
-      remember(connection, exchange, evidence.mark, statements, result)
+    const relied = reliedOn(connection, exchange, newest)
+    const server = relied === null ? null : factsOf(connection).server
+    const settleHere: Settle = (given) => {
+      const result = pooled === null ? given : onServer(connection, server, given)
+      if (relied === null && newest !== null && hasConfirmed(exchange, newest, result))
+        factsOf(connection).mark = newest
       settle(result)
     }
-    const opening = openingOf(
-      openings,
-      exchange,
-      pooled === null ? settings : pooledSettings(pooled, settings),
-      ofConnection,
-    )
-    const sent = sentOf(exchange, opening, statements)
+    const opening = openingOf(exchange, settings, pooled)
+    const sent = sentOf(exchange, opening, checked(addCheck, exchange, relied))
     const left = pooled !== null && exchange.leaves?.session === true ? leftBehind : []
     if (left.length > 0 || exchange.distributed === true)
-      sendInBlock(connection, sent, { uncounted: opening.handedOn, left }, remembering, grow)
-    else sendStatements(connection, sent, remembering, grow)
+      sendInBlock(connection, sent, { uncounted: opening.handedOn, left }, settleHere, grow)
+    else sendStatements(connection, sent, settleHere, grow)
   }
 }
 
+/** Whether an answer says that the counter of this mark is that of the server. */
+const hasConfirmed = (exchange: Exchange, newest: SchemaMark, result: ExchangeResult): boolean =>
+  exchange.version !== null &&
+  result.kind === 'rows' &&
+  !isOutdated(exchange, result) &&
+  belongsTo(newest, exchange.version)
+
 /**
- * The result, without the rows of what relied on facts about another server, so that it counts as outdated.
- * @param relied null: it relied on none
+ * The result, without the rows of what relied on the mark of another server, so that it counts as outdated.
+ * @param expected null: it relied on none
  */
-const onServer = (connection: Connection, relied: string | null, result: ExchangeResult): ExchangeResult => {
+const onServer = (connection: Connection, expected: string | null, result: ExchangeResult): ExchangeResult => {
   if (result.kind !== 'rows') return result
   const server = result.rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
-  if (knownFacts(connection)?.server !== server) newFacts(connection, server)
-  const isReliable = relied === server || relied === null
+  if (factsOf(connection).server !== server) learn(connection, server)
+  const isReliable = expected === server || expected === null
   return isReliable ? result : { kind: 'rows', rows: result.rows.map(() => []) }
 }
 
@@ -455,7 +241,7 @@ const resultOf = (result: ExchangeResult, isOwn: (place: number) => boolean): Ex
   return { ...result, begun: ownOf(result.begun), completed: ownOf(result.completed) }
 }
 
-/** True where a statement relied on a mark or snapshot that has changed, and so returned no row: the exchange has no result. */
+/** True where a statement relied on a mark that has changed, and so returned no row: the exchange has no result. */
 export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {
   const { version, readOnly, statements } = exchange
   if (version === null || !readOnly || result.kind !== 'rows') return false
@@ -463,6 +249,8 @@ export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean 
     ({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, result.rows, index)?.length === 0,
   )
 }
+
+const outdated = (): DatabaseFailure => new DatabaseFailure('stale', 'the schema mark has changed', null, null)
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
 
@@ -472,6 +260,7 @@ const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
  */
 export const outcome = (exchange: Exchange, result: ExchangeResult): readonly ResultRow[] => {
   const { statements } = exchange
+  if (isOutdated(exchange, result)) throw outdated()
   if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])
   const index = placeOf(exchange, result.completed)
   const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange) && !exchange.condition)

@@ -1,4 +1,4 @@
-import { resetAll } from '../check/transaction.ts'
+import { resetAll } from '../check/opening.ts'
 import { localArms, type SettingPairs } from '../connect/startup.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { writeRun, type SentStatement } from '../wire/wire.ts'

@@ -1,13 +1,11 @@
 import pg from 'pg'
-import type { Exchange, RunExchange } from '../../contract/execution.ts'
+import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { retries, retry } from '../../lib/retry.ts'
 import { createEndings, type EndCause } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
 import { createConnectionPool, type ConnectionStats } from './connections.ts'
-import { needsProof } from '../check/check.ts'
-import { createMemberships } from '../check/memberships.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
@@ -184,11 +182,9 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     withClient(openOwn, (client, pooled) => work(queryOn(client, pooled ? ownServer.settings : null)))
   const query = queryOf(session)
   const marks = createSchemaMarks(query, Date.now)
-  const memberships = createMemberships(query, needsProof, () => performance.now())
   const runner = createRunner({
     connections,
     marks,
-    memberships,
     endings: createEndings((processId) => query(terminate, [processId])),
     settings: createRoleSettings({
       query,
@@ -199,11 +195,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
-  const forget = ({ privileges }: Exchange): void => {
-    marks.forget()
-    memberships.forget(privileges)
-  }
-  const run = runWith(runner.run, forget)
+  const run = runWith(runner.run, marks.forget)
   const runApart = checkingApart(run, replaying !== undefined)
   return {
     run: (exchange, context) => (exchange.distributed === true ? runApart : run)(exchange, context),

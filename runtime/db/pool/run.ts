@@ -7,28 +7,16 @@ import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
 import { noRoom, type ExchangeResult, type Grow, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import type { ConnectionPool } from './connections.ts'
-import type { Memberships } from '../check/memberships.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
-import {
-  isOutdated,
-  isUnchecked,
-  outcome,
-  takeBack,
-  type Reliance,
-  type RunOnConnection,
-} from '../check/transaction.ts'
+import { isOutdated, isUnchecked, outcome, takeBack, type RunOnConnection } from '../check/transaction.ts'
 import { notLent, refuseEnded } from './waiting.ts'
 
 /** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
 
 /** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
-export type RunOnce = (
-  exchange: Exchange,
-  reliance: Reliance,
-  context: RequestContext | undefined,
-) => Promise<ExchangeResult>
+export type RunOnce = (exchange: Exchange, context: RequestContext | undefined) => Promise<ExchangeResult>
 
 export interface Runner {
   readonly run: RunOnce
@@ -42,7 +30,6 @@ export interface Runner {
 export interface RunnerParts {
   readonly connections: ConnectionPool
   readonly marks: SchemaMarks
-  readonly memberships: Memberships
   readonly endings: Endings
   readonly settings: RoleSettingsReader
   readonly runOnConnection: RunOnConnection
@@ -104,7 +91,6 @@ const hasRoom = (room: Room, exchange: Exchange, context: RequestContext | undef
 export const createRunner = ({
   connections,
   marks,
-  memberships,
   endings,
   settings,
   runOnConnection,
@@ -120,7 +106,6 @@ export const createRunner = ({
     connection: Connection,
     roleSettings: RoleSettings,
     exchange: Exchange,
-    reliance: Reliance,
     context: RequestContext | undefined,
   ): Promise<ExchangeResult> =>
     new Promise((resolve, reject) => {
@@ -162,8 +147,7 @@ export const createRunner = ({
       // What writes is left to its deadline: it may be about to commit.
       if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
       try {
-        const evidence = { mark: marks.newest(), proof: memberships.proofOf(exchange.privileges) }
-        runOnConnection(connection, exchange, roleSettings, evidence, reliance, settle, grow)
+        runOnConnection(connection, exchange, roleSettings, marks.newest(), settle, grow)
       } catch (error) {
         stop()
         giveBack(true)
@@ -186,7 +170,6 @@ export const createRunner = ({
   const lent = async (
     connection: Connection,
     exchange: Exchange,
-    reliance: Reliance,
     context: RequestContext | undefined,
   ): Promise<ExchangeResult> => {
     let roleSettings: RoleSettings
@@ -201,29 +184,27 @@ export const createRunner = ({
     // It ended meanwhile, before anything was sent.
     if (connection.client.connection.stream.destroyed) {
       connections.giveBack(connection, true)
-      return begin(exchange, reliance, context, null)
+      return begin(exchange, context, null)
     }
     const timeline = context?.timeline ?? null
     if (timeline !== null) timeline.lent = performance.now()
-    return runOn(connection, roleSettings, exchange, reliance, context)
+    return runOn(connection, roleSettings, exchange, context)
   }
   const begin = async (
     exchange: Exchange,
-    reliance: Reliance,
     context: RequestContext | undefined,
     until: number | null,
   ): Promise<ExchangeResult> => {
-    if (room !== null && !hasRoom(room, exchange, context)) return waitForRoom(room, exchange, reliance, context, until)
+    if (room !== null && !hasRoom(room, exchange, context)) return waitForRoom(room, exchange, context, until)
     const found = connections.borrow(context)
     const connection = found instanceof Promise ? await found : found
-    if (room === null || hasRoom(room, exchange, context)) return lent(connection, exchange, reliance, context)
+    if (room === null || hasRoom(room, exchange, context)) return lent(connection, exchange, context)
     connections.giveBack(connection, false)
-    return waitForRoom(room, exchange, reliance, context, until)
+    return waitForRoom(room, exchange, context, until)
   }
   const waitForRoom = async (
     room: Room,
     exchange: Exchange,
-    reliance: Reliance,
     context: RequestContext | undefined,
     until: number | null,
   ): Promise<ExchangeResult> => {
@@ -231,12 +212,12 @@ export const createRunner = ({
     const found = await room.wait(exchange, context, end - performance.now())
     refuseEnded(context)
     if (!found) throw noRoom()
-    return begin(exchange, reliance, context, end)
+    return begin(exchange, context, end)
   }
   return {
-    run: (exchange, reliance, context) => {
+    run: (exchange, context) => {
       if (exchange.version !== null) marks.tend()
-      return begin(exchange, reliance, context, null)
+      return begin(exchange, context, null)
     },
     endAll: (cause) => {
       for (const end of running.all()) end(cause)
@@ -263,20 +244,17 @@ const check = async (
   context: RequestContext | undefined,
 ): Promise<void> => {
   const alone: Exchange = { caller, version, readOnly: true, statements: [] }
-  outcome(alone, await once(alone, 'on nothing', context))
+  outcome(alone, await once(alone, context))
 }
 
+/** @param forgetMark called where the mark has changed; whether the schema has too, a source of revisions finds out */
 export const runWith =
-  (once: RunOnce, forget: (exchange: Exchange) => void): RunExchange =>
+  (once: RunOnce, forgetMark: () => void): RunExchange =>
   async (exchange, context) => {
-    let result = await once(exchange, 'on the snapshot', context)
-    if (exchange.condition && isOutdated(exchange, result)) result = await once(exchange, 'on the mark', context)
-    if (isOutdated(exchange, result)) {
-      forget(exchange)
-      result = await once(exchange, 'on nothing', context)
-    }
+    let result = await once(exchange, context)
     for (let n = 1; n < retries.exchange.attempts && deservesAnother(exchange, result); n += 1)
-      result = await once(exchange, 'on nothing', context)
+      result = await once(exchange, context)
+    if (isOutdated(exchange, result)) forgetMark()
     if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)
     return outcome(exchange, result)
   }

@@ -3,8 +3,8 @@ import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { exchangeOf, type ExchangeContext } from '../run/turn.ts'
-import { notListed, type Admission, type ListTable } from './admission.ts'
-import { guard, listing, lookUp, notListedReason, plainness } from './statements.ts'
+import { notListed, type Admission } from './admission.ts'
+import { guard, listing, lookUp, notListedReason } from './statements.ts'
 
 /**
  * Texts of listed documents by their hashes. A text is kept only under the hash that it has, so nothing here ever
@@ -82,27 +82,15 @@ function behindGuard(
   return asking(run, admission, exchange).then((rows) => rows.slice(1))
 }
 
-/** Whether a list is plain is asked once for each version of the schema. */
-const plainAt = new WeakMap<ListTable, { readonly version: string | null; readonly plain: boolean }>()
-
-async function underCondition(
+function underCondition(
   run: RunExchange,
   admission: Admission,
   text: string,
   given: Exchange,
 ): Promise<readonly ResultRow[]> {
-  const { table, hash } = admission
-  const known = plainAt.get(table)
-  const plain = known?.version === given.version ? known.plain : await askPlain(run, table, given)
-  const exchange = exchangeOf(given, given.readOnly, given.statements, listing(table, hash, text, plain))
+  const condition = listing(admission.table, admission.hash, text)
+  const exchange = exchangeOf(given, given.readOnly, given.statements, condition)
   return run(exchange).catch((error: unknown) => failedUnder(run, admission, exchange, error))
-}
-
-async function askPlain(run: RunExchange, table: ListTable, given: Exchange): Promise<boolean> {
-  const [row] = await run(exchangeOf(given, true, [plainness(given.caller.role, table)]))
-  const plain = row?.[0]?.toString() === 't'
-  plainAt.set(table, { version: given.version, plain })
-  return plain
 }
 
 /** Raised by catalograph.refuse. */

@@ -1,4 +1,4 @@
-import type { BoundStatement, LastingCondition } from '../../contract/execution.ts'
+import type { BoundStatement, Condition } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/named.ts'
@@ -24,7 +24,7 @@ const listedSql =
 
 interface TableSql {
   readonly mark: string
-  readonly sql: LastingCondition['sql']
+  readonly sql: Condition['sql']
 }
 
 /** Every request by hash asks with one of a few texts: they are made once for each table. */
@@ -39,33 +39,17 @@ function sqlOf(table: ListTable): TableSql {
   return made
 }
 
-/**
- * That the list holds this very document; it fails with SQLSTATE CG002 where it does not.
- * @param plain whether nothing but what is stored decides what the table shows
- */
-export function listing(table: ListTable, hash: string, text: string, plain: boolean): LastingCondition {
+/** That the list holds this very document; it fails with SQLSTATE CG002 where it does not. */
+export function listing(table: ListTable, hash: string, text: string): Condition {
   const { mark, sql } = sqlOf(table)
   // Two texts have two hashes, so the hash stands for the text; the name suffix stands for the list.
-  return { nameSuffix: mark, sql, values: [hash, text], lasting: plain ? mark + hash : null }
+  return { nameSuffix: mark, sql, values: [hash, text] }
 }
 
 /** The same as a statement, for where there is no version to check it with. What follows it in a request then never runs. */
 export function guard(role: string, table: ListTable, hash: string, text: string): BoundStatement {
   return bound(role, `select where ${sqlOf(table).sql(1)}`, [hash, text])
 }
-
-/**
- * One column: true when every role that may read a list sees all of its rows, as of a table without policies and heirs.
- * Views and policies may depend on the time or the caller.
- */
-export const plainness = (role: string, { schema, name }: ListTable): BoundStatement => ({
-  ...named(
-    role,
-    `select c.relkind = 'r' and not c.relrowsecurity and not c.relhassubclass from pg_catalog.pg_class c
-join pg_catalog.pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`,
-  ),
-  values: [schema, name],
-})
 
 /** One column: the document that stands under a hash. */
 export const lookUp = (role: string, { schema, name }: ListTable, hash: string): BoundStatement =>

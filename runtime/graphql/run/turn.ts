@@ -1,8 +1,8 @@
 import type {
   BoundStatement,
   Caller,
+  Condition,
   Exchange,
-  LastingCondition,
   RequestContext,
   ResultRow,
   RunExchange,
@@ -97,7 +97,7 @@ export const exchangeOf = (
   { caller, claimsTogether, distributed, leaves, version, privileges, label }: ExchangeContext,
   readOnly: boolean,
   statements: readonly BoundStatement[],
-  condition?: LastingCondition,
+  condition?: Condition,
 ): Exchange => ({
   caller,
   claimsTogether,

@@ -1,8 +1,9 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange } from '../../../../runtime/contract/execution.ts'
-import { createRunOnConnection, outcome, type Reliance } from '../../../../runtime/db/check/transaction.ts'
-import { versionExpression } from '../../../../runtime/db/check/version.ts'
+import { createRunOnConnection, outcome } from '../../../../runtime/db/check/transaction.ts'
+import type { SchemaMark } from '../../../../runtime/db/check/schema-marks.ts'
+import { counterOf, markExpression, versionExpression } from '../../../../runtime/db/check/version.ts'
 import { createConnection, type Connection } from '../../../../runtime/db/wire/exchange.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
 import { openText } from '../../../support/open-text.ts'
@@ -38,19 +39,42 @@ describe('requests that two servers behind one pooler answer by turns', () => {
     statements: [statement],
   })
 
-  const run = (connection: Connection, exchange: Exchange, reliance: Reliance): Promise<unknown> =>
+  const run = (connection: Connection, exchange: Exchange, mark: SchemaMark | null): Promise<unknown> =>
     new Promise((resolve) => {
-      const settings = { pairs: [], readOnly: false }
-      runOnConnection(connection, exchange, settings, { mark: null, proof: null }, reliance, (result) =>
-        resolve(outcome(exchange, result)),
-      )
+      runOnConnection(connection, exchange, { pairs: [], readOnly: false }, mark, (result) => {
+        try {
+          resolve(outcome(exchange, result))
+        } catch (error) {
+          resolve(error)
+        }
+      })
     })
 
   test.each([
-    ['that rely on nothing are answered', true, 'on nothing'],
-    ['without a version are answered', false, 'on the snapshot'],
-  ] as const)('%s', async (_, isChecked, reliance) => {
+    ['that compare the counter are answered', true],
+    ['without a version are answered', false],
+  ] as const)('%s', async (_, isChecked) => {
     for (const { connection, version } of [...servers, ...servers, ...servers])
-      expect(await run(connection, exchangeOf(isChecked ? version : null), reliance)).toEqual([['1']])
+      expect(await run(connection, exchangeOf(isChecked ? version : null), null)).toEqual([['1']])
   })
+
+  test('that rely on the mark of the server before are outdated, and compare the counter the next time', async () => {
+    const [first, second] = servers
+    if (first === undefined || second === undefined) throw new Error('there are two servers')
+    const mark = { value: await markOf(0), counter: counterOf(first.version) }
+    // A copy of the first server has its mark, and went on by itself.
+    await databases[1]?.query(`select setval('catalograph.schema_mark', ${mark.value})`)
+    const exchange = exchangeOf(first.version)
+    for (const _ of [1, 2, 3]) {
+      expect(await run(first.connection, exchange, mark)).toEqual([['1']])
+      expect(await run(first.connection, exchange, mark)).toEqual([['1']])
+      expect(await run(second.connection, exchange, mark)).toMatchObject({ kind: 'stale' })
+      expect(await run(second.connection, exchange, mark)).toMatchObject({ kind: 'stale', sqlstate: 'CG001' })
+    }
+  })
+
+  const markOf = async (place: number): Promise<string> => {
+    const rows = await databases[place]?.query(`select ${markExpression}::text as mark`)
+    return String(rows?.rows[0]?.mark)
+  }
 })

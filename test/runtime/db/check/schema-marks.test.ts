@@ -68,7 +68,8 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
   const relies = async (exchange: Exchange): Promise<boolean> => {
     const mark = await markNow()
     proxy.clear()
-    expect(await db.run(exchange)).toEqual([['1']])
+    // A mark that has changed is one reason to be outdated, and is compared no more then.
+    expect(await db.run(exchange).catch(() => db.run(exchange))).toEqual([['1']])
     return proxy.chunks().some((bytes) => /SELECT 1|test one/i.test(bytes.toString('latin1')) && bytes.includes(mark))
   }
   const relying = (exchange: Exchange) => expect.poll(() => relies(exchange), { timeout: 10_000 }).toBe(true)

@@ -160,7 +160,6 @@ describe('the pool', () => {
       const { run } = createRunner({
         connections: pool,
         marks: { newest: () => null, tend: () => undefined, forget: () => undefined },
-        memberships: { proofOf: () => null, forget: () => undefined },
         endings: createEndings(() => Promise.resolve()),
         settings: {
           of: async () => {
@@ -173,7 +172,7 @@ describe('the pool', () => {
         room: null,
         timeout: 5_000,
       })
-      const result = await run(exchange('select 1'), 'on nothing', undefined)
+      const result = await run(exchange('select 1'), undefined)
       expect(result.kind === 'rows' && result.rows.at(-1)).toEqual([['1']])
       expect(lookups).toBe(2)
       await pool.close()
