@@ -54,8 +54,11 @@ export interface CompilerOptions extends ReadOptions {
 }
 
 export interface Compiler {
-  /** Rejects with what the database answered when its catalogue cannot be read. */
-  readonly compile: () => Promise<Compiled>
+  /**
+   * Rejects with what the database answered when its catalogue cannot be read.
+   * @param last given back where the database is still at its version
+   */
+  readonly compile: (last?: Compiled) => Promise<Compiled>
 }
 
 /**
@@ -66,9 +69,11 @@ export function createCompiler(options: CompilerOptions): Compiler {
   const read = createDatabaseReader(options, memo)
   const emit = createEmitter(memo)
   return {
-    compile: async () => {
+    compile: async (last) => {
       const { timed, timings } = createStopwatch()
-      const { catalog, noted, live } = await read(timed)
+      const found = await read(timed, last)
+      if ('revision' in found) return found
+      const { catalog, noted, live } = found
       const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
       const built = await timed('model', () => inTurns(buildModel(annotated, memo, live?.watched)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))

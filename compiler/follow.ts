@@ -20,6 +20,7 @@ export interface FollowOptions {
 
 /** The last good revision, and the version for which it is handed over. */
 interface Last {
+  readonly compiled: Compiled
   readonly revision: Revision
   readonly version: string | null
   /** When a compile of this version failed. */
@@ -31,7 +32,7 @@ interface Last {
  *
  * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be
  * about a change that this compile has not seen; so it waits and then looks at the version again, together with all
- * others that came meanwhile. When a compile fails, the last good revision is handed over for the new version: its
+ * others that came meanwhile. Where a request has met another version, the statement that reads the catalogue returns it. When a compile fails, the last good revision is handed over for the new version: its
  * statements run as far as the database still allows. Without one, or when the database does not answer, the call
  * rejects.
  */
@@ -39,33 +40,53 @@ export function createFollower(options: FollowOptions): RevisionSource {
   const { compiler, query, version, guarded, report, now = Date.now } = options
   let last: Last | null = null
   let queued: Promise<Revision> | null = null
+  let isOutdated = false
   let settled: Promise<unknown> = Promise.resolve()
 
   const isCurrent = (kept: Last, seen: string | null): boolean =>
     kept.version === seen && (kept.failedAt === null || now() - kept.failedAt < retries.compile.firstMs)
-  const compile = async (): Promise<Last> => {
-    const compiled = await compiler.compile()
-    report(compiled)
+  const compile = async (before: Compiled | undefined): Promise<Last> => {
+    const compiled = await compiler.compile(before)
+    if (compiled !== before) report(compiled)
     const seen = compiled.revision.version
-    return { revision: { ...compiled.revision, version: guarded ? seen : null }, version: seen, failedAt: null }
+    return {
+      compiled,
+      revision: { ...compiled.revision, version: guarded ? seen : null },
+      version: seen,
+      failedAt: null,
+    }
+  }
+  const readAtOnce = async (before: Last): Promise<Revision> => {
+    const made = await compile(before.compiled)
+    if (made.compiled === before.compiled) return before.revision
+    last = made
+    return made.revision
   }
   const refresh = async (): Promise<Revision> => {
     const seen = await readVersion(query, version)
     if (last !== null && isCurrent(last, seen)) return last.revision
     try {
-      last = await compile()
+      last = await compile(undefined)
     } catch (error) {
       if (last === null || isAway(error)) throw error
       const stands = { ...last.revision, version: guarded ? seen : null, failure: messageOf(error) }
-      last = { revision: stands, version: seen, failedAt: now() }
+      last = { ...last, revision: stands, version: seen, failedAt: now() }
     }
     return last.revision
   }
-  return () => {
+  const next = (atOnce: boolean): Promise<Revision> => {
+    if (!atOnce || !guarded || last === null || last.failedAt !== null) return refresh()
+    // A failure stands for the version that was read before the compile.
+    return readAtOnce(last).catch(() => refresh())
+  }
+  return (outdated = false) => {
+    isOutdated ||= outdated
     if (queued === null) {
       queued = settled.then(() => {
         queued = null
-        return refresh()
+        const atOnce = isOutdated
+        isOutdated = false
+        return next(atOnce)
       })
       settled = queued.catch(() => undefined)
     }

@@ -196,9 +196,9 @@ const sourceBehind =
 /** The source; what watches the servers that rows lie on learns of each schema, and that there is none. */
 const followedBy =
   (shards: ShardWatch, source: RevisionSource): RevisionSource =>
-  async () => {
+  async (isOutdated) => {
     try {
-      const revision = await source()
+      const revision = await source(isOutdated)
       shards.follow(revision.manifest)
       return revision
     } catch (error) {

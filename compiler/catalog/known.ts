@@ -65,7 +65,8 @@ export const recordedValues = (
   [...relations.always],
   [...functions.always],
   [...types.keys()],
-  ...placeValues(since),
+  since.snapshot,
+  since.counter,
   [...doubtful, ...inheritedIn(relations)],
   [...witnesses.values()].flat(),
   [...witnesses].flatMap(([owner, oids]) => oids.map(() => owner)),
@@ -74,8 +75,6 @@ export const recordedValues = (
 /** What was recorded of a table does not say from which others it no longer inherits. */
 const inheritedIn = ({ always, byOid }: KnownObjects['relations']): readonly Oid[] =>
   [...always].filter((oid) => byOid.get(oid)?.inherited === true)
-
-export const placeValues = ({ snapshot, counter }: RecordPlace): unknown[] => [snapshot, counter]
 
 /** The types that relations and functions mention. */
 export const mentionedBy = (

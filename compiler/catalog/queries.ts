@@ -145,7 +145,3 @@ export const recordedQuery = (version: string | null, counter: string): string =
     counter,
     told: '(select everything from told)',
   })
-
-/** Whether the record is whole, as the column `told`; $1 and $2 are $5 and $6 of recordedQuery. */
-export const toldQuery = (counter: string): string =>
-  `with ${recordSince(counter, '$1', '$2')} select everything as told from told`

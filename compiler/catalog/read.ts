@@ -4,8 +4,8 @@ import { decodeAnswer } from './decode.ts'
 import { decodeDistributed, distributedQuery } from './distributed.ts'
 import { join, type JoinOutcome } from './join.ts'
 import type { AnswerPart } from './lists.ts'
-import { nothingKnown, placeValues, recordedValues, wholeValues, type KnownObjects } from './known.ts'
-import { recordedQuery, toldQuery, wholeQuery } from './queries.ts'
+import { nothingKnown, recordedValues, wholeValues, type KnownObjects } from './known.ts'
+import { recordedQuery, wholeQuery } from './queries.ts'
 import { ROWS } from './rows.ts'
 import { asksForNesting, readSelfContained } from './self-contained.ts'
 import type { Catalog } from './types.ts'
@@ -50,11 +50,11 @@ export function createCatalogReader(
   query: CatalogQuery,
   { schemas, version, counter }: ReadOptions,
 ): () => Promise<Catalog> {
-  const question = createQuestion(query, version, counter ?? null)
+  const question = createQuestion(version, counter ?? null)
   const memo = createMemo()
   let known = nothingKnown
   const ask = async (): Promise<JoinOutcome> => {
-    const asked = await question(known)
+    const asked = question(known)
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
     const answer = await inTurns(decodeAnswer(answerOf(rows)))
     const joined = await inTurns(join(memo, asked.known, answer))
@@ -94,34 +94,22 @@ interface Question {
   readonly known: KnownObjects
 }
 
-const toldName = 'catalograph.told'
 const recordedName = 'catalograph.recorded'
 
-/**
- * Chooses the statement: it is asked first whether the record is whole, so that one reading is enough. Where changes are recorded,
- * nothing is compared as long as it is.
- */
-function createQuestion(
-  query: CatalogQuery,
-  version: string | null,
-  counter: string | null,
-): (known: KnownObjects) => Promise<Question> {
+/** Chooses the statement: where changes are recorded, nothing is compared as long as the record is whole. */
+function createQuestion(version: string | null, counter: string | null): (known: KnownObjects) => Question {
   const whole = wholeQuery(version, counter, 'made')
   const record =
     counter === null
       ? null
       : {
           first: wholeQuery(version, counter, 'left out'),
-          told: toldQuery(counter),
           text: recordedQuery(version, counter),
         }
-  return async (known) => {
+  return (known) => {
     const { since } = known
-    if (record !== null && since !== null) {
-      const { rows } = await query(record.told, placeValues(since), toldName)
-      if (rows[0]?.['told'] === true)
-        return { text: record.text, name: recordedName, values: recordedValues(known, since), known }
-    }
+    if (record !== null && since !== null)
+      return { text: record.text, name: recordedName, values: recordedValues(known, since), known }
     if (record !== null && known === nothingKnown) return { text: record.first, values: wholeValues(known), known }
     return { text: whole, values: wholeValues(known), known: since === null ? known : { ...known, since: null } }
   }

@@ -42,28 +42,34 @@ const attempts = 5
 
 /**
  * Makes a reader of a database. Where all that keeps tables from being watched is that they have no triggers, it gives them some and
- * reads again: a comment makes a table live for the next request.
+ * reads again: a comment makes a table live for the next request. Where the database is still at the version of `last`, it gives that
+ * back.
  */
 export function createDatabaseReader(
   options: DatabaseReaderOptions,
   memo: Memo,
-): (timed: Timed) => Promise<DatabaseRead> {
+): <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last> {
   const { query, triggers, ...readOptions } = options
   const read = createCatalogReader(query, readOptions)
   const told = triggers?.told ?? 'false'
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
   const readAccess = createAccessReader(treeApart, memo)
-  const readOnce = async (timed: Timed, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
-    const catalog = await timed('catalog', read)
+  const readRest = async (timed: Timed, catalog: Catalog, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
     const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, memo))))
     const { annotated } = noted
     const isLive = await inTurns(isAnyLive(memo, annotated))
     return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated, awaited)) : null }
   }
-  const readWhole = async (timed: Timed, awaited: readonly LiveRelation[] = []): Promise<DatabaseRead> => {
+  const readWhole = async <Last extends Pick<DatabaseRead, 'catalog'>>(
+    timed: Timed,
+    awaited: readonly LiveRelation[],
+    last?: Last,
+  ): Promise<DatabaseRead | Last> => {
     for (let attempt = 1; ; attempt += 1) {
+      const catalog = await timed('catalog', read)
+      if (last !== undefined && catalog.version !== null && catalog.version === last.catalog.version) return last
       try {
-        return await readOnce(timed, awaited)
+        return await readRest(timed, catalog, awaited)
       } catch (error) {
         if (!(error instanceof TypeError) || attempt >= attempts) throw error
       }
@@ -73,9 +79,10 @@ export function createDatabaseReader(
   let given: string | null = null
   const isDue = ({ live }: DatabaseRead): boolean =>
     (live?.untold.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
-  return async (timed) => {
+  return async (timed, last) => {
     for (let attempt = 1; ; attempt += 1) {
-      const found = await readWhole(timed)
+      const found = await readWhole(timed, [], last)
+      if (!('noted' in found)) return found
       if (triggers === undefined || !isDue(found)) {
         if (found.live !== null) given = JSON.stringify(found.live.wanted)
         return found

@@ -30,7 +30,7 @@ export function createLiveReader(
   const read = createClosureReader(options)
   return async (annotated, awaited) => {
     const { relations, functions } = annotated
-    const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf), operators: [] })
+    const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf) })
     const judge = createJudge(closure, new Set(annotated.distributed?.map(oidOf)), awaited)
     const judged = {
       relations: new Map(relations.map(({ oid }) => [oid, judge.relation(oid)])),

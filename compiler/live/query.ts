@@ -87,30 +87,19 @@ const operators = `select o.oid::pg_catalog.text as oid, o.oprcode::pg_catalog.o
 
 const list = (query: string): string => `(select pg_catalog.json_agg(pg_catalog.row_to_json(x)) from (${query}) x)`
 
-/**
- * Reads relations $1, functions $2 and the functions of operators $3, all oid[], as the JSON text `objects`.
- *
- * @param told SQL that tells whether changes of the relation `c` of pg_class are told
- */
-export const objectsQuery = (told: string): string => `with ${PATH}
-select pg_catalog.json_build_object('relations', ${list(relations(told))}, 'functions', ${list(functions)},
-  'operators', ${list(operators)})::pg_catalog.text as objects`
-
 const fits = `(asked.args is null or p.provariadic <> '0'
       or asked.args between p.pronargs - p.pronargdefaults and p.pronargs)`
 const inReach = (alias: string): string =>
   `(case when asked.schema is null then ${alias}.nspname = any (asked.path) else ${alias}.nspname = asked.schema end)`
 
-/**
- * Looks names up: $1 is a JSON list of what a body names (mentions.ts), each with its `path`, which includes pg_catalog. A row for
- * each object that may be meant: `id` of the name, `kind`, `oid`.
- */
-export const namesQuery = `with asked as materialized (
-  select * from pg_catalog.json_to_recordset($1::pg_catalog.json)
+const asked = `asked as materialized (
+  select * from pg_catalog.json_to_recordset($4::pg_catalog.json)
     as asked(id pg_catalog.int4, kind pg_catalog.text, schema pg_catalog.text, name pg_catalog.text,
       args pg_catalog.int4, path pg_catalog.text[])
-)
-(select distinct on (asked.id) asked.id, 'relation' as kind, c.oid::pg_catalog.text as oid
+)`
+
+/** A row for each object that a name may mean: `id` of the name, `kind`, `oid`. */
+const names = `(select distinct on (asked.id) asked.id, 'relation' as kind, c.oid::pg_catalog.text as oid
 from asked join pg_catalog.pg_class c on c.relname = asked.name and c.relkind in ('r', 'p', 'v', 'm', 'f')
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 where asked.kind = 'relation' and ${inReach('n')}
@@ -132,3 +121,13 @@ union all select asked.id, 'function', k.castfunc::pg_catalog.text
 from asked join pg_catalog.pg_type t on t.typname = asked.name
 join pg_catalog.pg_cast k on k.casttarget = t.oid and k.castfunc >= '16384'::pg_catalog.oid
 where asked.kind = 'cast'`
+
+/**
+ * Reads relations $1, functions $2 and the functions of operators $3, all oid[], and looks names up, as the JSON text `objects`.
+ * $4 is a JSON list of what bodies name (mentions.ts), each with its `id` and its `path`, which includes pg_catalog.
+ *
+ * @param told SQL that tells whether changes of the relation `c` of pg_class are told
+ */
+export const objectsQuery = (told: string): string => `with ${PATH}, ${asked}
+select pg_catalog.json_build_object('relations', ${list(relations(told))}, 'functions', ${list(functions)},
+  'operators', ${list(operators)}, 'names', ${list(names)})::pg_catalog.text as objects`

@@ -1,4 +1,4 @@
-import { bool, eachOf, nullable, oneWordOf, text, type Read } from '../catalog/rows.ts'
+import { bool, eachOf, integer, nullable, oneWordOf, text, type Read } from '../catalog/rows.ts'
 import type { Oid } from '../catalog/types.ts'
 
 /** What is read of the objects that reading something reads (query.ts). */
@@ -55,6 +55,8 @@ const fn = {
 
 const operator = { oid: text, code: text }
 
+const named = { id: integer, kind: oneWordOf('relation', 'function'), oid: text }
+
 type RowOf<Shape extends Readonly<Record<string, Read<unknown>>>> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Read<infer T> ? T : never
 }
@@ -67,6 +69,8 @@ export interface ReadObjects {
   readonly functions: readonly FunctionRow[]
   /** The functions behind operators. */
   readonly operators: readonly { readonly oid: Oid; readonly code: Oid }[]
+  /** What names may mean, by their ids. */
+  readonly names: readonly RowOf<typeof named>[]
 }
 
 const rowsOf =
@@ -83,5 +87,6 @@ export function decodeObjects(answer: string): ReadObjects {
     relations: rowsOf(relation)(lists.relations),
     functions: rowsOf(fn)(lists.functions),
     operators: rowsOf(operator)(lists.operators),
+    names: rowsOf(named)(lists.names),
   }
 }

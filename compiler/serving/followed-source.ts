@@ -34,9 +34,9 @@ export interface FollowedSourceOptions {
  */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
-  return async () => {
+  return async (isOutdated) => {
     follow ??= await firstSource(options)
-    return follow()
+    return follow(isOutdated)
   }
 }
 
@@ -46,7 +46,10 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
-/** Requests, and processes, that wait for a revision come before what there is to say about it: the longer it was in the making. */
+/**
+ * Requests, and processes, that wait for a revision come before what is done after it and said about it: the longer it was in the
+ * making.
+ */
 const afterRequestsMs = 100
 const whenToRemark = ({ timings }: Compiled): number =>
   Math.max(
@@ -61,9 +64,9 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
   const report = (compiled: Compiled): void => {
     setTimeout(() => {
       remarked = remarked.then(() => remark(compiled))
+      // It only keeps the counter small; where it fails, the next compile tries again.
+      if (followed) foldVersions(query).catch(() => undefined)
     }, whenToRemark(compiled)).unref()
-    // It only keeps the counter small; where it fails, the next compile tries again.
-    if (followed) foldVersions(query).catch(() => undefined)
   }
   const recorded = followed ? { counter: counterExpression } : {}
   // Triggers name columns, so that they are right only where event triggers follow the schema.

@@ -44,5 +44,7 @@ export interface Revision {
  * Hands over the newest revision; makes it first when the database has moved on. When that fails although the database
  * answers, it hands over the last good one with the database's version and the `failure`. Rejects when there is none,
  * or when the database does not answer.
+ * @param isOutdated true where a request has found that the last revision is outdated: the database is then read at once,
+ * without asking first whether it has moved on
  */
-export type RevisionSource = () => Promise<Revision>
+export type RevisionSource = (isOutdated?: boolean) => Promise<Revision>

@@ -31,10 +31,10 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
     reported = failing
   }
   return {
-    source: async () => {
+    source: async (isOutdated) => {
       const started = now()
       try {
-        const made = await source()
+        const made = await source(isOutdated)
         if (made.id !== revision) log({ kind: 'revision-ready', revision: made.id, ms: now() - started })
         revision = made.id
         noteFailure(made)
@@ -53,10 +53,10 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
 /** A source that hands over a revision that was just made, or is being made, and asks from then on. */
 export function startingWith(first: Revision | Promise<Revision>, source: RevisionSource): RevisionSource {
   let waiting: typeof first | null = first
-  return async () => {
+  return async (isOutdated) => {
     const revision = waiting
     waiting = null
-    return revision ?? source()
+    return revision ?? source(isOutdated)
   }
 }
 

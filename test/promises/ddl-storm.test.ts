@@ -182,8 +182,8 @@ interface Serving {
 }
 
 const follow = (db: Standing): Serving => {
-  const { graphql, reads, close } = followDatabase(db.url)
-  return { graphql, told: () => Promise.resolve(`${reads()} reads of the catalogue`), stop: close }
+  const { graphql, compiled, close } = followDatabase(db.url)
+  return { graphql, told: () => Promise.resolve(`${compiled()} compiles`), stop: close }
 }
 
 const serve = async (db: Standing): Promise<Serving> => {

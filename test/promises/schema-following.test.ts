@@ -58,13 +58,13 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     await db.drop()
   })
 
-  const readsOnce = async (change: string, query: string): Promise<void> => {
+  const compilesOnce = async (change: string, query: string): Promise<void> => {
     for (const service of both) dataOf(await service.graphql(query))
-    const before = both.map(({ reads }) => reads())
+    const before = both.map(({ compiled }) => compiled())
     await run(change)
     await Promise.all(both.flatMap((service) => [1, 2, 3].map(async () => dataOf(await service.graphql(query)))))
     for (const service of both) dataOf(await service.graphql(query))
-    expect(both.map(({ reads }) => reads())).toEqual(before.map((count) => count + 1))
+    expect(both.map(({ compiled }) => compiled())).toEqual(before.map((count) => count + 1))
   }
 
   test.each([
@@ -103,7 +103,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     'drop owned by member_{db}',
     'begin;; create table t2 ();; create table t3 ();; commit',
     'set session_replication_role = replica;; create table t4 ();; set session_replication_role = origin',
-  ])('reads the catalogue once after: %s', (text) => readsOnce(text, warm))
+  ])('compiles once after: %s', (text) => compilesOnce(text, warm))
 
   // What reads data looks at the roles that matter to the caller, what is about the schema at all of them.
   test.each([
@@ -113,8 +113,8 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     'alter role member_{db} nosuperuser noinherit',
     'alter database {db} owner to member_{db};; select 1',
     'alter database {db} owner to current_user',
-  ])('reads the catalogue once, when a request is about the schema, after: %s', (text) =>
-    readsOnce(text, '{ __typename }'),
+  ])('compiles once, when a request is about the schema, after: %s', (text) =>
+    compilesOnce(text, '{ __typename }'),
   )
 
   test('a role that counts as more or less than before is noticed, however often it asked before', async () => {
@@ -127,9 +127,9 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
       for (const role of ['member_{db}', 'anon', 'member_{db}', 'anon']) await ask(role)
       await run(change)
       await ask('anon')
-      expect(service.reads(), change).toBe(index + 1)
+      expect(service.compiled(), change).toBe(index + 1)
       await ask('member_{db}')
-      expect(service.reads(), change).toBe(index + 2)
+      expect(service.compiled(), change).toBe(index + 2)
     }
   })
 
@@ -183,12 +183,12 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     'insert into base (id) values (2);; delete from base where id = 2',
     'begin;; create table never ();; rollback',
     'begin;; grant select on base to authenticated;; drop table child;; rollback',
-  ])('never reads the catalogue after: %s', async (text) => {
+  ])('never compiles after: %s', async (text) => {
     for (const service of both) dataOf(await service.graphql(warm))
-    const before = both.map(({ reads }) => reads())
+    const before = both.map(({ compiled }) => compiled())
     await run(text)
     for (const service of both) dataOf(await service.graphql(warm))
-    expect(both.map(({ reads }) => reads())).toEqual(before)
+    expect(both.map(({ compiled }) => compiled())).toEqual(before)
   })
 
   test('a change shows on the very next request of every process, reads and refusals alike', async () => {
@@ -333,9 +333,9 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
       expect(await count()).toBe(3)
       clock.now += 1_000
       expect(await count()).toBe(2)
-      const reads = service.reads()
+      const before = service.compiled()
       clock.now += 1_000
-      expect([await count(), service.reads()]).toEqual([2, reads])
+      expect([await count(), service.compiled()]).toEqual([2, before])
     })
   })
 })

@@ -13,7 +13,7 @@ export interface SchemaMark {
 export interface SchemaMarks {
   /** The newest one that is known; it may be outdated. */
   readonly newest: () => SchemaMark | null
-  /** To be called with every request; looks at the database now and then, and never waits for it. */
+  /** To be called after every request that was answered; looks at the database now and then, and never waits for it. */
   readonly tend: () => void
   /** Drops what is known, until the database has been read again. */
   readonly forget: () => void
@@ -35,9 +35,21 @@ const first = async <R extends object>(query: Query, text: string, values: reado
   return rows[0]
 }
 
-/** A server that replays another one's changes begins no transaction of its own: its mark stands for nothing. */
-const lookAtMark = `select ${markExpression}::text as value, pg_catalog.pg_is_in_recovery() as replays`
-const beginOne = 'select pg_catalog.pg_current_xact_id()::text as xid'
+/**
+ * The mark and, unless it is $1, a transaction that begins after it was read. A server that replays another one's changes begins no
+ * transaction of its own: its mark stands for nothing.
+ */
+const lookAtMark = `with mark as materialized (select ${markExpression} as value)
+  select value::text as value, pg_catalog.pg_is_in_recovery() as replays,
+    case when value::text <> $1 and not pg_catalog.pg_is_in_recovery() then pg_catalog.pg_current_xact_id() end::text as xid
+  from mark`
+
+interface MarkLook {
+  readonly value: string | null
+  readonly replays: boolean
+  readonly xid: string | null
+}
+
 const lookAtCounter = `select ${counterExpression} as counter,
   pg_catalog.pg_snapshot_xmin(pg_catalog.pg_current_snapshot()) >= $1::xid8 as past`
 
@@ -57,12 +69,13 @@ export const createSchemaMarks = (query: Query, now: () => number): SchemaMarks 
 
   /** Returns in how many milliseconds to go on. */
   const step = async (): Promise<number> => {
-    const { value, replays } = await first<{ value: string | null; replays: boolean }>(query, lookAtMark)
+    const { value, replays, xid } = await first<MarkLook>(query, lookAtMark, [pending?.value ?? ''])
     if (value === newest?.value || value === null || replays) return lookEveryMs
-    if (pending?.value !== value) {
-      pending = { value, xid: (await first<{ xid: string }>(query, beginOne)).xid }
+    if (xid !== null) {
+      pending = { value, xid }
       waitMs = firstWaitMs
     }
+    if (pending === null) return lookEveryMs
     const { counter, past } = await first<{ counter: string; past: boolean }>(query, lookAtCounter, [pending.xid])
     waitMs = Math.min(lookEveryMs, waitMs * 2)
     if (!past) return waitMs

@@ -140,6 +140,7 @@ export const createRunner = ({
         const timeline = context?.timeline ?? null
         if (timeline !== null) timeline.answered = performance.now()
         if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
+        if (exchange.version !== null && result.kind === 'rows' && !isOutdated(exchange, result)) marks.tend()
         if (exchange.leaves?.session === true && !spoilt) takeBack(connection, giveBack)
         else giveBack(spoilt)
         resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
@@ -215,10 +216,7 @@ export const createRunner = ({
     return begin(exchange, context, end)
   }
   return {
-    run: (exchange, context) => {
-      if (exchange.version !== null) marks.tend()
-      return begin(exchange, context, null)
-    },
+    run: (exchange, context) => begin(exchange, context, null),
     endAll: (cause) => {
       for (const end of running.all()) end(cause)
     },

@@ -22,6 +22,9 @@ export interface EngineCell<L extends Running> {
   readonly present: () => L | null
 }
 
+/** Makes the newest of what was loaded before, null at first; `isOutdated` where a request has found that that is outdated. */
+export type Load<L extends Running> = (before: L | null, isOutdated: boolean) => Promise<L>
+
 export interface CellOptions {
   readonly changes?: boolean
   readonly alone?: boolean
@@ -31,12 +34,11 @@ const lookEveryMs = 1_000
 
 /**
  * Calls reject with what loading rejects with; what was loaded before is kept.
- * @param load makes the newest of what was loaded before, null at first
  * @param options.changes whether something besides the database may change what is loaded, so that it is looked at without a reason
  * @param options.alone true: nobody waits for what another request began, which ends with that one, and nothing goes on after a request
  */
 export function createCell<L extends Running>(
-  load: (before: L | null) => Promise<L>,
+  load: Load<L>,
   now: () => number,
   { changes = false, alone = false }: CellOptions = {},
 ): EngineCell<L> {
@@ -44,10 +46,10 @@ export function createCell<L extends Running>(
   let lookedAt = Number.NEGATIVE_INFINITY
   let running: Promise<L> | null = null
 
-  const refresh = (): Promise<L> => {
+  const refresh = (isOutdated: boolean): Promise<L> => {
     if (running !== null) return running
     lookedAt = now()
-    const loading = load(loaded).then((made) => (loaded = made))
+    const loading = load(loaded, isOutdated).then((made) => (loaded = made))
     if (alone) return loading
     running = loading.finally(() => (running = null))
     return running
@@ -55,18 +57,18 @@ export function createCell<L extends Running>(
   const isOld = (): boolean => now() - lookedAt >= lookEveryMs
   const current = (): L | Promise<L> => {
     const kept = loaded
-    if (kept === null) return refresh()
-    if (kept.engine.version === null && isOld()) return refresh().catch(() => kept)
+    if (kept === null) return refresh(false)
+    if (kept.engine.version === null && isOld()) return refresh(false).catch(() => kept)
     // Requests that come meanwhile do not wait for a compile that is likely to fail again.
-    if ((changes || kept.standsIn) && !alone && isOld()) refresh().catch(() => undefined)
+    if ((changes || kept.standsIn) && !alone && isOld()) refresh(false).catch(() => undefined)
     return kept
   }
   return {
     current,
-    after: async (outdated) => (loaded !== null && loaded !== outdated ? loaded : refresh()),
+    after: async (outdated) => (loaded !== null && loaded !== outdated ? loaded : refresh(true)),
     look: async () => {
       await running?.catch(() => undefined)
-      return refresh()
+      return refresh(false)
     },
     present: () => loaded,
   }

@@ -3,7 +3,7 @@ import { namesForAll } from '../../contract/type-names.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
 import { createMemories, type Memories } from '../../lib/memories.ts'
 import { inTurns } from '../../lib/steps.ts'
-import type { Running } from './cell.ts'
+import type { Load, Running } from './cell.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 
@@ -20,13 +20,13 @@ export interface Loaded extends Running {
 }
 
 /** Loads the newest revision of a source, each time on what was loaded before. */
-export function createLoad(source: RevisionSource, now: () => number): (before: Loaded | null) => Promise<Loaded> {
+export function createLoad(source: RevisionSource, now: () => number): Load<Loaded> {
   const memories = createMemories()
-  return (before) => load(source, memories, before, now)
+  return (before, isOutdated) => load(() => source(isOutdated), memories, before, now)
 }
 
 async function load(
-  source: RevisionSource,
+  source: () => Promise<Revision>,
   memories: Memories,
   before: Loaded | null,
   now: () => number,
