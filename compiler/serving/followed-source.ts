@@ -46,10 +46,7 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
-/**
- * Requests, and processes, that wait for a revision come before what is done after it and said about it: the longer it was in the
- * making.
- */
+/** Requests, and processes, that wait for a revision come before what there is to say about it: the longer it was in the making. */
 const afterRequestsMs = 100
 const whenToRemark = ({ timings }: Compiled): number =>
   Math.max(
@@ -60,19 +57,34 @@ const whenToRemark = ({ timings }: Compiled): number =>
 function createSource(followed: boolean, { schemas, query, triggers, log }: FollowedSourceOptions): RevisionSource {
   const version = followed ? versionExpression : writtenExpression
   const remark = createRemarks(log)
+  const fold = createFolding(query)
   let remarked: Promise<void> = Promise.resolve()
   const report = (compiled: Compiled): void => {
     setTimeout(() => {
       remarked = remarked.then(() => remark(compiled))
-      // It only keeps the counter small; where it fails, the next compile tries again.
-      if (followed) foldVersions(query).catch(() => undefined)
     }, whenToRemark(compiled)).unref()
+    if (followed) fold()
   }
   const recorded = followed ? { counter: counterExpression } : {}
   // Triggers name columns, so that they are right only where event triggers follow the schema.
   const telling = followed && triggers !== undefined ? { triggers } : {}
   const compiler = createCompiler({ query, schemas, version, ...recorded, ...telling })
   return createFollower({ compiler, query, version, guarded: followed, report })
+}
+
+const foldAfterMs = 1_000
+
+/** Keeps the counter small, once for the compiles of a second; where it fails, the next compile tries again. */
+function createFolding(query: Query): () => void {
+  let isDue = false
+  return () => {
+    if (isDue) return
+    isDue = true
+    setTimeout(() => {
+      isDue = false
+      foldVersions(query).catch(() => undefined)
+    }, foldAfterMs).unref()
+  }
 }
 
 /** Counts what the first compile has to say; later ones say what the one before them did not. */

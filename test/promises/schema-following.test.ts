@@ -113,9 +113,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     'alter role member_{db} nosuperuser noinherit',
     'alter database {db} owner to member_{db};; select 1',
     'alter database {db} owner to current_user',
-  ])('compiles once, when a request is about the schema, after: %s', (text) =>
-    compilesOnce(text, '{ __typename }'),
-  )
+  ])('compiles once, when a request is about the schema, after: %s', (text) => compilesOnce(text, '{ __typename }'))
 
   test('a role that counts as more or less than before is noticed, however often it asked before', async () => {
     const service = follow()
