@@ -12,15 +12,17 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * Two revisions on one machine, slice by slice by turns: ratios of the second to the first, with their spread. Each is
- * checked out and built beside the working copy, and has a database of its own, so that neither prepares it for the
- * other.
+ * Revisions on one machine, slice by slice by turns: ratios of the others to the first, with their spread. Each is
+ * checked out and built beside the working copy, and has a database of its own, so that none prepares it for another.
+ * Without revisions HEAD is compared with fixed ones, so that losses that are small one by one cannot add up unseen.
  *
- * npm run bench:compare REVISION REVISION -- --rounds 20 --seconds 0.25 --rate 200 --scale 0.3 --only key,page --json FILE
+ * npm run bench:compare [REVISION REVISION ...] -- --rounds 20 --seconds 0.25 --rate 200 --scale 0.3 --only key,page --json FILE
  */
 const options = readOptions()
-const [a, b] = options.texts('revisions')
-if (a === undefined || b === undefined) throw new Error('Which revisions? npm run bench:compare REVISION REVISION')
+const fixed = ['a5269c3', 'HEAD~1', 'HEAD']
+const given = options.texts('revisions')
+const revisions = given.length === 0 ? fixed : given
+if (revisions.length < 2) throw new Error('With which one? npm run bench:compare REVISION REVISION')
 const only = options.text('only')?.split(',')
 const chosen = operations.filter(({ name }) => only?.includes(name) ?? true)
 const size = blogSize(options.number('scale', 0.3))
@@ -39,12 +41,16 @@ await withCleanup(async (later) => {
     later(subject.server.stop)
     return { worktree, subject }
   }
-  const [first, second] = [await open(a), await open(b)]
-  const subjects: readonly Subject[] = [first.subject, second.subject]
+  const opened = []
+  for (const revision of revisions) opened.push(await open(revision))
+  const subjects: readonly Subject[] = opened.map(({ subject }) => subject)
+  const [base, ...others] = opened.map(({ worktree }) => worktree)
+  const last = others.at(-1)
+  if (base === undefined || last === undefined) throw new Error('there is nothing to compare')
   const measured: Measured[] = []
   for (const operation of chosen) measured.push(...(await measure(subjects, operation, size, effort, postgres.pid)))
-  printTable(`Serving, medians of ${effort.rounds} rounds`, serveRows(measured, first.worktree.name))
-  const translations = await compareTranslations(first.worktree, second.worktree, options.number('translations', 3))
+  printTable(`Serving, medians of ${effort.rounds} rounds`, serveRows(measured, base.name))
+  const translations = await compareTranslations(base, last, options.number('translations', 3))
   if (translations.length > 0) printTable('Compile and translation on 20 tables', translations)
   await writeRecord({ bench: 'compare', figures: serveFigures(measured) }, options.text('json'))
 })
