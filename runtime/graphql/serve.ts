@@ -133,11 +133,11 @@ function createStages(
     return {
       admission: [
         ...(refusal === null ? [] : [refusedByNow(refuseUnreadable)]),
-        ...(allowlists === undefined ? [] : [({ loaded }: TextTurn) => prepareAhead(loaded)]),
         refusedByNow(admitDocument),
         ...(allowlists === undefined ? [] : [find]),
       ],
       document,
+      afterwards: allowlists === undefined ? null : ({ loaded }) => prepareAhead(loaded),
       execution: executionOf(loaded, explain === true || report !== undefined ? exchangeExtended : exchange),
     }
   }

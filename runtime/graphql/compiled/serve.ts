@@ -60,6 +60,7 @@ export function createCompiledService(
       admission: [refuseExtensions],
       document,
       execution: executionOf(loaded, exchange),
+      afterwards: null,
     }),
     failed,
   })

@@ -22,6 +22,8 @@ export interface Stages<T> {
   readonly document: readonly PipelineStage<T>[]
   /** Place tenants, hold the estimate against its limit, exchange with the database. */
   readonly execution: readonly PipelineStage<T>[]
+  /** Begins what goes on beside later requests, once this one ended; null: nothing does. */
+  readonly afterwards: ((turn: T) => void) | null
 }
 
 export type PipelineStage<T> = (turn: T) => void | Promise<void>
@@ -65,10 +67,17 @@ export interface Pipeline {
 
 export function createPipeline<L extends Running, T extends Turn<L>>(parts: PipelineParts<L, T>): Pipeline {
   const { stagesOf, begin } = parts
-  const answer = async (turn: T): Promise<GraphqlResponse> => {
+  const prepared = async <R>(turn: T, work: (turn: T, stages: Stages<T>) => R | Promise<R>): Promise<R> => {
     const stages = stagesOf(turn.loaded)
-    await through(stages.admission, turn)
-    await through(stages.document, turn)
+    try {
+      await through(stages.admission, turn)
+      await through(stages.document, turn)
+      return await work(turn, stages)
+    } finally {
+      stages.afterwards?.(turn)
+    }
+  }
+  const executed = async (turn: T, stages: Stages<T>): Promise<GraphqlResponse> => {
     try {
       await through(stages.execution, turn)
     } catch (error) {
@@ -81,10 +90,7 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
     const response = toResponse(readyOf(turn), turn.rows, turn.extensions)
     return turn.request.live === true ? { ...response, revision: turn.loaded.engine.revision } : response
   }
-  const watched = async (turn: T): Promise<WatchAnswer> => {
-    const stages = stagesOf(turn.loaded)
-    await through(stages.admission, turn)
-    await through(stages.document, turn)
+  const watched = (turn: T): WatchAnswer => {
     const { interests } = readyOf(turn)
     return interests === undefined
       ? { kind: 'once' }
@@ -95,14 +101,14 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
       attempt(
         parts,
         async (isFirst) => begin(await parts.load(request), request, caller, context, false, isFirst),
-        answer,
+        (turn) => prepared(turn, executed),
       ),
     watch: async (request, caller, context) => {
       const live = { ...request, live: true }
       const found = await attempt(
         parts,
         async (isFirst) => begin(await parts.look(), live, caller, context, true, isFirst),
-        watched,
+        (turn) => prepared(turn, watched),
       )
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
