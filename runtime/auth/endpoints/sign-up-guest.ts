@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { savingUser } from '../accounts/accounts.ts'
-import { json, type Call, type Outcome } from '../call/call.ts'
+import { type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { checkNewMetadata } from '../call/metadata-input.ts'
-import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
+import { startSession, type StartedSession, sessionOutcome } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import { insertUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -18,7 +18,7 @@ export async function guestSignUp(call: Call<typeof io.signUp>, tools: AuthTools
   checkNewMetadata(data, {})
   await tools.throttle.takeGuest(call.client.source, call.settings)
   const started = await savingUser(() => tools.database.together((run) => createGuest(run, tools, call, data)))
-  return json({ ...(await sessionJson(tools, call, started)) })
+  return sessionOutcome(tools, call, started)
 }
 
 async function createGuest(run: RunStatement, tools: AuthTools, call: Call, data: object): Promise<StartedSession> {

@@ -4,13 +4,12 @@ import { confirmAddress, isTakenAddress, savingUser } from '../accounts/accounts
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'
 import { checkedChallenge, checkedEmail, type Registration } from '../call/email-input.ts'
-import { takeGuess } from '../accounts/password-guesses.ts'
+import { takeGuess, sessionJson, startSession, type StartedSession, sessionOutcome } from '../accounts/sign-in.ts'
 import { AuthFailure, refuse } from '../protocol/errors.ts'
 import { checkSignUpMetadata } from '../call/metadata-input.ts'
 import { checkNewPassword } from '../call/password-input.ts'
 import { createUnconfirmed, insertAccount, pretendUnconfirmed, remindUnconfirmed } from '../accounts/registration.ts'
 import { fakeUserJson, unconfirmedUserJson } from '../rules/user-json.ts'
-import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import { setPasswordAmbiguous } from '../store/account-marks.ts'
 import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findLockedUser } from '../store/users.ts'
@@ -103,7 +102,7 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
     await insertAccount(run, { id, email, data, hash, token: '' }, call.settings)
     return confirmAndSignIn(run, tools, call, { id, email })
   })
-  return json({ ...(await sessionJson(tools, call, started)) })
+  return sessionOutcome(tools, call, started)
 }
 
 /** The password was compared before the user was locked: it has to be the same still. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { json, type Call, type Outcome } from '../call/call.ts'
+import { type Call, type Outcome } from '../call/call.ts'
 import { OauthFailure, refuse } from '../protocol/errors.ts'
 import { clientOf, isOffered } from '../providers/client.ts'
 import { isOutage, type VerifiedClaims } from '../providers/id-token.ts'
@@ -10,7 +10,7 @@ import { linkAccount, type Linked, type Linking } from '../accounts/provider-sig
 import { linkAndKeep } from '../accounts/link-and-keep.ts'
 import { openIdProfile } from '../rules/openid-profile.ts'
 import { equalTexts } from '../rules/pkce.ts'
-import { sessionJson, startSession } from '../accounts/sign-in.ts'
+import { startSession, sessionOutcome } from '../accounts/sign-in.ts'
 import { useIdToken } from '../store/used-id-tokens.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
@@ -40,7 +40,7 @@ export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools
       },
     },
   )
-  return json({ ...(await sessionJson(tools, call, started)) })
+  return sessionOutcome(tools, call, started)
 }
 
 /** With `link_identity` the identity joins the account of the signed-in user (spec/auth.md 5.6). */

@@ -1,8 +1,8 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { json, type Call, type Outcome } from '../call/call.ts'
+import type { Call, Outcome } from '../call/call.ts'
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
 import { meetsChallenge } from '../rules/pkce.ts'
-import { sessionJson, startSession, type StartedSession } from '../accounts/sign-in.ts'
+import { sessionOutcome, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import {
   countFlowTry,
   deleteFlow,
@@ -24,8 +24,7 @@ export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): 
   const ended = await tools.database.transaction((run) => exchange(run, tools, call, code, verifier))
   if (ended.kind === 'refused') throw ended.failure
   const { provider_access_token: token, provider_refresh_token: refreshToken } = ended.flow
-  return json({
-    ...(await sessionJson(tools, call, ended.started)),
+  return sessionOutcome(tools, call, ended.started, {
     ...(token !== null && { provider_token: token }),
     ...(refreshToken !== null && { provider_refresh_token: refreshToken }),
   })

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { json, type Call, type Outcome } from '../call/call.ts'
+import type { Call, Outcome } from '../call/call.ts'
 import type { AuthFailure } from '../protocol/errors.ts'
 import { OauthFailure, refuse } from '../protocol/errors.ts'
 import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
-import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
+import { newRefreshToken, sessionOutcome, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
 import * as tokens from '../store/refresh-tokens.ts'
 import { noteHandedAgain } from '../store/refresh-marks.ts'
@@ -20,8 +20,8 @@ export async function refreshGrant(call: Call<typeof io.token>, tools: AuthTools
   if (token === '') throw new OauthFailure('invalid_request', 'refresh_token required')
   if (!shape.test(token)) throw refuse('validation_failed', 'Refresh token is not valid')
   const started = await refresh(call, tools, token)
-  const session = await sessionJson(tools, call, started)
-  return json({ ...session }, { 'sb-auth-user-id': started.user.id, 'sb-auth-session-id': started.session.id })
+  const headers = { 'sb-auth-user-id': started.user.id, 'sb-auth-session-id': started.session.id }
+  return sessionOutcome(tools, call, started, {}, headers)
 }
 
 /** Ours have twelve characters, those of older projects more. */

@@ -1,9 +1,14 @@
+import type { RunStatement } from '../../db/pool/statements.ts'
+import { takeGuess, beginSession, sessionOutcome } from '../accounts/sign-in.ts'
 import type { Call, Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
+import { judgeStrength } from '../rules/password.ts'
+import { ensureEmailIdentity } from '../store/identities.ts'
+import { findLockedUser, replaceHash } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
+import type { UserRow } from '../protocol/types.ts'
 import { idTokenGrant } from './token-id-token.ts'
-import { passwordGrant } from './token-password.ts'
 import { pkceGrant } from './token-pkce.ts'
 import { refreshGrant } from './token-refresh.ts'
 
@@ -23,4 +28,90 @@ export async function token(call: Call<typeof io.token>, tools: AuthTools): Prom
   const grant = grants.get(name)
   if (grant !== undefined) return grant(call, tools)
   throw name === 'web3' ? refuse('web3_provider_disabled') : refuse('invalid_credentials', 'unsupported_grant_type')
+}
+
+/** By a password (spec/auth.md 4.4). */
+async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
+  const { email = '', phone = '', password = '' } = call.body
+  if (email !== '' && phone !== '') {
+    throw refuse('validation_failed', 'Only an email address or phone number should be provided on login.')
+  }
+  if (email === '' && phone === '') throw refuse('validation_failed', 'missing email or phone')
+  if (email === '') throw refuse('phone_provider_disabled', { status: 422, message: 'Phone logins are disabled' })
+  if (!call.settings.email_enabled) {
+    throw refuse('email_provider_disabled', { status: 422, message: 'Email logins are disabled' })
+  }
+  const guess = await takeGuess(tools, call.client, email)
+  const { user } = guess
+  try {
+    const verdict = await tools.passwords.judge(password, user?.encrypted_password || null)
+    if (user !== null && verdict !== 'wrong') {
+      return await enter(call, tools, { user, password, isOutdated: verdict === 'outdated' })
+    }
+  } catch (error) {
+    // It was right, or was not compared.
+    await guess.giveBack().catch(() => undefined)
+    throw error
+  }
+  throw refuse('invalid_credentials')
+}
+
+/** The account of an address, and its right password. */
+interface Proved {
+  readonly user: UserRow
+  readonly password: string
+  /** Its hash is weaker than ours. */
+  readonly isOutdated: boolean
+}
+
+/**
+ * Only a caller with the right password learns that the account is closed. The password was compared before the user's
+ * row was locked: it has to be the same still.
+ */
+async function enter(call: Call, tools: AuthTools, proved: Proved): Promise<Outcome> {
+  const { user, password } = proved
+  refuseClosed(user)
+  if (user.email_confirmed_at === null) throw refuse('email_not_confirmed')
+  const provedHash = await completed(tools, proved)
+  const begun = await tools.database.together((run) =>
+    beginSession(run, tools, call, user, { way: 'password', provedHash }),
+  )
+  if (begun.started !== null) {
+    return sessionOutcome(tools, call, begun.started, weaknessOf(password, call))
+  }
+  if (begun.user?.encrypted_password === provedHash) refuseClosed(begun.user)
+  throw refuse('invalid_credentials')
+}
+
+function refuseClosed({ banned }: UserRow): void {
+  if (banned) throw refuse('user_banned', { status: 400 })
+}
+
+/**
+ * The hash of the right password that the account has from now on. Rows that came from elsewhere are completed first: with
+ * a hash like ours, and with the identity of the address.
+ */
+async function completed({ passwords, database }: AuthTools, { user, password, isOutdated }: Proved): Promise<string> {
+  const old = user.encrypted_password ?? ''
+  if (!isOutdated && user.identities.length > 0) return old
+  const hash = isOutdated ? await passwords.hash(password) : old
+  await database.transaction(async (run) => {
+    const present = await findLockedUser(run, user.id)
+    if (present === null || present.encrypted_password !== old) throw refuse('invalid_credentials')
+    refuseClosed(present)
+    if (isOutdated) await replaceHash(run, user.id, old, hash)
+    if (present.identities.length === 0) await addIdentity(run, present)
+  })
+  return hash
+}
+
+/** Users that were written by hand often have none (spec/auth.md 13, restored data). */
+async function addIdentity(run: RunStatement, { id, email }: UserRow): Promise<void> {
+  await ensureEmailIdentity(run, id, { sub: id, email, email_verified: true, phone_verified: false })
+}
+
+/** Tells the client when the present rules would not let the password pass (spec/auth.md 3.3). */
+function weaknessOf(password: string, { settings }: Call): object {
+  const weak_password = judgeStrength(password, settings)
+  return weak_password === null ? {} : { weak_password }
 }

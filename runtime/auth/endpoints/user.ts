@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { checkAddressIsWon, endPending } from '../accounts/accounts.ts'
-import { addressHashOf, takeOwnGuess } from '../accounts/password-guesses.ts'
+import { addressHashOf, takeOwnGuess } from '../accounts/sign-in.ts'
 import { lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type UserCall } from '../call/call.ts'
 import { destinationOf } from '../call/destination.ts'

@@ -1,11 +1,16 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { endPending } from '../accounts/accounts.ts'
-import { refuseGuess, takeGuessOfSession } from '../accounts/password-guesses.ts'
+import {
+  refuseGuess,
+  takeGuessOfSession,
+  newRefreshToken,
+  type StartedSession,
+  sessionOutcome,
+} from '../accounts/sign-in.ts'
 import { isLow, lockCaller, owesFactor } from '../accounts/caller.ts'
-import { json, type Outcome, type SessionCall } from '../call/call.ts'
+import { type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isUuid } from '../protocol/input.ts'
-import { newRefreshToken, sessionJson, type StartedSession } from '../accounts/sign-in.ts'
 import * as challenges from '../store/challenges.ts'
 import * as guesses from '../store/factor-guesses.ts'
 import { deleteOtherEnrolments, markFactorVerified as markVerified, type FactorWithSecret } from '../store/factors.ts'
@@ -28,7 +33,7 @@ export async function verifyFactor(call: SessionCall<typeof io.verifyFactor>, to
     await guesses.notePassed(run, factor.id, tools.deviceOf(call.client))
     return raised
   })
-  return json({ ...(await sessionJson(tools, call, started)) })
+  return sessionOutcome(tools, call, started)
 }
 
 async function checkChallenge(

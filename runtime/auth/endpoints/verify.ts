@@ -1,7 +1,7 @@
 import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { judgeEmail, normalEmail } from '../rules/email.ts'
-import { sessionJson, startSession } from '../accounts/sign-in.ts'
+import { startSession, sessionOutcome } from '../accounts/sign-in.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import {
@@ -32,7 +32,7 @@ export async function verify(call: Call<typeof io.verify>, tools: AuthTools): Pr
     return complete ? startSession(run, tools, call, user, 'otp', type === 'recovery') : null
   })
   if (started === null) return json({ msg: proceedMessage, code: '200' })
-  return json({ ...(await sessionJson(tools, call, started)) })
+  return sessionOutcome(tools, call, started)
 }
 
 type Input =

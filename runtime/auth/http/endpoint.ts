@@ -2,7 +2,7 @@ import type { VerifyToken } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import { checkApiKey } from '../protocol/api-key.ts'
 import { adminOfBearer, userOfBearer } from './bearer.ts'
-import { createBudget } from '../limits/budget.ts'
+import { createBudget, type Budget } from '../limits/budget.ts'
 import type { RequestedRedirect, Call, Client, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import { AuthFailure, OauthFailure, refuse } from '../protocol/errors.ts'
 import { readDeclared, readQuery } from '../protocol/io.ts'
@@ -36,17 +36,27 @@ export const usualBudgetMs = 10_000
  * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
  */
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
-  const { within, database, check } = createBudget(endpoints.tools.database, endpoints.budgetMs)
-  const mailer = endpoints.tools.mailer.on({ database })
-  const passwords = endpoints.tools.passwords.on({ check })
-  const limited = { ...endpoints, tools: { ...endpoints.tools, database, mailer, passwords } }
+  const budget = createBudget(endpoints.tools.database, endpoints.budgetMs)
+  const limited = { ...endpoints, tools: toolsWithin(budget, endpoints.tools) }
   try {
-    return await within(() => answerInTime(limited, route, arrival))
+    return await budget.within(() => answerInTime(limited, route, arrival))
   } catch (error) {
     await count(endpoints, route, arrival, error)
     throw error
   }
 }
+
+/** The tools of one call. Few calls send mails or hash. */
+const toolsWithin = ({ database, check }: Budget, tools: AuthTools): AuthTools => ({
+  ...tools,
+  database,
+  get mailer() {
+    return tools.mailer.on({ database })
+  },
+  get passwords() {
+    return tools.passwords.on({ check })
+  },
+})
 
 const keyless: ReadonlySet<Route['guard']> = new Set(['probe', 'open'])
 /** Not asked, or only once a token turns out not to be an administrator's. */

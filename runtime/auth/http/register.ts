@@ -8,7 +8,7 @@ import type { Log } from '../../log/events.ts'
 import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from '../call/call.ts'
 import { answerCall, usualBudgetMs, type RawRequest, type Endpoints } from './endpoint.ts'
-import { apiVersionOf, refuse } from '../protocol/errors.ts'
+import { refuse, type ApiVersion } from '../protocol/errors.ts'
 import { placeOf, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { ReadAuthState } from '../settings/load.ts'
@@ -127,6 +127,12 @@ function headerOf(request: FastifyRequest, name: string): string {
 }
 
 const versionOf = (request: FastifyRequest): string => headerOf(request, versionHeader)
+
+/** The version that the header X-Supabase-Api-Version asks for; what cannot be read asks for the first. */
+export function apiVersionOf(header: string | undefined): ApiVersion {
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(header ?? '') ? Date.parse(header ?? '') : NaN
+  return date >= Date.UTC(2024, 0, 1) ? '2024-01-01' : 'initial'
+}
 
 /** Fields as texts; of a repeated one the first holds. Throws 400 for NUL, which Postgres could not take. */
 function textsOf(fields: unknown): Readonly<Record<string, string>> {

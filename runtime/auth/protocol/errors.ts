@@ -157,12 +157,6 @@ export class OauthFailure extends Error {
 /** The versions of the API that answers differ by. */
 export type ApiVersion = 'initial' | '2024-01-01'
 
-/** The version that the header X-Supabase-Api-Version asks for; what cannot be read asks for the first. */
-export function apiVersionOf(header: string | undefined): ApiVersion {
-  const date = /^\d{4}-\d{2}-\d{2}$/.test(header ?? '') ? Date.parse(header ?? '') : NaN
-  return date >= Date.UTC(2024, 0, 1) ? '2024-01-01' : 'initial'
-}
-
 /** The body of a refusal (spec/auth.md 2.4). */
 export function errorBody(failure: AuthFailure, version: ApiVersion, requestId: string): object {
   const { code, status, message, weakReasons } = failure

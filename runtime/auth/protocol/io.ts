@@ -1,7 +1,7 @@
+import { isUtf8 } from 'node:buffer'
 import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnknown, type TUnsafe } from 'typebox'
-import { readFormBody, readJsonBody } from './body.ts'
-import { refuse } from './errors.ts'
-import { isJsonObject, type JsonObject } from '../../lib/json.ts'
+import { refuse, type AuthFailure } from './errors.ts'
+import { type JsonObject, isJsonObject } from '../../lib/json.ts'
 
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
 export interface Io extends DescribedEndpoint {
@@ -99,7 +99,7 @@ function valuesOf(members: Members, given: JsonObject): object {
 function checked(name: string, member: Member, value: unknown): unknown {
   const wanted = value === undefined ? null : wantedInstead(member, value)
   if (wanted === null) return value
-  throw refuse('bad_json', `Could not parse request body as JSON: ${name} must be ${wanted}`)
+  throw malformed(`${name} must be ${wanted}`)
 }
 
 /** Null: the type is right. An `enum` is not checked, because endpoints refuse other values in sentences of their own. */
@@ -108,4 +108,51 @@ function wantedInstead(member: Member, value: unknown): string | null {
   if (Type.IsString(member)) return typeof value === 'string' ? null : 'a string'
   if (Type.IsBoolean(member)) return typeof value === 'boolean' ? null : 'true or false'
   return isJsonObject(value) ? null : 'an object'
+}
+
+const deepest = 64
+
+const malformed = (what: string): AuthFailure => refuse('bad_json', `Could not parse request body as JSON: ${what}`)
+
+/** A JSON object; no body at all is an empty one. Throws 400 `bad_json`. */
+export function readJsonBody(bytes: Buffer): JsonObject {
+  if (bytes.length === 0) return {}
+  if (!isUtf8(bytes)) throw malformed('it is not UTF-8')
+  const value = parsed(bytes)
+  if (!isJsonObject(value)) throw malformed('it must be an object')
+  checkValue(value, 0)
+  return value
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw malformed('it is malformed')
+  }
+}
+
+/** The fields of a form; the last of a name holds. */
+function readFormBody(bytes: Buffer): JsonObject {
+  return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
+}
+
+/** What Postgres could not keep: NUL and halves of characters in a text, and more levels than anything of sense has. */
+function checkValue(value: unknown, depth: number): void {
+  if (depth > deepest) throw malformed('it is nested too deeply')
+  if (typeof value === 'string') checkText(value)
+  else if (Array.isArray(value)) for (const item of value) checkValue(item, depth + 1)
+  else if (isJsonObject(value)) {
+    for (const key of Object.keys(value)) {
+      checkText(key)
+      checkValue(value[key], depth + 1)
+    }
+  }
+}
+
+/** Halves of a pair that stand alone (with the flag u a whole pair is one character). */
+const unstorable = /\0|[\ud800-\udfff]/u
+
+function checkText(text: string): void {
+  if (unstorable.test(text)) throw malformed('a text holds characters that cannot be stored')
 }

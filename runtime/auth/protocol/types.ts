@@ -2,7 +2,7 @@ import type { JsonObject } from '../../lib/json.ts'
 
 /** What flows through auth: rows as the store gives them, and the objects that clients read. Types only. */
 
-/** A time as Postgres prints it in UTC, with microseconds; see rules/times.ts. */
+/** A time as Postgres prints it in UTC, with microseconds; see rfc3339. */
 export type DatabaseTime = string
 
 /** A user with what belongs to every answer about one. Any text may be null in rows that came from elsewhere. */

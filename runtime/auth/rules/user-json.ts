@@ -1,5 +1,4 @@
 import type { DatabaseTime, FactorRow, IdentityRow, UserRow } from '../protocol/types.ts'
-import { rfc3339 } from './times.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
@@ -10,6 +9,11 @@ import type { JsonObject } from '../../lib/json.ts'
 function present(members: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
   const entries = Object.entries(members).filter((entry): entry is [string, string] => Boolean(entry[1]))
   return Object.fromEntries(entries)
+}
+
+/** A time as Postgres prints or writes it into JSON, in UTC -> RFC 3339 with its fraction (spec/auth.md 3). */
+export function rfc3339(time: DatabaseTime): string {
+  return `${time.replace(' ', 'T').replace(/(?:\+00(?::?00)?|Z)?$/, '')}Z`
 }
 
 const time = (value: DatabaseTime | null): string | null => (value === null ? null : rfc3339(value))

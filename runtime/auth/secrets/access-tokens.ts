@@ -1,11 +1,10 @@
+import { createHash } from 'node:crypto'
 import { longestToken, signToken, signWithKey } from '../../identity/jwt.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
 import { refuse } from '../protocol/errors.ts'
-import { accessClaims } from '../rules/claims.ts'
-import { markOf } from '../rules/refresh-mark.ts'
 import type { AuthSettings } from '../settings/keys.ts'
 import type { PrivateJwk } from '../settings/parsers.ts'
-import type { SignedSession, UserRow } from '../protocol/types.ts'
+import type { AmrEntry, AssuranceLevel, SignedSession, UserRow } from '../protocol/types.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface AccessToken {
@@ -56,3 +55,53 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 }
 
 const ownersMetadata = 'The app_metadata of this user is too large for a token: the project has to shorten it'
+
+/** What the claims of an access token are made of. */
+interface ClaimFacts {
+  readonly user: UserRow
+  /** Null: the token belongs to none, as those that the owner takes for himself. */
+  readonly session: {
+    readonly id: string
+    readonly aal: AssuranceLevel | null
+    readonly amr: readonly AmrEntry[]
+    /** Mark of the refresh token that comes with it. */
+    readonly refreshMark: string
+  } | null
+  /** Unix seconds, rounded down: never in the future (spec/auth.md, attack 37). */
+  readonly now: number
+}
+
+type ClaimSettings = Pick<AuthSettings, 'external_url' | 'jwt_exp' | 'jwt_aud' | 'jwt_default_role'>
+
+/** The claims of an access token (spec/auth.md 3.5). */
+function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSettings): JsonObject {
+  const amr = session?.amr ?? []
+  return {
+    iss: settings.external_url,
+    sub: user.id,
+    aud: user.aud || settings.jwt_aud,
+    iat: now,
+    exp: now + settings.jwt_exp,
+    role: user.role || settings.jwt_default_role,
+    email: user.email ?? '',
+    phone: user.phone ?? '',
+    app_metadata: user.raw_app_meta_data ?? {},
+    user_metadata: user.raw_user_meta_data ?? {},
+    ...(session !== null && { session_id: session.id, refresh_mark: session.refreshMark }),
+    aal: assuranceOf(amr),
+    amr,
+    is_anonymous: user.is_anonymous,
+  }
+}
+
+/** aal2 exactly when one of the methods was TOTP. */
+function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
+  return amr.some(({ method }) => method === 'totp') ? 'aal2' : 'aal1'
+}
+
+/**
+ * What access tokens say of the refresh token that came with them (spec/auth.md 3.5). It tells two tokens of one session
+ * apart, and is too short for anybody to find a token by it.
+ */
+const markOf = (refreshToken: string): string =>
+  createHash('sha256').update(refreshToken, 'utf8').digest('hex').slice(0, 8)

@@ -1,5 +1,6 @@
 import { createCipheriv, scryptSync, timingSafeEqual } from 'node:crypto'
 import { once } from '../../lib/once.ts'
+import type { HashVerdict } from './hashing.ts'
 
 // Native code of some megabytes: a process that only serves data never needs it.
 const argon2Library = once(() => import('@node-rs/argon2'))
@@ -7,7 +8,7 @@ const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /**
  * The hashes that a password may be stored as (spec/auth.md 12): how each is recognised and checked, and whether it is
- * current. Making and checking a hash holds the thread that does it, which is never the one that serves (hashing-threads.ts).
+ * current. Making and checking a hash holds the thread that does it, which is never the one that serves (passwords.ts).
  */
 interface Algorithm {
   readonly matches: RegExp
@@ -84,7 +85,7 @@ const algorithmOf = (stored: string): Algorithm | null => algorithms.find(({ mat
 /** True for a text that can be stored as a hash: everything else is refused at import. */
 export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
 
-/** True when the next sign-in need not replace the hash. */
+/** True when a hash is as strong as a new one. */
 export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
   algorithmOf(stored)?.isCurrent(stored, cost) ?? false
 
@@ -102,4 +103,10 @@ export async function compareHash(password: string, stored: string | null, cost 
   if (stored !== null && algorithm !== null) return algorithm.verify(password, stored)
   await bcrypt.verify(password, nobodysHash(cost))
   return false
+}
+
+/** The same, and whether the next sign-in should replace the hash. */
+export async function judgeHash(password: string, stored: string | null, cost = usualCost): Promise<HashVerdict> {
+  if (!(await compareHash(password, stored, cost))) return 'wrong'
+  return isCurrentHash(stored ?? '', cost) ? 'right' : 'outdated'
 }

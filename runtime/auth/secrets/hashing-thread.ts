@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort } from 'node:worker_threads'
-import { compareHash, makeHash } from './algorithms.ts'
+import { judgeHash, makeHash } from './algorithms.ts'
 import { ownThread, yields, type HashingAnswer, type HashingTask } from './hashing.ts'
 
 /** The thread that hashes: one task at a time, each answered. A fault ends it. */
@@ -17,7 +17,7 @@ const yieldToOthers = (): void =>
 if (yields) yieldToOthers()
 
 const answer = (task: HashingTask): Promise<HashingAnswer> =>
-  task.kind === 'hash' ? makeHash(task.password, task.cost) : compareHash(task.password, task.stored, task.cost)
+  task.kind === 'hash' ? makeHash(task.password, task.cost) : judgeHash(task.password, task.stored, task.cost)
 
 parentPort?.on('message', (task: HashingTask) => {
   void answer(task).then((one) => parentPort?.postMessage(one))

@@ -5,8 +5,11 @@ export type HashingTask =
   | { readonly kind: 'hash'; readonly password: string; readonly cost: number }
   | { readonly kind: 'compare'; readonly password: string; readonly stored: string | null; readonly cost: number }
 
-/** The hash, or whether the password fits. */
-export type HashingAnswer = string | boolean
+/** Whether a password fits; `outdated`: it does, and its hash should be replaced now that the password is known. */
+export type HashVerdict = 'wrong' | 'right' | 'outdated'
+
+/** The hash, or a HashVerdict. */
+export type HashingAnswer = string
 
 /** Linux names the thread that looks (proc(5)), and gives each thread a priority of its own (setpriority(2)). */
 export const ownThread = '/proc/thread-self'

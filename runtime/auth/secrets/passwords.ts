@@ -1,11 +1,12 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import { builtModule } from '../../lib/built-module.ts'
 import { createWorkQueue, QueueFull, type WorkQueue } from '../../lib/work-queue.ts'
 import { refuse } from '../protocol/errors.ts'
 import { remainingMs, stepMs } from '../rules/hash-weight.ts'
-import { isCurrentHash, usualCost } from './algorithms.ts'
-import { yields } from './hashing.ts'
-import { createHashingThreads, type HashingThreads } from './hashing-threads.ts'
+import { usualCost } from './algorithms.ts'
+import { yields, type HashVerdict, type HashingAnswer, type HashingTask } from './hashing.ts'
 
 /**
  * Hashes passwords off the event loop, on all cores, where it yields to everything else; otherwise it leaves a core to that.
@@ -17,10 +18,10 @@ export interface Passwords {
   readonly hashEvenly: (password: string) => Promise<string>
   /** The same of a comparison, also where the password is right. */
   readonly compareEvenly: (password: string, stored: string | null) => Promise<boolean>
-  /** False for a wrong password, after a time that is the same whatever is stored, be it nothing (spec/auth.md 12). */
+  /** Of a wrong password it comes after a time that is the same whatever is stored, be it nothing (spec/auth.md 12). */
+  readonly judge: (password: string, stored: string | null) => Promise<HashVerdict>
+  /** The same, as whether the password is right. */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
-  /** Whether the stored hash should be replaced, now that the password is known. */
-  readonly isOutdated: (stored: string) => boolean
   /** For one call: hashes that still wait when its time is up are dropped. */
   readonly on: (budget: { readonly check: () => void }) => Passwords
 }
@@ -88,13 +89,18 @@ function passwordsOf(hashing: Hashing, check: () => void): Passwords {
     }
   }
   const makeHash = (password: string): Promise<Timed<string>> =>
-    queued(true, async () => String(await threads.run({ kind: 'hash', password, cost })))
-  const compare = (password: string, stored: string | null): Promise<Timed<boolean>> =>
-    queued(stored === null, async () => (await threads.run({ kind: 'compare', password, stored, cost })) === true)
+    queued(true, async () => threads.run({ kind: 'hash', password, cost }))
+  const compare = (password: string, stored: string | null): Promise<Timed<HashVerdict>> =>
+    queued(stored === null, async () => (await threads.run({ kind: 'compare', password, stored, cost })) as HashVerdict)
   /** Sleeping costs nothing: the next task has the thread meanwhile. */
   const onTheStep = async (began: number): Promise<void> => {
     const step = stepMs({ kinds: await kinds(), cost, ...pace })
     await sleep(remainingMs(performance.now() - began, step))
+  }
+  const judge: Passwords['judge'] = async (password, stored) => {
+    const { value, began } = await compare(password, stored)
+    if (value === 'wrong') await onTheStep(began)
+    return value
   }
   return {
     hash: async (password) => (await makeHash(password)).value,
@@ -106,14 +112,78 @@ function passwordsOf(hashing: Hashing, check: () => void): Passwords {
     compareEvenly: async (password, stored) => {
       const { value, began } = await compare(password, stored)
       await onTheStep(began)
-      return value
+      return value !== 'wrong'
     },
-    compare: async (password, stored) => {
-      const { value, began } = await compare(password, stored)
-      if (!value) await onTheStep(began)
-      return value
-    },
-    isOutdated: (stored) => !isCurrentHash(stored, cost),
+    judge,
+    compare: async (password, stored) => (await judge(password, stored)) !== 'wrong',
     on: (budget) => passwordsOf(hashing, budget.check),
   }
+}
+
+/** Threads that hash, as many as tasks run at a time: each started when it is needed, and ended when it is not for a while. */
+interface HashingThreads {
+  /** Rejects when the thread ends over it, which then answers nothing else. */
+  readonly run: (task: HashingTask) => Promise<HashingAnswer>
+}
+
+/** A thread takes some 10 MB, and 30 ms to start. */
+const usualIdleMs = 60_000
+
+interface Idle {
+  readonly worker: Worker
+  readonly ending: NodeJS.Timeout
+}
+
+export function createHashingThreads(idleMs = usualIdleMs): HashingThreads {
+  const idle: Idle[] = []
+  const forget = (worker: Worker): void => {
+    const at = idle.findIndex((one) => one.worker === worker)
+    if (at !== -1) clearTimeout(idle.splice(at, 1)[0]?.ending)
+  }
+  const start = (): Worker => {
+    const worker = new Worker(builtModule(import.meta.url, 'runtime/auth/secrets/hashing-thread.js'), { execArgv: [] })
+    return worker.on('error', () => forget(worker)).on('exit', () => forget(worker))
+  }
+  /** The one that rested last: the others have their time. */
+  const take = (): Worker => {
+    const found = idle.pop()
+    if (found === undefined) return start()
+    clearTimeout(found.ending)
+    found.worker.ref()
+    return found.worker
+  }
+  /** A thread without a task does not keep the process alive. */
+  const rest = (worker: Worker): void => {
+    worker.unref()
+    const end = (): void => {
+      forget(worker)
+      void worker.terminate()
+    }
+    idle.push({ worker, ending: setTimeout(end, idleMs).unref() })
+  }
+  return {
+    run: async (task) => {
+      const worker = take()
+      const answer = await exchange(worker, task)
+      rest(worker)
+      return answer
+    },
+  }
+}
+
+function exchange(worker: Worker, task: HashingTask): Promise<HashingAnswer> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => void worker.off('message', answered).off('error', failed).off('exit', ended)
+    const answered = (answer: HashingAnswer): void => {
+      done()
+      resolve(answer)
+    }
+    const failed = (error: unknown): void => {
+      done()
+      reject(error instanceof Error ? error : new Error(String(error)))
+    }
+    const ended = (code: number): void => failed(new Error(`the thread that hashes ended with code ${code}`))
+    worker.on('message', answered).on('error', failed).on('exit', ended)
+    worker.postMessage(task)
+  })
 }

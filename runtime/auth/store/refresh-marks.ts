@@ -1,9 +1,8 @@
-import { markOf } from '../rules/refresh-mark.ts'
 import { defineAction } from './define.ts'
 
 /** catalograph_auth.refresh_marks: what is known of the use of a session's refresh tokens (spec/auth.md 7). */
 
-/** The mark of a token in a column or parameter, as markOf makes it. */
+/** The mark of a token in a column or parameter, as access tokens have it (spec/auth.md 3.5). */
 export const markIn = (token: string): string => `left(encode(sha256(convert_to(${token}, 'UTF8')), 'hex'), 8)`
 
 /** An access token that came with a refresh token is in use; an older one than the live one changes nothing. */
@@ -18,7 +17,6 @@ export const noteUse = defineAction<[sessionId: string, mark: string]>(
 /** The live token of a session was handed out once more, since the first answer may have been lost. */
 export const noteHandedAgain = defineAction<[sessionId: string, token: string]>(
   'auth.refresh-marks.hand-again',
-  `insert into catalograph_auth.refresh_marks (session_id, handed_again) values ($1, $2)
+  `insert into catalograph_auth.refresh_marks (session_id, handed_again) values ($1, ${markIn('$2::text')})
   on conflict (session_id) do update set handed_again = excluded.handed_again`,
-  (sessionId, token) => [sessionId, markOf(token)],
 )

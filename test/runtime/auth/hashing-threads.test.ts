@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { createHashingThreads } from '../../../runtime/auth/secrets/hashing-threads.ts'
+import { createHashingThreads } from '../../../runtime/auth/secrets/passwords.ts'
 
 const hash = { kind: 'hash', password: 'correct horse', cost: 4 } as const
 
@@ -22,8 +22,8 @@ describe('threads that hash', () => {
     const { run } = createHashingThreads()
     const stored = String(await run(hash))
     expect(stored).toMatch(/^\$2a\$04\$/)
-    expect(await run({ kind: 'compare', password: 'correct horse', stored, cost: 4 })).toBe(true)
-    expect(await run({ kind: 'compare', password: 'wrong', stored, cost: 4 })).toBe(false)
+    expect(await run({ kind: 'compare', password: 'correct horse', stored, cost: 4 })).toBe('right')
+    expect(await run({ kind: 'compare', password: 'wrong', stored, cost: 4 })).toBe('wrong')
   })
 
   it('fail with the task at fault alone', async () => {

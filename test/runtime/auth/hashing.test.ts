@@ -41,7 +41,9 @@ describe('hashing', () => {
     const [cheap, dearer] = [createPasswords({ cost: 4 }), createPasswords({ cost: 5 })]
     const stored = await cheap.hash('correct horse')
     expect(stored).toMatch(/^\$2a\$04\$/)
-    expect([cheap.isOutdated(stored), dearer.isOutdated(stored)]).toEqual([false, true])
+    const judged = [cheap, dearer].map(({ judge }) => judge('correct horse', stored))
+    expect(await Promise.all(judged)).toEqual(['right', 'outdated'])
+    expect(await cheap.judge('wrong horse', stored)).toBe('wrong')
     expect(await dearer.compare('correct horse', stored)).toBe(true)
     expect(await cheap.compare('correct horse', null)).toBe(false)
   })

@@ -6,7 +6,7 @@ import {
   refuseTakenAddress,
   savingUser,
 } from '../../accounts/accounts.ts'
-import { addressHashOf } from '../../accounts/password-guesses.ts'
+import { addressHashOf } from '../../accounts/sign-in.ts'
 import { json, type AdminCall, type Outcome } from '../../call/call.ts'
 import { checkMetadataChange } from '../../call/metadata-input.ts'
 import { userJson } from '../../rules/user-json.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAddressHash } from '../../../../runtime/auth/secrets/address-hash.ts'
+import { createAddressHash } from '../../../../runtime/auth/secrets/guess-keys.ts'
 import { addressHeader, call, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
 
 let server: AuthServer

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { readJsonBody } from '../../../../runtime/auth/protocol/body.ts'
-import { apiVersionOf } from '../../../../runtime/auth/protocol/errors.ts'
+import { readJsonBody } from '../../../../runtime/auth/protocol/io.ts'
+import { apiVersionOf } from '../../../../runtime/auth/http/register.ts'
 import { judgeEmail } from '../../../../runtime/auth/rules/email.ts'
 import { isTooLong, judgeStrength } from '../../../../runtime/auth/rules/password.ts'
 import { meetsChallenge, readChallenge } from '../../../../runtime/auth/rules/pkce.ts'
 import { judgeRefresh, judgeSession } from '../../../../runtime/auth/rules/refresh.ts'
-import { rfc3339 } from '../../../../runtime/auth/rules/times.ts'
+import { rfc3339 } from '../../../../runtime/auth/rules/user-json.ts'
 import { linkKey, linkToken, newCode, newSalt } from '../../../../runtime/auth/secrets/link-token.ts'
 
 describe('an address', () => {
