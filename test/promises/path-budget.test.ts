@@ -37,6 +37,8 @@ beforeAll(async () => {
   await storeSettings(owner.run, { auth_enabled: 'on', site_url: siteUrl })
   await owner.close()
   service = await observeService(db, { jwtSecret: secret })
+  await post('/auth/v1/admin/users', { ...account, email_confirm: true }, serviceRole)
+  held = await signIn()
 }, 60_000)
 afterAll(async () => {
   await service?.stop()
@@ -53,14 +55,32 @@ const ask = async (text: string): Promise<void> => {
   const answer = await post('/graphql/v1', { query: text, variables: { first: 1 } })
   expect(answer.data?.postCollection.edges).toHaveLength(1)
 }
-const signIn = async (): Promise<void> => {
-  expect(await post('/auth/v1/token?grant_type=password', account)).toMatchObject({ user: { email: account.email } })
+const grant = async (name: string, body: object): Promise<Session> => {
+  const session = await post(`/auth/v1/token?grant_type=${name}`, body)
+  expect(session).toMatchObject({ user: { email: account.email } })
+  return session
+}
+const signIn = (): Promise<Session> => grant('password', account)
+/** What the last sign-in or refresh gave. */
+let held: Session = { access_token: '', refresh_token: '' }
+const refresh = async (): Promise<void> => {
+  held = await grant('refresh_token', { refresh_token: held.refresh_token })
+}
+const readUser = async (): Promise<void> => {
+  const headers = { apikey: anon, authorization: `Bearer ${held.access_token}` }
+  const answer = await fetch(`${service.url}/auth/v1/user`, { headers })
+  expect(await answer.json()).toMatchObject({ email: account.email })
+}
+
+interface Session {
+  readonly access_token: string
+  readonly refresh_token: string
 }
 
 interface Flow {
   /** Comes before each measurement. */
   readonly prepare: (round: number) => Promise<unknown>
-  readonly request: (round: number) => Promise<void>
+  readonly request: (round: number) => Promise<unknown>
 }
 
 const flows: Readonly<Record<string, Flow>> = {
@@ -70,11 +90,9 @@ const flows: Readonly<Record<string, Flow>> = {
     prepare: (round) => db.query(`alter table public.posts add column extra_${round} integer`),
     request: () => ask(query),
   },
-  'sign-in': {
-    prepare: (round) =>
-      round === 0 ? post('/auth/v1/admin/users', { ...account, email_confirm: true }, serviceRole) : signIn(),
-    request: signIn,
-  },
+  'sign-in': { prepare: signIn, request: signIn },
+  refresh: { prepare: refresh, request: refresh },
+  'GET /user': { prepare: readUser, request: readUser },
 }
 
 const figuresOf = ({ ran, statements, roundTrips }: Path): Figures => ({

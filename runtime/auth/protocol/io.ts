@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnknown, type TUnsafe } from 'typebox'
 import { refuse, type AuthFailure } from './errors.ts'
-import { type JsonObject, isJsonObject } from '../../lib/json.ts'
+import { isJsonObject, tryParseJson, type JsonObject } from '../../lib/json.ts'
 
 /** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
 export interface Io extends DescribedEndpoint {
@@ -118,18 +118,11 @@ const malformed = (what: string): AuthFailure => refuse('bad_json', `Could not p
 export function readJsonBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) return {}
   if (!isUtf8(bytes)) throw malformed('it is not UTF-8')
-  const value = parsed(bytes)
+  const value = tryParseJson(bytes.toString('utf8'))
+  if (value === undefined) throw malformed('it is malformed')
   if (!isJsonObject(value)) throw malformed('it must be an object')
   checkValue(value, 0)
   return value
-}
-
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    throw malformed('it is malformed')
-  }
 }
 
 /** The fields of a form; the last of a name holds. */
