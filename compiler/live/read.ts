@@ -28,7 +28,7 @@ export interface Closure {
 }
 
 /** Objects to begin with. */
-export type Objects = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
+export type ReadStart = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
 
 export interface ClosureOptions {
   readonly query: CatalogQuery
@@ -81,7 +81,7 @@ export function createClosureReader({
   parse,
   schemas,
   told,
-}: ClosureOptions): (of: Objects) => Promise<Closure> {
+}: ClosureOptions): (of: ReadStart) => Promise<Closure> {
   const text = objectsQuery(told)
   const bodies = createLru<string, Mentions>(keptBodies, (_, body) => body.length)
   const bodyOf = async (fn: FunctionRow): Promise<Mentions> => {
@@ -157,7 +157,7 @@ interface Reached {
 
 /** @throws TypeError where an object is gone that another one mentions */
 async function reach(
-  of: Objects,
+  of: ReadStart,
   answers: Answers,
   mentionsOf: (row: RelationRow | FunctionRow) => Promise<Mentions>,
   schemas: readonly string[],

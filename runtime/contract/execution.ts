@@ -81,7 +81,7 @@ export interface RolePrivileges {
 }
 
 /** What has to hold besides the version for the statements of an exchange to run. */
-export interface Condition {
+export interface ExchangeCondition {
   /** Tells its SQL from that of others. */
   readonly nameSuffix: string
   /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
@@ -111,7 +111,7 @@ export interface Exchange {
    */
   readonly privileges?: RolePrivileges | undefined
   /** Checked with the version, which must be given. */
-  readonly condition?: Condition | undefined
+  readonly condition?: ExchangeCondition | undefined
   /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */
   readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */

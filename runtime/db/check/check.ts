@@ -1,6 +1,6 @@
 import type {
   BoundStatement,
-  Condition,
+  ExchangeCondition,
   OpenStatement,
   PreparedText,
   RolePrivileges,
@@ -19,7 +19,7 @@ export interface Expected {
   /** The value of the mark under which the counter holds; null: the counter is compared. */
   readonly mark: string | null
   readonly privileges: RolePrivileges | undefined
-  readonly condition: Condition | undefined
+  readonly condition: ExchangeCondition | undefined
 }
 
 /** The privileges of a role as the check compares them. */
@@ -123,7 +123,7 @@ const forms = {
 const checkedText = (
   { text, values }: OpenStatement,
   { sql }: Conditions,
-  condition: Condition | undefined,
+  condition: ExchangeCondition | undefined,
   form: Form,
 ): string => {
   const parameter = (place: number): string => `$${values.length + place}`
@@ -145,7 +145,7 @@ const carrierOf = (
   carriers: Carriers,
   statement: OpenStatement,
   privileges: Conditions,
-  condition: Condition | undefined,
+  condition: ExchangeCondition | undefined,
   form: Form,
 ): PreparedText => {
   const name = `${statement.name}${form.nameSuffix}${privileges.nameSuffix}${condition?.nameSuffix ?? ''}`

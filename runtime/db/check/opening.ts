@@ -18,7 +18,7 @@ import type { RoleSettings } from './role-settings.ts'
 export const resetAll = writeRun({ name: 'catalograph.reset', text: 'reset all', values: [] })
 
 /** What opens an exchange, and what follows it where it is handed on to other servers. */
-export interface Opening {
+export interface TransactionOpening {
   readonly statement: SentStatement
   readonly handedOn: readonly WrittenStatement[]
 }
@@ -110,7 +110,7 @@ const lengthOf = ({ statement, handedOn: more }: Known, claims: string): number 
   return more.reduce((sum, { text, run }) => sum + text.length + run.length, claims.length + own)
 }
 
-export type OpeningOf = (exchange: Exchange, settings: RoleSettings, pooled: Pooled | null) => Opening
+export type OpeningOf = (exchange: Exchange, settings: RoleSettings, pooled: Pooled | null) => TransactionOpening
 
 /**
  * Makes what opens exchanges. A caller sends the same claims with every request, so they are parsed and encoded once.

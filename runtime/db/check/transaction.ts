@@ -11,7 +11,7 @@ import {
   type Pooled,
   type Settle,
 } from '../wire/exchange.ts'
-import { createOpenings, resetAll, type Opening } from './opening.ts'
+import { createOpenings, resetAll, type TransactionOpening } from './opening.ts'
 import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
@@ -110,7 +110,7 @@ const strideOf = (exchange: Exchange): number => (reopens(exchange) ? 1 + openin
 /** All statements that are sent: those that open the exchange, then its own. */
 const sentOf = (
   exchange: Exchange,
-  { statement: opening, handedOn: more }: Opening,
+  { statement: opening, handedOn: more }: TransactionOpening,
   own: readonly BoundStatement[],
 ): readonly SentStatement[] =>
   reopens(exchange)

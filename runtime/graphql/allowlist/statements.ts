@@ -1,4 +1,4 @@
-import type { BoundStatement, Condition } from '../../contract/execution.ts'
+import type { BoundStatement, ExchangeCondition } from '../../contract/execution.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/named.ts'
@@ -24,7 +24,7 @@ const listedSql =
 
 interface TableSql {
   readonly mark: string
-  readonly sql: Condition['sql']
+  readonly sql: ExchangeCondition['sql']
 }
 
 /** Every request by hash asks with one of a few texts: they are made once for each table. */
@@ -40,7 +40,7 @@ function sqlOf(table: ListTable): TableSql {
 }
 
 /** That the list holds this very document; it fails with SQLSTATE CG002 where it does not. */
-export function listing(table: ListTable, hash: string, text: string): Condition {
+export function listing(table: ListTable, hash: string, text: string): ExchangeCondition {
   const { mark, sql } = sqlOf(table)
   // Two texts have two hashes, so the hash stands for the text; the name suffix stands for the list.
   return { nameSuffix: mark, sql, values: [hash, text] }

@@ -1,7 +1,7 @@
 import type {
   BoundStatement,
   Caller,
-  Condition,
+  ExchangeCondition,
   Exchange,
   RequestContext,
   ResultRow,
@@ -97,7 +97,7 @@ export const exchangeOf = (
   { caller, claimsTogether, distributed, leaves, version, privileges, label }: ExchangeContext,
   readOnly: boolean,
   statements: readonly BoundStatement[],
-  condition?: Condition,
+  condition?: ExchangeCondition,
 ): Exchange => ({
   caller,
   claimsTogether,
