@@ -28,9 +28,6 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
   let state: 'in time' | 'late' | 'kept' = 'in time'
   let underWay = 0
   let giveUp: () => void = () => undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    giveUp = () => reject(refuse('request_timeout'))
-  })
   const check = (): void => {
     if (state === 'late') throw refuse('request_timeout')
   }
@@ -93,14 +90,14 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
   return {
     database: { ...database, run, transaction, together },
     check,
-    within: async (work) => {
-      const timer = setTimeout(onTime, ms)
-      try {
-        return await Promise.race([work(), late])
-      } finally {
-        clearTimeout(timer)
-      }
-    },
+    within: (work) =>
+      new Promise((resolve, reject) => {
+        giveUp = () => reject(refuse('request_timeout'))
+        const timer = setTimeout(onTime, ms)
+        void work()
+          .then(resolve, reject)
+          .finally(() => clearTimeout(timer))
+      }),
   }
 }
 

@@ -88,12 +88,29 @@ export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpo
  * Null is as good as absent, and a wrong type is bad JSON. A member is checked when it is read: the endpoint decides
  * which refusal comes first, and a member that it does not need may be of any type.
  */
-function valuesOf(members: Members, given: JsonObject): object {
-  const getters = Object.entries(members).map(([name, member]) => {
-    const value = Object.hasOwn(given, name) ? (given[name] ?? undefined) : undefined
-    return [name, { get: () => checked(name, member, value) }]
+function valuesOf(members: Members, sent: JsonObject): object {
+  const prototype = prototypes.get(members) ?? prototypeOf(members)
+  prototypes.set(members, prototype)
+  return Object.assign(Object.create(prototype) as object, { [given]: sent })
+}
+
+/** Of each endpoint: to define the members for each request costs more than to read them. */
+const prototypes = new WeakMap<Members, object>()
+
+const given = Symbol('given')
+
+interface Sent {
+  readonly [given]: JsonObject
+}
+
+function prototypeOf(members: Members): object {
+  const entries = Object.entries(members).map(([name, member]) => {
+    const get = function (this: Sent): unknown {
+      return checked(name, member, Object.hasOwn(this[given], name) ? (this[given][name] ?? undefined) : undefined)
+    }
+    return [name, { get }] as const
   })
-  return Object.defineProperties({}, Object.fromEntries(getters))
+  return Object.defineProperties({}, Object.fromEntries(entries))
 }
 
 function checked(name: string, member: Member, value: unknown): unknown {

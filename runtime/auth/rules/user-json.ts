@@ -7,12 +7,18 @@ import type { JsonObject } from '../../lib/json.ts'
 
 /** The members whose value is there; null, undefined and the empty text are not. */
 function present(members: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
-  const entries = Object.entries(members).filter((entry): entry is [string, string] => Boolean(entry[1]))
-  return Object.fromEntries(entries)
+  const kept: Record<string, string> = {}
+  for (const name of Object.keys(members)) {
+    const value = members[name]
+    if (value) kept[name] = value
+  }
+  return kept
 }
 
 /** A time as Postgres prints or writes it into JSON, in UTC -> RFC 3339 with its fraction (spec/auth.md 3). */
 export function rfc3339(time: DatabaseTime): string {
+  // As JSON has it.
+  if (time.endsWith('+00:00') && time[10] === 'T') return `${time.slice(0, -6)}Z`
   return `${time.replace(' ', 'T').replace(/(?:\+00(?::?00)?|Z)?$/, '')}Z`
 }
 

@@ -19,17 +19,16 @@ export interface Rotated extends UserRow {
  */
 const rotate = statement<JsonRow<Rotated>>(
   'auth.refresh-tokens.rotate',
-  `with session as materialized (
-    select s.id, s.user_id from auth.sessions s
-    where s.id = (select t.session_id from auth.refresh_tokens t where t.token = $1::text)
-      and (s.not_after is null or s.not_after > now())
-      and exists (select from auth.users u where u.id = s.user_id and u.deleted_at is null
-        and coalesce(u.banned_until <= now(), true))
+  `with held as materialized (
+    select s.id as session_id, s.user_id as id, u.email from auth.refresh_tokens t
+    join auth.sessions s on s.id = t.session_id join auth.users u on u.id = s.user_id
+    where t.token = $1::text and (s.not_after is null or s.not_after > now())
+      and u.deleted_at is null and coalesce(u.banned_until <= now(), true)
     for update of s skip locked
   ), spent as (
-    update auth.refresh_tokens t set revoked = true, updated_at = now() from session
-    where t.token = $1::text and t.session_id = session.id and t.revoked is not true
-      and not exists (select from auth.mfa_amr_claims c where c.session_id = session.id
+    update auth.refresh_tokens t set revoked = true, updated_at = now() from held
+    where t.token = $1::text and t.session_id = held.session_id and t.revoked is not true
+      and not exists (select from auth.mfa_amr_claims c where c.session_id = held.session_id
         and c.authentication_method = 'totp' and t.created_at < c.updated_at)
     returning t.token, t.user_id, t.session_id
   ), child as (
@@ -41,14 +40,10 @@ const rotate = statement<JsonRow<Rotated>>(
     set refreshed_at = now() at time zone 'utc', updated_at = now(), user_agent = $3, ip = $4::inet
     from child where s.id = child.session_id
     returning s.id
-  ), ${auditedIn(
-    'token_refreshed',
-    'spent join session on session.id = spent.session_id join auth.users u on u.id = session.user_id',
-    'host($4::inet)',
-  )}
+  ), ${auditedIn('token_refreshed', 'spent join held u using (session_id)', 'host($4::inet)')}
   ${asJson(`select ${userColumns},
     (select to_json(t) from (select ${signedColumns} from auth.sessions s where s.id = refreshed.id) t) as session
-  from refreshed join session on session.id = refreshed.id join auth.users u on u.id = session.user_id`)}`,
+  from refreshed join held on held.session_id = refreshed.id join auth.users u on u.id = held.id`)}`,
 )
 
 const lockSession = statement<{ readonly id: string }>(
