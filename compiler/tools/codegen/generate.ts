@@ -11,21 +11,19 @@ import { preset } from './preset.ts'
 import { scalarFacts, type Readings } from './scalars.ts'
 
 /** The part of @graphql-codegen/cli that is used. */
-interface GraphqlCodegen {
-  readonly generate: (config: object, write: false) => Promise<readonly { filename: string; content: string }[]>
-}
+type Generate = (config: object, write: false) => Promise<readonly { filename: string; content: string }[]>
 
 const packageName = '@graphql-codegen/cli'
 
 /** That of the project; null where it has none. */
-async function loadGraphqlCodegen(folder: string): Promise<GraphqlCodegen | null> {
+async function loadGenerate(folder: string): Promise<Generate | null> {
   let path: string
   try {
     path = createRequire(join(folder, 'package.json')).resolve(packageName)
   } catch {
     return null
   }
-  return (await import(pathToFileURL(path).href)) as GraphqlCodegen
+  return ((await import(pathToFileURL(path).href)) as { readonly generate: Generate }).generate
 }
 
 export interface GenerateOptions {
@@ -39,18 +37,17 @@ export interface GenerateOptions {
 }
 
 /**
- * A configuration of graphql-codegen, run: the typed client, and the typed documents of a project, each text that stands in its
+ * Runs a configuration of graphql-codegen: the typed client, and the typed documents of a project, each text that stands in its
  * files as a TypedDocumentString, and the function `graphql` that finds them by their texts. Values are typed as they are sent.
- * A project without graphql-codegen gets the same client of the preset alone.
- * Rejects with what is wrong with the documents.
+ * A project without graphql-codegen gets the same client by the preset alone. Rejects with what is wrong with the documents.
  */
 export async function generateFiles(schema: GraphQLSchema, options: GenerateOptions): Promise<Files> {
-  const codegen = await loadGraphqlCodegen(options.folder)
-  if (codegen === null && options.pattern === null) return clientFiles(schema, options.readings)
-  if (codegen === null)
+  const generate = await loadGenerate(options.folder)
+  if (generate === null && options.pattern === null) return clientFiles(schema, options.readings)
+  if (generate === null)
     throw new Error(`--documents needs ${packageName} in the project: npm install --save-dev ${packageName}`)
   try {
-    const made = await codegen.generate(configOf(schema, options), false)
+    const made = await generate(configOf(schema, options), false)
     const files = Object.fromEntries(made.map(({ filename, content }) => [filename, content]))
     return options.hashes ? withTexts(files) : files
   } catch (error) {
@@ -64,9 +61,8 @@ const configOf = (schema: GraphQLSchema, { readings, pattern, folder, hashes }: 
   silent: true,
   errorsOnly: true,
   emitLegacyCommonJSImports: false,
-  config: { sort: false },
   generates: {
-    '': { preset, presetConfig: { scalars: readings } },
+    '': { preset, presetConfig: { scalars: readings, inOrder: schema } },
     ...(pattern !== null && { 'documents/': documentsOf(pattern, hashes) }),
   },
 })

@@ -8,10 +8,7 @@ const reserved: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/**
- * Gives names that nothing else has, by a line at their end.
- * @param same maps names that cannot be in one scope to one text
- */
+/** Gives names that nothing else has, by a line at their end. `same` maps names that cannot be in one scope to one text. */
 export function createNamer(
   taken: Iterable<string>,
   same = (name: string): string => name,

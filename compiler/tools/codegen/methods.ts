@@ -1,4 +1,4 @@
-import { getNamedType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql'
+import { getNamedType, isObjectType, type GraphQLObjectType, type OperationTypeNode } from 'graphql'
 import { rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
 import type { Layout, ClientTable } from './layout.ts'
 import type { ClientField } from './type-text.ts'
@@ -86,11 +86,5 @@ function functionsAs(layout: Layout, operation: ClientOperation): readonly Clien
     .map((field) => ({ name: field.name, help: field.description ?? '', operation, rows: false, field }))
 }
 
-const rootTypes: Readonly<Record<ClientOperation, (schema: GraphQLSchema) => GraphQLObjectType | null | undefined>> = {
-  query: (schema) => schema.getQueryType(),
-  mutation: (schema) => schema.getMutationType(),
-  subscription: (schema) => schema.getSubscriptionType(),
-}
-
 const rootFields = ({ schema }: Layout, operation: ClientOperation): Readonly<Record<string, ClientField>> =>
-  rootTypes[operation](schema)?.getFields() ?? {}
+  schema.getRootType(operation as OperationTypeNode)?.getFields() ?? {}

@@ -25,7 +25,6 @@ import { isNumber, type ClientField } from './type-text.ts'
 
 interface Printing {
   readonly layout: Layout
-  /** Name of what another module exports. */
   readonly mention: MentionFrom
 }
 

@@ -7,7 +7,8 @@ export interface PresetGiven {
   readonly baseOutputDir: string
   readonly schema: DocumentNode
   readonly schemaAst?: GraphQLSchema
-  readonly presetConfig: { readonly scalars?: Readings }
+  /** `inOrder` is the schema as it was before graphql-codegen sorted it. */
+  readonly presetConfig: { readonly scalars?: Readings; readonly inOrder?: GraphQLSchema }
 }
 
 /**
@@ -15,15 +16,13 @@ export interface PresetGiven {
  * The schema is built again, since graphql-codegen may bring another copy of `graphql`.
  */
 export const preset = {
-  buildGeneratesSection: ({ baseOutputDir, schema, schemaAst, presetConfig }: PresetGiven) =>
-    Object.entries(clientFiles(buildASTSchema(schema, { assumeValidSDL: true }), presetConfig.scalars ?? {})).map(
+  buildGeneratesSection: ({ baseOutputDir, schema, schemaAst, presetConfig: { scalars = {}, inOrder } }: PresetGiven) =>
+    Object.entries(clientFiles(inOrder ?? buildASTSchema(schema, { assumeValidSDL: true }), scalars)).map(
       ([path, text]) => ({
         filename: `${baseOutputDir}${path}`,
         plugins: [{ client: {} }],
         pluginMap: { client: { plugin: (): string => text } },
-        schema,
-        ...(schemaAst !== undefined && { schemaAst }),
-        ...{ documents: [], config: {} },
+        ...{ schema, documents: [], config: {}, ...(schemaAst !== undefined && { schemaAst }) },
       }),
     ),
 }
