@@ -1,10 +1,10 @@
 import { entityFile, functionsFile } from '../../runtime/contract/artifact.ts'
-import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/types.ts'
 import { builderTypesFile, loadedFiles, typesFile, sealPrinted, type Artifacts } from './artifacts.ts'
 import { createPrinter } from './printer.ts'
-import { builderTypes, callTypes, createEntityTypes, type Extras } from './row-types.ts'
+import { builderTypes, callTypes, createEntityTypes } from './row-types.ts'
 import { schemaFiles, type PrintSchema } from './sdl.ts'
 
 /**
@@ -19,7 +19,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   const entities = model.entities.filter(isServed(manifest.entities))
   const entityTypes = createEntityTypes(manifest, print)
   const printed = {
-    [builderTypesFile]: builderTypes(extrasOf(entities, manifest)),
+    [builderTypesFile]: builderTypes(print),
     [typesFile(functionsFile)]: callTypes(model.functions.filter(isServed(manifest.functions)), print),
     ...schemaFiles(manifest, printSchema),
     ...Object.fromEntries(entities.map((entity) => [typesFile(entityFile(entity.id)), entityTypes(entity)])),
@@ -27,18 +27,7 @@ export function makeArtifacts(model: Model, revision: Revision, printSchema: Pri
   return { revision, files: { ...loadedFiles(revision), ...sealPrinted(printed, version) } }
 }
 
-const extrasOf = (served: Model['entities'], { entities, composites, geo }: Manifest): Extras => ({
-  arbiters: entities.some((entity) => entity.upsert === true),
-  computed: entities.some(({ computed }) => computed.some((fn) => fn.args.length > 0 || fn.filter === true)),
-  composites: composites !== undefined,
-  geo: geo === true,
-  order: served.some(({ columns }) => columns.some(({ order }) => order !== undefined)),
-  collation: served.some(({ columns }) => columns.some(({ collation }) => collation !== undefined)),
-})
-
-interface Identified {
-  readonly id: ObjectId
-}
+type Identified = Readonly<Record<'id', ObjectId>>
 
 function isServed(served: readonly Identified[]): (object: Identified) => boolean {
   const ids = new Set(served.map(({ id }) => id))

@@ -1,98 +1,84 @@
-import { StructureKind, type InterfaceDeclarationStructure } from 'ts-morph'
+import {
+  StructureKind,
+  VariableDeclarationKind,
+  Writers,
+  type ImportDeclarationStructure,
+  type InterfaceDeclarationStructure,
+  type WriterFunction,
+} from 'ts-morph'
 import { qualified } from '../../runtime/sql/ident.ts'
 import type { EntityFacts, EnumFacts, Manifest, ObjectId, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
 import type { CallSql, EntitySql, JsonForm } from '../model/types.ts'
 import { commentText, jsString } from './js-text.ts'
-import type { Print } from './printer.ts'
+import type { Print, PrintedStatements } from './printer.ts'
 
 /** TypeScript declarations beside the generated modules: rows as they print in JSON, and the builders' own types. */
 
-/** What of the builders only some revisions have. */
-export interface Extras {
-  /** Some relation has unique keys that `onConflict` can name. */
-  readonly arbiters: boolean
-  /** Some computed field takes arguments or has filters. */
-  readonly computed: boolean
-  /** Composite values are looked into. */
-  readonly composites: boolean
-  /** Places are compared. */
-  readonly geo: boolean
-  /** Some values are ordered by other operators than those of pg_catalog. */
-  readonly order: boolean
-  /** Some columns have a collation of their own. */
-  readonly collation: boolean
+/** The declarations that all others of a revision import. */
+export const builderTypes = (print: Print): string =>
+  print('builder.d.cts', [
+    '/** Types of the generated SQL builders: functions from SQL text to SQL text. */',
+    { kind: StructureKind.TypeAlias, name: 'Expression', isExported: true, type: 'string' },
+    builder('ColumnBuilder', [], {
+      ...{ of: from('row'), cursor: from('value'), ...value, ...operands },
+      ...{ notNull: 'boolean', 'collation?': 'string', recordType: 'string', fromRecord: from('value') },
+      'order?': `${record("'<' | '<=' | '=' | '>=' | '>'")} & Partial<${record("'~~' | '~~*' | '~' | '~*'")}>`,
+    }),
+    builder('AttributeBuilder', [], { of: from('value'), ...value, ...operands }),
+    builder('ComputedBuilder', [], {
+      of: '(row: Expression, args?: readonly Expression[]) => Expression',
+      ...value,
+      'args?': `Readonly<Record<string, ${from('parameter')}>>`,
+      ...{ 'operand?': from('parameter'), 'operands?': from('parameter') },
+    }),
+    builder('EntityBuilder', ['Column', 'Computed'], {
+      relation: 'string',
+      columns: 'Readonly<Record<Column, ColumnBuilder>>',
+      nodeId: '(key: readonly Expression[]) => Expression',
+      computed: 'Readonly<Record<Computed, ComputedBuilder>>',
+      'arbiters?': texts,
+    }),
+    builder('CallBuilder', ['Argument'], {
+      name: 'string',
+      args: `Readonly<Record<Argument, ${from('parameter')}>>`,
+      ...value,
+    }),
+  ])
+
+/** A function from the SQL of one expression to that of another one. */
+const from = (parameter: string): string => `(${parameter}: Expression) => Expression`
+
+const record = (keys: string): string => `Readonly<Record<${keys}, Expression>>`
+
+const texts = record('string')
+
+/** What is made of a value, into which is looked where it is composite or a place. */
+const value = {
+  json: from('value'),
+  'attributes?': 'Readonly<Record<string, AttributeBuilder>>',
+  'spatial?': texts,
 }
 
-export const builderTypes = ({
-  arbiters,
-  computed,
-  composites,
-  geo,
-  order,
-  collation,
-}: Extras): string => `/** Types of the generated SQL builders: functions from SQL text to SQL text. */
+const operands = { operand: from('parameter'), operands: from('parameter') }
 
-export type Expression = string
-
-export interface ColumnBuilder {
-  readonly of: (row: Expression) => Expression
-  readonly json: (value: Expression) => Expression
-  readonly cursor: (value: Expression) => Expression
-  readonly operand: (parameter: Expression) => Expression
-  readonly operands: (parameter: Expression) => Expression
-  readonly notNull: boolean
-${collation ? collationMember : ''}  readonly recordType: string
-  readonly fromRecord: (value: Expression) => Expression
-${composites ? attributesMember : ''}${geo ? spatialMember : ''}${order ? orderMember : ''}}
-${composites ? attributeTypes(geo) : ''}
-export interface ComputedBuilder {
-  readonly of: (row: Expression${computed ? ', args: readonly Expression[]' : ''}) => Expression
-  readonly json: (value: Expression) => Expression
-${computed ? computedTypes : ''}${composites ? attributesMember : ''}${computed && geo ? spatialMember : ''}}
-
-export interface EntityBuilder<Column extends string, Computed extends string> {
-  readonly relation: string
-  readonly columns: Readonly<Record<Column, ColumnBuilder>>
-  readonly nodeId: (key: readonly Expression[]) => Expression
-  readonly computed: Readonly<Record<Computed, ComputedBuilder>>
-${arbiters ? arbiterTypes : ''}}
-
-export interface CallBuilder<Argument extends string> {
-  readonly name: string
-  readonly args: Readonly<Record<Argument, (parameter: Expression) => Expression>>
-  readonly json: (value: Expression) => Expression
-${composites ? attributesMember : ''}}
-`
-
-const attributesMember = `  readonly attributes?: Readonly<Record<string, AttributeBuilder>>
-`
-
-const spatialMember = `  readonly spatial?: Readonly<Record<string, Expression>>
-`
-
-const collationMember = '  readonly collation?: string\n'
-
-const orderMember = `  readonly order?: Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>> &
-    Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', Expression>>>
-`
-
-const attributeTypes = (geo: boolean): string => `
-export interface AttributeBuilder {
-  readonly of: (value: Expression) => Expression
-  readonly json: (value: Expression) => Expression
-  readonly operand: (parameter: Expression) => Expression
-  readonly operands: (parameter: Expression) => Expression
-${attributesMember}${geo ? spatialMember : ''}}
-`
-
-const computedTypes = `  readonly args?: Readonly<Record<string, (parameter: Expression) => Expression>>
-  readonly operand?: (parameter: Expression) => Expression
-  readonly operands?: (parameter: Expression) => Expression
-`
-
-const arbiterTypes = `  readonly arbiters?: Readonly<Record<string, Expression>>
-`
+/** @param members their types, by names that end in a question mark where they are optional */
+const builder = (
+  name: string,
+  parameters: readonly string[],
+  members: Readonly<Record<string, string>>,
+): InterfaceDeclarationStructure => ({
+  kind: StructureKind.Interface,
+  name,
+  isExported: true,
+  typeParameters: parameters.map((of) => ({ name: of, constraint: 'string' })),
+  properties: Object.entries(members).map(([of, type]) => ({
+    name: of.replace('?', ''),
+    type,
+    isReadonly: true,
+    hasQuestionToken: of.endsWith('?'),
+  })),
+})
 
 type Enums = ReadonlyMap<ObjectId, EnumFacts>
 
@@ -100,7 +86,15 @@ type Enums = ReadonlyMap<ObjectId, EnumFacts>
 export function createEntityTypes(manifest: Manifest, print: Print): (entity: EntitySql) => string {
   const enums = new Map(manifest.enums.map((item) => [item.id, item]))
   const facts = new Map(manifest.entities.map((item) => [item.id, item]))
-  return (entity) => entityTypes(entity, facts.get(entity.id), enums, print)
+  return (entity) => {
+    const names = [entity.columns.map(({ column }) => column), entity.computed.map(({ id }) => id)].map(union)
+    const row = rowInterface(entity, facts.get(entity.id), enums)
+    return print('entity.d.cts', [
+      imported('EntityBuilder', '../builder.cjs'),
+      { kind: StructureKind.Module, name: 'entity', hasDeclareKeyword: true, statements: [row] },
+      ...exported('entity', `SQL builders of ${relationText(entity)}.`, `EntityBuilder<${names.join(', ')}>`),
+    ])
+  }
 }
 
 /**
@@ -145,24 +139,26 @@ function enumText(facts: EnumFacts | undefined, raw: boolean): string {
 /** `Post` -> `PostRow`; a relation without a usable name is just a row. */
 const rowName = (name: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `${name}Row` : 'Row')
 
-function entityTypes(entity: EntitySql, facts: EntityFacts | undefined, enums: Enums, print: Print): string {
-  const relation = commentText(qualified(entity.schema, entity.relation))
-  return print('entity.d.cts', [
-    `import type { EntityBuilder } from '../builder.cjs'\n`,
-    {
-      kind: StructureKind.Module,
-      name: 'entity',
-      hasDeclareKeyword: true,
-      statements: [rowInterface(entity, facts, enums)],
-    },
-    `/** SQL builders of ${relation}. */
-declare const entity: EntityBuilder<
-  ${union(entity.columns.map(({ column }) => column))},
-  ${union(entity.computed.map(({ id }) => id))}
->`,
-    'export = entity',
-  ])
-}
+const relationText = ({ schema, relation }: EntitySql): string => commentText(qualified(schema, relation))
+
+const imported = (name: string, moduleSpecifier: string): ImportDeclarationStructure => ({
+  kind: StructureKind.ImportDeclaration,
+  isTypeOnly: true,
+  namedImports: [name],
+  moduleSpecifier,
+})
+
+/** What the module is. */
+const exported = (name: string, help: string, type: string | WriterFunction): PrintedStatements => [
+  {
+    kind: StructureKind.VariableStatement,
+    hasDeclareKeyword: true,
+    declarationKind: VariableDeclarationKind.Const,
+    declarations: [{ name, type }],
+    docs: [help],
+  },
+  { kind: StructureKind.ExportAssignment, isExportEquals: true, expression: name },
+]
 
 /** The row's columns in order; NOT NULL of the catalogue decides about null. */
 function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: Enums): InterfaceDeclarationStructure {
@@ -171,9 +167,7 @@ function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: 
     kind: StructureKind.Interface,
     name: rowName(facts?.name ?? ''),
     isExported: true,
-    docs: [
-      `A row of ${commentText(qualified(entity.schema, entity.relation))} as it prints in JSON, by SQL column name.`,
-    ],
+    docs: [`A row of ${relationText(entity)} as it prints in JSON, by SQL column name.`],
     properties: entity.columns.map(({ column, notNull, json }) => ({
       name: jsString(column),
       type: nullable(typeText(types.get(column) ?? null, json, enums), notNull),
@@ -184,14 +178,15 @@ function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: 
 
 const nullable = (type: string, notNull: boolean): string => (notNull || type === 'unknown' ? type : `${type} | null`)
 
-export function callTypes(calls: readonly CallSql[], print: Print): string {
-  const members = calls.map(
-    (call) => `  readonly ${jsString(call.id)}: CallBuilder<${union(call.args.map(({ field }) => field))}>`,
-  )
+export const callTypes = (calls: readonly CallSql[], print: Print): string => {
+  const properties = calls.map(({ id, args }) => ({
+    name: jsString(id),
+    type: `CallBuilder<${union(args.map(({ field }) => field))}>`,
+    isReadonly: true,
+  }))
   return print('functions.d.cts', [
-    `import type { CallBuilder } from './builder.cjs'`,
-    ['/** SQL builders of root functions. */', 'declare const functions: {', ...members, '}'].join('\n'),
-    'export = functions',
+    imported('CallBuilder', './builder.cjs'),
+    ...exported('functions', 'SQL builders of root functions.', Writers.objectType({ properties })),
   ])
 }
 

@@ -1,49 +1,23 @@
-/**
- * What openid-provider.ts uses of oidc-provider 9. The types that the community keeps of it bring seventeen packages.
- */
+/** What openid-provider.ts uses of oidc-provider 9. The types that the community keeps of it bring seventeen packages. */
 declare module 'oidc-provider' {
-  import type { IncomingMessage, ServerResponse } from 'node:http'
+  import type { IncomingMessage as Request, ServerResponse as Response } from 'node:http'
 
-  interface Account {
-    readonly accountId: string
-    readonly claims: () => Promise<{ readonly sub: string }>
+  type Grant = { addOIDCScope(scope: string): void; save(): Promise<string> }
+  type Oidc = {
+    client?: { clientId: string }
+    session?: { accountId?: string }
+    provider: { Grant: new (of: object) => Grant }
   }
-
-  interface Grant {
-    addOIDCScope(scope: string): void
-    save(): Promise<string>
-  }
-
-  interface Context {
-    readonly oidc: {
-      readonly client?: { readonly clientId: string }
-      readonly session?: { readonly accountId?: string }
-      readonly provider: {
-        readonly Grant: new (of: { readonly clientId: string; readonly accountId: string }) => Grant
-      }
-    }
-  }
-
   export interface Configuration {
-    readonly clients: readonly object[]
-    readonly jwks: { readonly keys: readonly object[] }
-    readonly cookies: { readonly keys: readonly string[] }
-    readonly pkce: { readonly required: () => boolean }
-    readonly claims: Readonly<Record<string, readonly string[]>>
-    readonly conformIdTokenClaims: boolean
-    readonly features: { readonly devInteractions: { readonly enabled: boolean } }
-    readonly interactions: { readonly url: (context: Context, interaction: { readonly uid: string }) => string }
-    readonly findAccount: (context: Context, sub: string) => Account
-    readonly loadExistingGrant: (context: Context) => Promise<Grant | undefined>
+    readonly [setting: string]: unknown
+    readonly interactions: { readonly url: (context: unknown, interaction: { readonly uid: string }) => string }
+    readonly findAccount: (context: unknown, sub: string) => object
+    readonly loadExistingGrant: (context: { readonly oidc: Oidc }) => Promise<Grant | undefined>
   }
-
   export class Provider {
     constructor(issuer: string, configuration: Configuration)
-    callback(): (request: IncomingMessage, response: ServerResponse) => Promise<void>
-    interactionDetails(
-      request: IncomingMessage,
-      response: ServerResponse,
-    ): Promise<{ readonly params: Readonly<Record<string, unknown>> }>
-    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
+    callback(): (request: Request, response: Response) => Promise<void>
+    interactionDetails(request: Request, response: Response): Promise<{ readonly params: Record<string, unknown> }>
+    interactionFinished(request: Request, response: Response, result: object): Promise<void>
   }
 }
