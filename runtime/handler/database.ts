@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Exchange, RequestContext, RunExchange } from '../contract/execution.ts'
 import { checkingApart } from '../db/check/distributed.ts'
 import { createRoleSettings } from '../db/check/role-settings.ts'
-import { createRunOnConnection } from '../db/check/transaction.ts'
+import { createRunOnConnection, type TransactionResult } from '../db/check/transaction.ts'
 import { findPooler, PoolerFault, poolerFault } from '../db/connect/pooler.ts'
 import { queryOn, type Query } from '../db/connect/session.ts'
 import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../db/connect/startup.ts'
@@ -10,7 +10,7 @@ import { classifyConnecting } from '../db/failures/classify.ts'
 import { settingsOn } from '../db/pool/backend-settings.ts'
 import { createEndings, type Endings } from '../db/pool/cancel.ts'
 import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../db/pool/run.ts'
-import { createConnection, type Connection, type ExchangeResult, type Pooled } from '../db/wire/exchange.ts'
+import { createConnection, type Connection, type Pooled } from '../db/wire/exchange.ts'
 import { createLending } from './lending.ts'
 
 /** Requests on connections that the caller makes: whatever is there, each transaction sets what it relies on for itself. */
@@ -95,10 +95,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     }, context)
   }
   return {
-    run: checkingApart(
-      runWith(once, () => undefined),
-      false,
-    ),
+    run: checkingApart(runWith(once), false),
     query,
     checkPooler: async () => {
       const fault = poolerFault(
@@ -123,8 +120,8 @@ async function untilGone(
   connection: Connection,
   exchange: Exchange,
   context: RequestContext | undefined,
-  run: (settle: (result: ExchangeResult) => void) => void,
-): Promise<ExchangeResult> {
+  run: (settle: (result: TransactionResult) => void) => void,
+): Promise<TransactionResult> {
   if (context === undefined || !exchange.readOnly) return new Promise(run)
   const ended: Promise<void>[] = []
   context.onGone = () => void ended.push(endings.end(connection, 'gone'))

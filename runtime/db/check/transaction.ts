@@ -1,5 +1,6 @@
 import type { BoundStatement, Exchange, ResultRow } from '../../contract/execution.ts'
 import { bareCheck } from './bare-check.ts'
+import { leftBehind, sendInBlock } from './block.ts'
 import { createAddCheck, type AddCheck, type Expected } from './check.ts'
 import { classify, classifyOpening, isOfWorker, sqlstateOf } from '../failures/classify.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
@@ -16,7 +17,7 @@ import type { SchemaMark } from './schema-marks.ts'
 import type { RoleSettings } from './role-settings.ts'
 import { counterOf } from './version.ts'
 import type { SettingPairs } from '../connect/startup.ts'
-import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'
+import { writeRun, type SentStatement } from '../wire/wire.ts'
 
 /** A request's transaction: its opening, its statements with the check of the schema among them, and what came of them. */
 
@@ -127,6 +128,11 @@ const rowsOf = (
 const placeOf = (exchange: Exchange, completed: number): number =>
   completed < openingLength ? -1 : Math.ceil((completed - openingLength) / strideOf(exchange))
 
+/** `outdated`: the mark that it was compared with has changed, and nothing ran. */
+export type TransactionResult = ExchangeResult | { readonly kind: 'outdated' }
+
+const outdated: TransactionResult = { kind: 'outdated' }
+
 /**
  * Runs an exchange on a connection; a failure is a result, see sendStatements.
  * @param settings of the caller's role
@@ -137,7 +143,7 @@ export type RunOnConnection = (
   exchange: Exchange,
   settings: RoleSettings,
   newest: SchemaMark | null,
-  settle: Settle,
+  settle: (result: TransactionResult) => void,
   grow?: Grow | null,
 ) => void
 
@@ -150,13 +156,15 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   const addCheck = createAddCheck()
   return (connection, exchange, settings, newest, settle, grow = null) => {
     const { pooled } = connection
+    const { version } = exchange
     const relied = reliedOn(connection, exchange, newest)
     const server = relied === null ? null : factsOf(connection).server
-    const settleHere: Settle = (given) => {
-      const result = pooled === null ? given : onServer(connection, server, given)
-      if (relied === null && newest !== null && hasConfirmed(exchange, newest, result))
-        factsOf(connection).mark = newest
-      settle(result)
+    const settleHere: Settle = (result) => {
+      if (result.kind === 'failed') return settle(result)
+      if (pooled !== null && !isOnServer(connection, server, result.rows)) return settle(outdated)
+      if (relied !== null) return settle(isOutdated(exchange, result.rows) ? outdated : result)
+      if (newest !== null && version !== null && belongsTo(newest, version)) factsOf(connection).mark = newest
+      return settle(result)
     }
     const opening = openingOf(exchange, settings, pooled)
     const sent = sentOf(exchange, opening, checked(addCheck, exchange, relied))
@@ -167,90 +175,24 @@ export const createRunOnConnection = (ofConnection: SettingPairs = []): RunOnCon
   }
 }
 
-/** Whether an answer says that the counter of this mark is that of the server. */
-const hasConfirmed = (exchange: Exchange, newest: SchemaMark, result: ExchangeResult): boolean =>
-  exchange.version !== null &&
-  result.kind === 'rows' &&
-  !isOutdated(exchange, result) &&
-  belongsTo(newest, exchange.version)
+/** True where a statement compared a mark that has changed, and so returned no row; one that writes compares the counter then. */
+const isOutdated = (exchange: Exchange, rows: readonly (readonly ResultRow[])[]): boolean =>
+  exchange.readOnly &&
+  exchange.statements.some(({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, rows, index)?.length === 0)
 
 /**
- * The result, without the rows of what relied on the mark of another server, so that it counts as outdated.
+ * Whether it ran on the server whose mark it relied on.
  * @param expected null: it relied on none
  */
-const onServer = (connection: Connection, expected: string | null, result: ExchangeResult): ExchangeResult => {
-  if (result.kind !== 'rows') return result
-  const server = result.rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
-  if (factsOf(connection).server !== server) learn(connection, server)
-  const isReliable = expected === server || expected === null
-  return isReliable ? result : { kind: 'rows', rows: result.rows.map(() => []) }
-}
-
-/**
- * Removes what a session keeps beyond its transactions: temporary tables (manual, DISCARD) and advisory locks (manual
- * 9.28.10). It runs after the transaction, so that a lock holds until the commit.
- */
-const leftBehind: readonly WrittenStatement[] = [
-  writeRun({ name: 'catalograph.discard', text: 'discard temp', values: [] }),
-  writeRun({ name: 'catalograph.unlock', text: 'select pg_catalog.pg_advisory_unlock_all()', values: [] }),
-]
-
-/** Called with whether the connection is spoilt. Behind a pooler nothing is left by now. */
-export const takeBack = (connection: Connection, settle: (spoilt: boolean) => void): void =>
-  connection.pooled === null
-    ? sendStatements(connection, leftBehind, ({ kind }) => settle(kind === 'failed'))
-    : settle(false)
-
-export const begin = writeRun({ name: 'catalograph.begin', text: 'begin', values: [] })
-export const commit = writeRun({ name: 'catalograph.commit', text: 'commit', values: [] })
-export const rollback = writeRun({ name: 'catalograph.rollback', text: 'rollback', values: [] })
-
-/** What goes with the statements of a block and is none of theirs. */
-interface Block {
-  readonly uncounted: readonly SentStatement[]
-  /** What takes back what is left behind. */
-  readonly left: readonly SentStatement[]
-}
-
-/**
- * In an explicit transaction. Behind a pooler the backend belongs to whoever is next as soon as it is ready, so what is left on
- * it is taken back in the same exchange, after the commit; a transaction that failed and was not rolled back keeps its backend.
- */
-const sendInBlock = (
+const isOnServer = (
   connection: Connection,
-  statements: readonly SentStatement[],
-  { uncounted, left }: Block,
-  settle: Settle,
-  grow: Grow | null,
-): void => {
-  const sent = [begin, ...statements, commit, ...left]
-  const others = new Set([begin, commit, ...left, ...uncounted])
-  const settleOwn: Settle = (result) => {
-    const own = resultOf(result, (place) => !others.has(sent[place] ?? commit))
-    if (result.kind === 'rows' || result.broken) settle(own)
-    else sendStatements(connection, [rollback, ...left], () => settle(own))
-  }
-  sendStatements(connection, sent, settleOwn, grow)
+  expected: string | null,
+  rows: readonly (readonly ResultRow[])[],
+): boolean => {
+  const server = rows[openingLength - 1]?.[0]?.[0]?.toString() ?? null
+  if (factsOf(connection).server !== server) learn(connection, server)
+  return expected === server || expected === null
 }
-
-/** The result as if only the statements at these places had been sent. */
-const resultOf = (result: ExchangeResult, isOwn: (place: number) => boolean): ExchangeResult => {
-  if (result.kind === 'rows') return { ...result, rows: result.rows.filter((_, place) => isOwn(place)) }
-  const ownOf = (count: number): number =>
-    Array.from({ length: count }, (_, place) => isOwn(place)).filter(Boolean).length
-  return { ...result, begun: ownOf(result.begun), completed: ownOf(result.completed) }
-}
-
-/** True where a statement relied on a mark that has changed, and so returned no row: the exchange has no result. */
-export const isOutdated = (exchange: Exchange, result: ExchangeResult): boolean => {
-  const { version, readOnly, statements } = exchange
-  if (version === null || !readOnly || result.kind !== 'rows') return false
-  return statements.some(
-    ({ carriesCheck }, index) => carriesCheck && rowsOf(exchange, result.rows, index)?.length === 0,
-  )
-}
-
-const outdated = (): DatabaseFailure => new DatabaseFailure('stale', 'the schema mark has changed', null, null)
 
 const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
 
@@ -258,10 +200,10 @@ const isStale = (error: unknown): boolean => sqlstateOf(error) === 'CG001'
  * The rows of the exchange's own statements. Throws DatabaseFailure; an error after the last statement, at commit,
  * belongs to none of them.
  */
-export const outcome = (exchange: Exchange, result: ExchangeResult): readonly ResultRow[] => {
+export const outcome = (exchange: Exchange, result: TransactionResult): readonly ResultRow[] => {
   const { statements } = exchange
-  if (isOutdated(exchange, result)) throw outdated()
   if (result.kind === 'rows') return statements.map((_, index) => rowsOf(exchange, result.rows, index)?.[0] ?? [])
+  if (result.kind === 'outdated') throw new DatabaseFailure('stale', 'the schema mark has changed', null, null)
   const index = placeOf(exchange, result.completed)
   const isOwn = index < 0 || (index === statements.length && needsBareCheck(exchange) && !exchange.condition)
   if (isOwn || isStale(result.error)) throw classifyOpening(result.error)
@@ -272,9 +214,9 @@ export const outcome = (exchange: Exchange, result: ExchangeResult): readonly Re
  * True after a failure of a statement before its check: if parameters do not fit, a type may have changed; and what another server
  * does (Citus) comes before what is compared here.
  */
-export const isUnchecked = (exchange: Exchange, result: ExchangeResult): boolean => {
+export const isUnchecked = (exchange: Exchange, result: TransactionResult): boolean => {
   const { version, statements } = exchange
-  if (version === null || result.kind === 'rows' || result.broken) return false
+  if (version === null || result.kind !== 'failed' || result.broken) return false
   if (result.begun > result.completed && !isOfWorker(result.error)) return false
   const index = placeOf(exchange, result.completed)
   return index >= 0 && index < statements.length

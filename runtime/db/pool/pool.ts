@@ -195,7 +195,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
-  const run = runWith(runner.run, marks.forget)
+  const run = runWith(runner.run)
   const runApart = checkingApart(run, replaying !== undefined)
   return {
     run: (exchange, context) => (exchange.distributed === true ? runApart : run)(exchange, context),

@@ -4,19 +4,20 @@ import { createDeadlines } from '../../lib/deadlines.ts'
 import { retries } from '../../lib/retry.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
-import { noRoom, type ExchangeResult, type Grow, type Connection } from '../wire/exchange.ts'
+import { noRoom, type Grow, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import type { ConnectionPool } from './connections.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
-import { isOutdated, isUnchecked, outcome, takeBack, type RunOnConnection } from '../check/transaction.ts'
+import { takeBack } from '../check/block.ts'
+import { isUnchecked, outcome, type RunOnConnection, type TransactionResult } from '../check/transaction.ts'
 import { notLent, refuseEnded } from './waiting.ts'
 
 /** How an exchange runs: on a connection that it borrows, until it ends or is ended, and again where that is of use. */
 
 /** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
-export type RunOnce = (exchange: Exchange, context: RequestContext | undefined) => Promise<ExchangeResult>
+export type RunOnce = (exchange: Exchange, context: RequestContext | undefined) => Promise<TransactionResult>
 
 export interface Runner {
   readonly run: RunOnce
@@ -59,7 +60,7 @@ const isSuspect = (exchange: Exchange, error: unknown): boolean =>
   spoilsConnection(error) && !(exchange.readOnly && sqlstateOf(error) === '25006')
 
 /** True when the connection must not serve another request. */
-export const isSpoilt = (exchange: Exchange, result: ExchangeResult): boolean =>
+export const isSpoilt = (exchange: Exchange, result: TransactionResult): boolean =>
   result.kind === 'failed' && (result.broken || isSuspect(exchange, result.error))
 
 /** query_canceled and admin_shutdown: what our cancelling and terminating answers with. */
@@ -69,14 +70,14 @@ const endedStates: ReadonlySet<string> = new Set(['57014', '57P01'])
  * The result of a request that was being ended: its rows, if they came first. Where the connection died for another
  * reason, it is unknown whether Postgres committed.
  */
-export const endedBy = (cause: EndCause, { readOnly }: Exchange, result: ExchangeResult): ExchangeResult => {
-  if (result.kind === 'rows') return result
+export const endedBy = (cause: EndCause, { readOnly }: Exchange, result: TransactionResult): TransactionResult => {
+  if (result.kind !== 'failed') return result
   const isOurs = endedStates.has(sqlstateOf(result.error) ?? '') || (result.broken && readOnly)
   return isOurs ? { ...result, error: notLent(cause) } : result
 }
 
 /** Of a request that did not begin, or that reads and whose connection is still being ended. */
-export const unended = (cause: EndCause): ExchangeResult => ({
+export const unended = (cause: EndCause): TransactionResult => ({
   kind: 'failed',
   error: notLent(cause),
   begun: 0,
@@ -107,7 +108,7 @@ export const createRunner = ({
     roleSettings: RoleSettings,
     exchange: Exchange,
     context: RequestContext | undefined,
-  ): Promise<ExchangeResult> =>
+  ): Promise<TransactionResult> =>
     new Promise((resolve, reject) => {
       let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
       let leaving: NodeJS.Timeout | null = null
@@ -134,13 +135,15 @@ export const createRunner = ({
         else if (room !== null && room.large.count > 0) room.stayedSmall(exchange, context)
         if (context !== undefined) context.onGone = null
       }
-      const settle = (result: ExchangeResult): void => {
+      const settle = (result: TransactionResult): void => {
         stop()
         const spoilt = isSpoilt(exchange, result)
         const timeline = context?.timeline ?? null
         if (timeline !== null) timeline.answered = performance.now()
-        if (result.kind === 'rows' || !result.broken) answeredAt = performance.now()
-        if (exchange.version !== null && result.kind === 'rows' && !isOutdated(exchange, result)) marks.tend()
+        if (result.kind !== 'failed' || !result.broken) answeredAt = performance.now()
+        if (exchange.version !== null && result.kind === 'rows') marks.tend()
+        // Whether the schema has changed as well, a source of revisions finds out.
+        if (result.kind === 'outdated') marks.forget()
         if (exchange.leaves?.session === true && !spoilt) takeBack(connection, giveBack)
         else giveBack(spoilt)
         resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
@@ -172,7 +175,7 @@ export const createRunner = ({
     connection: Connection,
     exchange: Exchange,
     context: RequestContext | undefined,
-  ): Promise<ExchangeResult> => {
+  ): Promise<TransactionResult> => {
     let roleSettings: RoleSettings
     try {
       if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
@@ -195,7 +198,7 @@ export const createRunner = ({
     exchange: Exchange,
     context: RequestContext | undefined,
     until: number | null,
-  ): Promise<ExchangeResult> => {
+  ): Promise<TransactionResult> => {
     if (room !== null && !hasRoom(room, exchange, context)) return waitForRoom(room, exchange, context, until)
     const found = connections.borrow(context)
     const connection = found instanceof Promise ? await found : found
@@ -208,7 +211,7 @@ export const createRunner = ({
     exchange: Exchange,
     context: RequestContext | undefined,
     until: number | null,
-  ): Promise<ExchangeResult> => {
+  ): Promise<TransactionResult> => {
     const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
     const found = await room.wait(exchange, context, end - performance.now())
     refuseEnded(context)
@@ -230,8 +233,8 @@ export const createRunner = ({
  * Nothing was kept, so the exchange runs once more on another connection. A reading exchange whose connection died runs
  * again as well; of a writing one it is unknown whether Postgres committed.
  */
-const deservesAnother = (exchange: Exchange, result: ExchangeResult): boolean => {
-  if (result.kind === 'rows' || result.error instanceof DatabaseFailure) return false
+const deservesAnother = (exchange: Exchange, result: TransactionResult): boolean => {
+  if (result.kind !== 'failed' || result.error instanceof DatabaseFailure) return false
   return result.broken ? exchange.readOnly : isSuspect(exchange, result.error)
 }
 
@@ -245,16 +248,15 @@ const check = async (
   outcome(alone, await once(alone, context))
 }
 
-/** @param forgetMark called where the mark has changed; whether the schema has too, a source of revisions finds out */
 export const runWith =
-  (once: RunOnce, forgetMark: () => void): RunExchange =>
+  (once: RunOnce): RunExchange =>
   async (exchange, context) => {
     let result = await once(exchange, context)
     for (let n = 1; n < retries.exchange.attempts && deservesAnother(exchange, result); n += 1)
       result = await once(exchange, context)
-    if (isOutdated(exchange, result)) forgetMark()
     if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)
     return outcome(exchange, result)
   }
 
-const isEnded = (result: ExchangeResult): boolean => result.kind === 'failed' && result.error instanceof DatabaseFailure
+const isEnded = (result: TransactionResult): boolean =>
+  result.kind === 'failed' && result.error instanceof DatabaseFailure

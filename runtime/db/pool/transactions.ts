@@ -1,5 +1,5 @@
 import type { PreparedText } from '../../contract/execution.ts'
-import { begin, commit, rollback } from '../check/transaction.ts'
+import { begin, commit, rollback } from '../check/block.ts'
 import type { SentStatement } from '../wire/wire.ts'
 
 /** Transactions of our own statements whose work decides as it goes; see statements.ts. */
