@@ -15,7 +15,7 @@ import { openReplicas, type Replicas } from './db/replicas/replicas.ts'
 import { smallestShared } from './db/pool/shares.ts'
 import { createShardWatch, type ShardWatch } from './db/shards/watch.ts'
 import { startingWith, watchSource, type WatchedSource } from './engine/watch-source.ts'
-import { unavailableResponse, type GraphqlRoute } from './graphql/http/route.ts'
+import { unavailableResponse, type Serving } from './graphql/http/route.ts'
 import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
 import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
@@ -282,8 +282,7 @@ function assemble(
   const verifyOpen = createTokenVerifier({ ...believingOpen, ...(issuers !== null && { issuers }) })
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
-  const answer: GraphqlRoute['serve'] = (request, caller, context) =>
-    service === null ? unavailableResponse : service.serve(request, caller, context)
+  const serving: Serving = { serve: () => unavailableResponse }
   const authenticate = createAuthenticate(verify, verifyBearer)
   const rateLimit = rateLimitOf(settings, siblings)
   const sourceOf = createSourceOf(settings.addressHeader)
@@ -293,7 +292,7 @@ function assemble(
       follow: (listener) => openChangeFeed({ url: settings.databaseListenUrl ?? settings.databaseUrl, listener }),
       read: (request, caller, context) => interestsOf(service, request, caller, context),
     },
-    answer,
+    answer: (request, caller, context) => serving.serve(request, caller, context),
     authenticate: createAuthenticate(verifyOpen, verifyOpen),
     servers,
     answers: database.answers,
@@ -309,7 +308,7 @@ function assemble(
     live: live.streams,
     answers: database.answers,
     authenticate,
-    serve: answer,
+    serving,
     requestTimeoutMs: settings.requestTimeoutMs,
     health: createHealthChecks({
       revision: watched.revision,
@@ -355,6 +354,7 @@ function assemble(
       const on = replicas === null ? { run: database.run } : { run: replicas.write, read: replicas.read }
       const failed = createOutageLog(log, Date.now)
       service = createService({ database: on, source: startingWith(revision, watched.source), failed })
+      serving.serve = service.serve
       // Beside the first requests, which wait for the same.
       logVisible(service, log).catch(() => undefined)
     },

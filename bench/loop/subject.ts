@@ -25,7 +25,7 @@ export const openSubject = async (): Promise<Subject> => {
   const service = createService({ database, source: async () => (await compiler.compile()).revision })
   const app = buildApp({
     authenticate: async () => ({ kind: 'caller', caller }),
-    serve: service.serve,
+    serving: { serve: service.serve },
     health: healthy,
     log: () => undefined,
     logsRequests: false,

@@ -81,7 +81,7 @@ export function createService(parts: ServiceParts): GraphqlService {
   const texts = createTexts()
   const { serve, watch } = createPipeline<Loaded, TextTurn>({
     cell,
-    load: (request) => engineFor(cell, request),
+    load: loadFor(cell),
     look: cell.look,
     begin: (loaded, request, caller, context, watches, isFirst) => {
       const turn = beginTurn(database, loaded, request, caller, context, watches, isFirst)
@@ -108,14 +108,16 @@ export function createService(parts: ServiceParts): GraphqlService {
 }
 
 /** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
-function engineFor(cell: EngineCell<Loaded>, { query }: GraphqlRequest): Loaded | Promise<Loaded> {
-  const loaded = cell.current()
-  if (loaded instanceof Promise) return loaded.then((one) => (looksFirst(one, query) ? cell.look() : one))
-  return looksFirst(loaded, query) ? cell.look() : loaded
-}
+const loadFor =
+  (cell: EngineCell<Loaded>) =>
+  ({ query }: GraphqlRequest): Loaded | Promise<Loaded> => {
+    const found = cell.current()
+    if (found instanceof Promise) return found.then((loaded) => newestFor(cell, loaded, query))
+    return found.engine.version === null ? newestFor(cell, found, query) : found
+  }
 
-const looksFirst = ({ engine }: Loaded, query: string | null): boolean =>
-  engine.version === null && query !== null && introspects(query)
+const newestFor = (cell: EngineCell<Loaded>, loaded: Loaded, query: string | null): Loaded | Promise<Loaded> =>
+  loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 
 /** The stages of requests under each schema that is loaded. */
 function createStages(

@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import type { Exchange, RequestContext, RunExchange } from '../contract/execution.ts'
-import { checkingApart } from '../db/check/distributed.ts'
 import { createRoleSettings } from '../db/check/role-settings.ts'
 import { createRunOnConnection, type TransactionResult } from '../db/check/transaction.ts'
 import { findPooler, PoolerFault, poolerFault } from '../db/connect/pooler.ts'
@@ -95,7 +94,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     }, context)
   }
   return {
-    run: checkingApart(runWith(once), false),
+    run: runWith(once, false),
     query,
     checkPooler: async () => {
       const fault = poolerFault(

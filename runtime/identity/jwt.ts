@@ -74,7 +74,7 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
     return known?.token === token ? known : undefined
   }
   const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken =>
-    known !== undefined && known.set === set && holdsAt(known, Math.floor(now() / 1000))
+    known !== undefined && known.set === set && known.notBefore <= now() / 1000 && now() / 1000 < known.expires
   const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {
     const foreign = issuers !== undefined && token.length <= longestToken && issuers.claims(token) ? issuers : null
     const set = foreign === null && namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null
@@ -89,9 +89,8 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
   }
   const judged = ({ keyId, verdict }: BelievedToken): TokenVerdict | Promise<TokenVerdict> => {
     const revoked = keyId !== null && isRevoked !== undefined && isRevoked(keyId)
-    // Its holder learns no more than that it is a wrong one.
-    const judge = (is: boolean): TokenVerdict => (is ? refused('signature') : verdict)
-    return typeof revoked === 'boolean' ? judge(revoked) : revoked.then(judge)
+    if (revoked instanceof Promise) return revoked.then((is) => (is ? asRevoked : verdict))
+    return revoked ? asRevoked : verdict
   }
   return (token) => {
     const known = recall(token)
@@ -146,11 +145,10 @@ interface BelievedToken {
   readonly keyId: string | null
 }
 
-type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
+/** Its holder learns no more than that the key is a wrong one. */
+const asRevoked: TokenVerdict = { kind: 'refused', fault: 'signature' }
 
-function holdsAt(token: BelievedToken, seconds: number): boolean {
-  return token.notBefore <= seconds && seconds < token.expires
-}
+type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
 
 function weightOf({ token, verdict }: BelievedToken): number {
   return token.length + verdict.caller.claims.length

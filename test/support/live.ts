@@ -126,7 +126,7 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
     servers,
     answers,
     authenticate,
-    serve: answer,
+    serving: { serve: answer },
     live: live.streams,
     health: healthy,
     log: () => undefined,

@@ -93,7 +93,7 @@ export const createRoleSettings = ({
   query,
   ownTimeout,
   ownTimeZone,
-  now = () => performance.now(),
+  now = performance.now.bind(performance),
   alone = false,
 }: RoleSettingsOptions): RoleSettingsReader => {
   let known: ReadonlyMap<string, RoleSettings> | null = null
@@ -143,7 +143,7 @@ export const createRoleSettings = ({
   return {
     of: (role) => {
       const age = now() - lookedAt
-      if (age < (alone ? oldMs : freshMs)) return get(role)
+      if (age < (alone ? oldMs : freshMs)) return known?.get(role) ?? base
       const looked = lookOnce()
       if (age < oldMs) {
         looked.catch(() => undefined)

@@ -145,8 +145,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
   }
   /** Hands out what is there to those whose turn it is. */
   const serveWaiting = (): void => {
-    if (waiting.queued.count === 0) return
-    while (idle.size() > 0 || open < shares.max) {
+    while (waiting.queued.count > 0 && (idle.size() > 0 || open < shares.max)) {
       const next = waiting.next()
       if (next === null) return recheck()
       const found = find()
@@ -186,7 +185,7 @@ export const createConnectionPool = (options: ConnectionPoolOptions): Connection
       if (connection.client.connection.stream.destroyed) return serveWaiting()
       if (spoilt) end(connection)
       else idle.keep(connection)
-      serveWaiting()
+      if (waiting.queued.count > 0) serveWaiting()
       if (closed !== null) idle.endAll()
     },
     stats: () => ({ open, idle: idle.size(), waiting: waiting.queued.count }),

@@ -9,7 +9,6 @@ import { createConnectionPool, type ConnectionStats } from './connections.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
-import { checkingApart } from '../check/distributed.ts'
 import { createRunOnConnection } from '../check/transaction.ts'
 import { createRoom } from './room.ts'
 import { createRunner, runWith } from './run.ts'
@@ -195,10 +194,8 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     room: answers === undefined ? null : createRoom({ answers, mostPaused: mostPausedOf(poolSize) }),
     timeout,
   })
-  const run = runWith(runner.run)
-  const runApart = checkingApart(run, replaying !== undefined)
   return {
-    run: (exchange, context) => (exchange.distributed === true ? runApart : run)(exchange, context),
+    run: runWith(runner.run, replaying !== undefined),
     query,
     session,
     ping: async () => {

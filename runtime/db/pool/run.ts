@@ -6,6 +6,7 @@ import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
 import { noRoom, type Grow, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
+import { checkingApart } from '../check/distributed.ts'
 import type { ConnectionPool } from './connections.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
@@ -85,10 +86,6 @@ export const unended = (cause: EndCause): TransactionResult => ({
   broken: false,
 })
 
-/** Most of the time no answer is large enough to be counted. */
-const hasRoom = (room: Room, exchange: Exchange, context: RequestContext | undefined): boolean =>
-  room.usage.bytes === 0 || room.isThere(exchange, context)
-
 export const createRunner = ({
   connections,
   marks,
@@ -120,10 +117,9 @@ export const createRunner = ({
       }
       let growing: Growing | null = null
       const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
-      const give = (spoilt: boolean): void => connections.giveBack(connection, spoilt)
       const giveBack = (spoilt: boolean): void => {
-        if (ending !== null) void ending.done.then(() => give(spoilt))
-        else give(spoilt)
+        if (ending !== null) void ending.done.then(() => connections.giveBack(connection, spoilt))
+        else connections.giveBack(connection, spoilt)
       }
       const clear = startClock(connection, exchange, context, end)
       const stopped = running.add(end)
@@ -137,7 +133,7 @@ export const createRunner = ({
       }
       const settle = (result: TransactionResult): void => {
         stop()
-        const spoilt = isSpoilt(exchange, result)
+        const spoilt = result.kind === 'failed' && isSpoilt(exchange, result)
         const timeline = context?.timeline ?? null
         if (timeline !== null) timeline.answered = performance.now()
         if (result.kind !== 'failed' || !result.broken) answeredAt = performance.now()
@@ -199,10 +195,13 @@ export const createRunner = ({
     context: RequestContext | undefined,
     until: number | null,
   ): Promise<TransactionResult> => {
-    if (room !== null && !hasRoom(room, exchange, context)) return waitForRoom(room, exchange, context, until)
+    // Most of the time no answer is large enough to be counted.
+    if (room !== null && room.usage.bytes > 0 && !room.isThere(exchange, context))
+      return waitForRoom(room, exchange, context, until)
     const found = connections.borrow(context)
     const connection = found instanceof Promise ? await found : found
-    if (room === null || hasRoom(room, exchange, context)) return lent(connection, exchange, context)
+    if (room === null || room.usage.bytes === 0 || room.isThere(exchange, context))
+      return lent(connection, exchange, context)
     connections.giveBack(connection, false)
     return waitForRoom(room, exchange, context, until)
   }
@@ -248,15 +247,20 @@ const check = async (
   outcome(alone, await once(alone, context))
 }
 
-export const runWith =
-  (once: RunOnce): RunExchange =>
-  async (exchange, context) => {
+/** @param replays the server replays another one's changes */
+export const runWith = (once: RunOnce, replays: boolean): RunExchange => {
+  const run: RunExchange = async (exchange, context) => {
     let result = await once(exchange, context)
-    for (let n = 1; n < retries.exchange.attempts && deservesAnother(exchange, result); n += 1)
+    for (let n = 1; result.kind === 'failed' && n < retries.exchange.attempts; n += 1) {
+      if (!deservesAnother(exchange, result)) break
       result = await once(exchange, context)
+    }
     if (isUnchecked(exchange, result) && !isEnded(result)) await check(once, exchange, context)
     return outcome(exchange, result)
   }
+  const runApart = checkingApart(run, replays)
+  return (exchange, context) => (exchange.distributed === true ? runApart : run)(exchange, context)
+}
 
 const isEnded = (result: TransactionResult): boolean =>
   result.kind === 'failed' && result.error instanceof DatabaseFailure

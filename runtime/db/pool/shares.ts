@@ -51,18 +51,17 @@ export const unshared = (size: number): Shares => ({
   recheckMs: null,
 })
 
-export function createShares(size: number, now: () => number = () => performance.now()): Shares {
+export function createShares(size: number, now: () => number = performance.now.bind(performance)): Shares {
   if (size < smallestShared) return unshared(size)
   const quickCallers = createQuickCallers(now)
   const most = { slow: Math.floor(size / 2), unquick: size - leftByUnquick }
   const held = new Map<string, number>()
-  const heldBy = (party: string): number => held.get(party) ?? 0
   let strangers = 0
   let everybody = 0
   /** Held by callers who were not quick when they took it, and by those among them who were slow. */
   const heldNow = { slow: 0, unquick: 0 }
   const count = ({ party, kind }: RequestContext, pace: Pace, by: 1 | -1): void => {
-    const sum = heldBy(party) + by
+    const sum = (held.get(party) ?? 0) + by
     if (sum === 0 && held.size > mostRemembered) held.delete(party)
     else held.set(party, sum)
     if (kind === 'stranger') strangers += by
@@ -70,20 +69,18 @@ export function createShares(size: number, now: () => number = () => performance
     if (pace !== 'quick') heldNow.unquick += by
     if (pace === 'slow') heldNow.slow += by
   }
-  const paceOf = ({ party, kind }: RequestContext): Pace => {
-    if (kind === 'service' || quickCallers.isQuick(party)) return 'quick'
-    return quickCallers.isSlow(party) ? 'slow' : 'unknown'
-  }
-  const isKept = (pace: Pace): boolean =>
-    pace !== 'quick' && (heldNow.unquick >= most.unquick || (pace === 'slow' && heldNow.slow >= most.slow))
+  const paceOf = ({ party, kind }: RequestContext): Pace => (kind === 'service' ? 'quick' : quickCallers.paceOf(party))
   return {
     max: size + reserved,
     mayTake: (context) => {
       if (context === undefined) return true
       const { party, kind } = context
-      if (kind === 'service') return heldBy(party) < size
-      if (everybody >= size || heldBy(party) >= size - leftByParty) return false
-      if (isKept(paceOf(context)) && quickCallers.isWanted()) return false
+      const holds = held.get(party) ?? 0
+      if (kind === 'service') return holds < size
+      if (everybody >= size || holds >= size - leftByParty) return false
+      const pace = paceOf(context)
+      const isKept = heldNow.unquick >= most.unquick || (pace === 'slow' && heldNow.slow >= most.slow)
+      if (pace !== 'quick' && isKept && quickCallers.isWanted()) return false
       return kind === 'member' || strangers < size - leftByStrangers
     },
     take: (context) => {
@@ -96,7 +93,7 @@ export function createShares(size: number, now: () => number = () => performance
         if (context.kind !== 'service') quickCallers.held(context, now() - since)
       }
     },
-    heldBy,
+    heldBy: (party) => held.get(party) ?? 0,
     recheckMs,
   }
 }
@@ -107,8 +104,7 @@ export function createShares(size: number, now: () => number = () => performance
  * behind callers who are known to be slow.
  */
 interface QuickCallers {
-  readonly isQuick: (party: string) => boolean
-  readonly isSlow: (party: string) => boolean
+  readonly paceOf: (party: string) => Pace
   /** Told how long a connection was held, in milliseconds. */
   readonly held: (context: RequestContext, ms: number) => void
   /** Whether somebody was quick of late. */
@@ -133,8 +129,10 @@ function createQuickCallers(now: () => number): QuickCallers {
   const credits = createLru<string, number>(mostParties)
   let lastQuickAt = -Infinity
   return {
-    isQuick: (party) => (credits.get(party) ?? 0) >= price,
-    isSlow: (party) => (credits.get(party) ?? 0) < 0,
+    paceOf: (party) => {
+      const credit = credits.get(party) ?? 0
+      return credit >= price ? 'quick' : credit < 0 ? 'slow' : 'unknown'
+    },
     held: ({ party, gone }, ms) => {
       const isQuick = ms <= slowMs && !gone
       if (isQuick) lastQuickAt = now()

@@ -39,7 +39,7 @@ const isQuick = (text: string, { weight, hasExactNumber }: Look): boolean =>
   weight <= maxWeight && (!hasExactNumber || text.length <= longExactBody)
 
 function readLooked(text: string, { depth, hasExactNumber }: Look): JsonObject {
-  const value = tryParse(text, hasExactNumber ? parseJson : JSON.parse)
+  const value = tryParse(text, hasExactNumber)
   if (!isJsonObject(value)) throw new HttpFailure('BODY_MALFORMED', noObject)
   if (depth > deepestBody) throw new HttpFailure('BODY_MALFORMED', tooDeep)
   return value
@@ -135,14 +135,13 @@ function readObject(text: string, message: string): JsonObject {
   return value
 }
 
-/** The parser that keeps all digits is slow: it is for numbers that need it, and not for texts that look like them. */
-const parserOf = (text: string): ((text: string) => unknown) =>
-  mayHoldOthers(text) && lookAt(text).hasExactNumber ? parseJson : JSON.parse
-
-/** Undefined when the text is not JSON; a text that is too deep for the parser has its own result. */
-function tryParse(text: string, parse: (text: string) => unknown = parserOf(text)): unknown {
+/**
+ * Undefined when the text is not JSON; a text that is too deep for the parser has its own result. The parser that keeps all digits
+ * is slow: it is for numbers that need it, and not for texts that look like them.
+ */
+function tryParse(text: string, isExact = mayHoldOthers(text) && lookAt(text).hasExactNumber): unknown {
   try {
-    return parse(text)
+    return isExact ? parseJson(text) : JSON.parse(text)
   } catch (error) {
     if (error instanceof RangeError) throw new HttpFailure('BODY_MALFORMED', tooDeep)
     if (error instanceof SyntaxError) return undefined

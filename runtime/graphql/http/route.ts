@@ -20,13 +20,18 @@ import { readBodyQuickly, readQueryString } from './request.ts'
 import { failureOf, httpErrors, throwUnidentified } from './who-asks.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
-export interface GraphqlRoute {
-  readonly authenticate: Authenticate
-  readonly serve: (
+/** What answers requests at this moment: while no schema is loaded, that it is unavailable. */
+export interface Serving {
+  serve: (
     request: GraphqlRequest,
     caller: Caller,
     context: RequestContext,
   ) => GraphqlResponse | Promise<GraphqlResponse>
+}
+
+export interface GraphqlRoute {
+  readonly authenticate: Authenticate
+  readonly serving: Serving
   /** What a request may take from its arrival to its commit, in milliseconds; 0: any time. */
   readonly requestTimeoutMs: number
   readonly log: Log
@@ -54,8 +59,8 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
   void app.register(async (scope) => {
     acceptJsonText(scope)
     answerFailures(scope, route.log, httpErrors)
-    scope.post(path, (request, reply) => answer(request, reply, route, () => readBodyQuickly(bodyText(request))))
-    scope.get(path, (request, reply) => answer(request, reply, route, () => readQueryString(queryString(request))))
+    scope.post(path, (request, reply) => answer(request, reply, route, readPost))
+    scope.get(path, (request, reply) => answer(request, reply, route, readGet))
     scope.route({ method: otherMethods, url: path, onRequest: refuseMethod, handler: refuseMethod })
   })
 }
@@ -68,7 +73,7 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
   route: GraphqlRoute,
-  read: () => GraphqlRequest,
+  read: (request: FastifyRequest) => GraphqlRequest,
 ): Promise<Sent> {
   const wanted = acceptedMedia(request.method, request.headers.accept)
   const { media } = wanted
@@ -78,7 +83,7 @@ async function answer(
   if (seconds !== 0) refuseClosed(reply, seconds, identified)
   if (identified.kind !== 'caller') throw failureOf(identified)
   const { caller } = identified
-  const asked = read()
+  const asked = read(request)
   const isTimed = route.observe !== null
   const context = contextOf(request, caller, () => route.sourceOf(request), route.requestTimeoutMs, isTimed)
   if (route.rateLimit !== null) refuseTooMany(reply, route.rateLimit, context)
@@ -86,7 +91,7 @@ async function answer(
   if (traced !== null) context.label = traced.label
   const unwatch = watchClient(request, context)
   const { position } = context
-  const answered = await route.serve(asked, caller, context)
+  const answered = await route.serving.serve(asked, caller, context)
   unwatch()
   const opened = wanted.takesStream && answered.code === 'STREAM_REQUIRED' ? route.live : null
   const response = opened === null ? answered : await openStream(request, reply, opened, route, asked, caller, context)
@@ -170,12 +175,12 @@ function refuseTooMany(reply: FastifyReply, limit: RateLimit, { party, kind }: R
 }
 
 /** A POST without any body has no text. */
-function bodyText(request: FastifyRequest): string {
-  return typeof request.body === 'string' ? request.body : ''
+function readPost({ body }: FastifyRequest): GraphqlRequest {
+  return readBodyQuickly(typeof body === 'string' ? body : '')
 }
 
-function queryString(request: FastifyRequest): Readonly<Record<string, unknown>> {
-  return request.query as Readonly<Record<string, unknown>>
+function readGet({ query }: FastifyRequest): GraphqlRequest {
+  return readQueryString(query as Readonly<Record<string, unknown>>)
 }
 
 async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<never> {

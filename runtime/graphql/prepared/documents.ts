@@ -98,11 +98,10 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
    */
   const shapesOf = (name: string): Shapes => {
     // No shape holds a line break, so no two documents share a key.
-    const keyOf = (shape: string): string => `${shape}\n${name}`
     return {
-      get: (shape) => statements.get(keyOf(shape)),
+      get: (shape) => statements.get(`${shape}\n${name}`),
       set: (shape, value) => {
-        const key = keyOf(shape)
+        const key = `${shape}\n${name}`
         if (key.length + weightOf(value) <= bounds.longestStatements) statements.set(key, value)
       },
     }

@@ -66,12 +66,38 @@ export interface Pipeline {
 }
 
 export function createPipeline<L extends Running, T extends Turn<L>>(parts: PipelineParts<L, T>): Pipeline {
-  const { stagesOf, begin } = parts
+  const { cell, load, look, begin, stagesOf, failed } = parts
+  /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
+  const attempt = async <R>(
+    work: (turn: T, stages: Stages<T>) => R | Promise<R>,
+    request: GraphqlRequest,
+    caller: Caller,
+    context: RequestContext | undefined,
+    watches: boolean,
+  ): Promise<R | GraphqlResponse> => {
+    for (let count = 1; ; count += 1) {
+      let turn: T | null = null
+      try {
+        const loaded = watches ? look() : load(request)
+        const present = loaded instanceof Promise ? await loaded : loaded
+        turn = begin(present, request, caller, context, watches, count === 1)
+        return await prepared(turn, work)
+      } catch (error) {
+        const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
+        const failure = typeof again === 'object' ? again.failure : error
+        failed?.(failure)
+        if (typeof again === 'object') return toFailure(failure, null)
+        if (!again) return toFailure(error, turn?.ready ?? null)
+        if (count >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
+      }
+    }
+  }
   const prepared = async <R>(turn: T, work: (turn: T, stages: Stages<T>) => R | Promise<R>): Promise<R> => {
     const stages = stagesOf(turn.loaded)
     try {
       await through(stages.admission, turn)
       await through(stages.document, turn)
+      if (turn.context?.timeline) turn.context.timeline.prepared = performance.now()
       return await work(turn, stages)
     } finally {
       stages.afterwards?.(turn)
@@ -97,19 +123,9 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
       : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
   }
   return {
-    serve: (request, caller, context) =>
-      attempt(
-        parts,
-        async (isFirst) => begin(await parts.load(request), request, caller, context, false, isFirst),
-        (turn) => prepared(turn, executed),
-      ),
+    serve: (request, caller, context) => attempt(executed, request, caller, context, false),
     watch: async (request, caller, context) => {
-      const live = { ...request, live: true }
-      const found = await attempt(
-        parts,
-        async (isFirst) => begin(await parts.look(), live, caller, context, true, isFirst),
-        (turn) => prepared(turn, watched),
-      )
+      const found = await attempt(watched, { ...request, live: true }, caller, context, true)
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
   }
@@ -129,28 +145,6 @@ const readyOf = <L extends Running>({ ready }: Turn<L>): Ready => {
 
 /** The last attempt met a schema that is gone. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
-
-/** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
-async function attempt<L extends Running, T extends Turn<L>, R>(
-  { cell, failed }: PipelineParts<L, T>,
-  begin: (isFirst: boolean) => Promise<T>,
-  answer: (turn: T) => Promise<R>,
-): Promise<R | GraphqlResponse> {
-  for (let count = 1; ; count += 1) {
-    let turn: T | null = null
-    try {
-      turn = await begin(count === 1)
-      return await answer(turn)
-    } catch (error) {
-      const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
-      const failure = typeof again === 'object' ? again.failure : error
-      failed?.(failure)
-      if (typeof again === 'object') return toFailure(failure, null)
-      if (!again) return toFailure(error, turn?.ready ?? null)
-      if (count >= retries.newerSchema.attempts) return toFailure(keptChanging, null)
-    }
-  }
-}
 
 /**
  * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
@@ -224,15 +218,10 @@ export function createExecution<T extends Turn<Executing>>(): (
     if (bound !== ready.bound) turn.ready = { ...ready, bound }
   }
   return ({ engine: { manifest } }, exchange) => [
-    noteReady,
     ...(manifest.distributed === undefined ? [] : [placeTenants]),
     ...(manifest.limits?.cost === undefined ? [] : [checkEstimate(manifest.limits.cost)]),
     exchange,
   ]
-}
-
-function noteReady({ context }: Turn<Running>): void {
-  if (context?.timeline) context.timeline.prepared = performance.now()
 }
 
 /** Holds what the statements are estimated to cost against the limit. */

@@ -48,7 +48,11 @@ function joined(parts: readonly Part[]): GraphqlResponse['body'] {
   return parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
 }
 
-const lengthOf = (parts: readonly Part[]): number => parts.reduce((sum, { length }) => sum + length, 0)
+function lengthOf(parts: readonly Part[]): number {
+  let length = 0
+  for (const part of parts) length += part.length
+  return length
+}
 
 const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)
 

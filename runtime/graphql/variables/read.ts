@@ -19,7 +19,7 @@ export function createVariableReader(declared: readonly DeclaredVariable[]): (gi
   return (given) => {
     const coerced = coerceVariables(declared, given, mostFaults)
     if (coerced.kind === 'faults') throw refusalOf(coerced)
-    return ordered(coerced.values, given)
+    return ordered === null ? coerced.values : ordered(coerced.values, given)
   }
 }
 
@@ -28,12 +28,15 @@ export function createFittingReader(declared: readonly DeclaredVariable[]): (giv
   const ordered = orderedFor(declared)
   return (given) => {
     const coerced = coerceVariables(declared, given, 0)
-    return coerced.kind === 'faults' ? null : ordered(coerced.values, given)
+    if (coerced.kind === 'faults') return null
+    return ordered === null ? coerced.values : ordered(coerced.values, given)
   }
 }
 
-function orderedFor(declared: readonly DeclaredVariable[]): (values: Given, given: Given) => Given {
+/** Null: no variable has members whose order counts. */
+function orderedFor(declared: readonly DeclaredVariable[]): ((values: Given, given: Given) => Given) | null {
   const orders = declared.filter(({ type }) => readsOrder(type))
+  if (orders.length === 0) return null
   return (values, given) => {
     const ordered = orders.filter(({ name }) => Object.hasOwn(given, name))
     if (ordered.length === 0) return values

@@ -21,7 +21,7 @@ afterEach(async () => {
   app = null
 })
 
-type Serve = AppParts['serve']
+type Serve = AppParts['serving']['serve']
 
 const answers = createByteBudget({ bytes: 128 * mebibyte, share: 32 * mebibyte })
 
@@ -45,7 +45,7 @@ const listen = async (serve: Serve, limits: Partial<ServerLimits> = {}): Promise
     servers,
     answers,
     authenticate: async () => ({ kind: 'caller', caller: { role: 'anon', claims: '{}' } }),
-    serve,
+    serving: { serve },
     health: healthy,
     log: () => undefined,
     bodyLimitBytes: mebibyte,

@@ -16,9 +16,11 @@ beforeAll(async () => {
   app = buildApp({
     authenticate: async ({ apikey }) =>
       apikey === 'key' ? { kind: 'caller', caller: { role: 'anon', claims: '{}' } } : { kind: 'key-invalid' },
-    serve: async (request) => {
-      asked.push(request)
-      return { outcome: 'ok', body: '{"data":{}}' }
+    serving: {
+      serve: async (request) => {
+        asked.push(request)
+        return { outcome: 'ok', body: '{"data":{}}' }
+      },
     },
     health: healthy,
     log: () => undefined,

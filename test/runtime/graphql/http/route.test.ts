@@ -29,7 +29,7 @@ beforeAll(async () => {
   app = buildApp({
     auth: null,
     authenticate: createAuthenticate(createTokenVerifier({ secret, now: Date.now })),
-    serve,
+    serving: { serve },
     health: healthy,
     log: (event) => events.push(event),
     bodyLimitBytes: 2048,
