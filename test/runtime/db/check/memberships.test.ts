@@ -72,7 +72,12 @@ describe.each(lawMajors())('memberships with PostgreSQL %i', (major) => {
     })
   })
   afterAll(() => database.drop())
-  beforeEach(() => {
+  const reset = (): Promise<unknown> =>
+    database.query(`do $$ begin execute format('alter database %I owner to postgres', current_database()); end $$;
+      ${members.map((name) => `drop role ${name}; create role ${name} nologin; grant ${name} to authenticator;`).join('')}`)
+  beforeEach(async () => {
+    // The law leaves its last roles behind.
+    await reset()
     db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1 })
   })
   afterEach(() => db.close())
@@ -150,8 +155,7 @@ describe.each(lawMajors())('memberships with PostgreSQL %i', (major) => {
       const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1e9)
       const known = { answered: 0, stale: 0 }
       const law = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps: readonly Step[]) => {
-        await database.query(`do $$ begin execute format('alter database %I owner to postgres', current_database()); end $$;
-          ${members.map((name) => `drop role ${name}; create role ${name} nologin; grant ${name} to authenticator;`).join('')}`)
+        await reset()
         const exchanges = new Map<string, Asked>()
         for (const role of members) exchanges.set(role, await request(role, holders))
         for (const exchange of exchanges.values()) await answered(exchange)
