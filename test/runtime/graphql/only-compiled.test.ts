@@ -496,7 +496,8 @@ describe('a server of compiled documents', () => {
       const body = JSON.stringify({ query, variables })
       return (await fetch(`${served.url}/graphql/v1`, { method: 'POST', headers, body })).json()
     }
-    expect(await post(documents.one, { id: 3 })).toEqual({ data: { notesByPk: { body: 'note 3' } } })
+    // The other worker may be ready a moment later than the one that said so.
+    await expect.poll(() => post(documents.one, { id: 3 })).toEqual({ data: { notesByPk: { body: 'note 3' } } })
     expect(await post('{ other }')).toMatchObject({ errors: [{ extensions: { code: 'DOCUMENT_NOT_COMPILED' } }] })
     const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, body: '', kind: 'short', spare: null }))
     expect(await post(documents.add, { rows })).toMatchObject({

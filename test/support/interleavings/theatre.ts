@@ -47,10 +47,12 @@ export async function openTheatre(settings: SettingTexts = {}): Promise<Theatre>
   const place: Place = { instances, stage, anon: (await projectKeys(secret)).anon }
   return {
     run: async (plan, turns) => {
-      // What a machine was too slow for says nothing: it is done again.
+      // What a machine was too slow for says nothing: it is done again. An order may also let one client try, again and again, for
+      // what another one holds and gets no turn to give back: each attempt has turns of its own.
       for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
         const person = await createPerson(db, instances[0].tools, plan)
-        const played = await play(place, person, plan, drawFrom(turns).int)
+        const turnsNow = turns.map((turn, index) => turn + (attempt - 1) * index)
+        const played = await play(place, person, plan, drawFrom(turnsNow).int)
         if (played === null || lostPatience(played)) continue
         const problems = await judge(place, db, person, played)
         return { ...played, problems, fingerprint: fingerprint({ plan, order: played.order }) }
