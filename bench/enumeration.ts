@@ -4,7 +4,7 @@ import { median } from './support/statistics.ts'
 
 /**
  * spec/auth.md, attack 22: what the time of an answer tells about whether an address has an account. Known and unknown
- * addresses by turns, in an order drawn anew each round, in one run; beside them a second known one, whose difference
+ * addresses by turns, in an order drawn again each round, in one run; beside them a second known one, whose difference
  * from the first is the noise. `z` is that of the rank sum (Mann and Whitney): within 2 of 0 the samples tell nothing.
  * "next" is a request right behind each answer, which would feel work that the answer did not wait for. BENCH_SAMPLES
  * changes the number (200).

@@ -66,7 +66,7 @@ await bundle.close()
 for (const { isEntry, imports } of output)
   if (isEntry && imports.length > 0) throw new Error(`the command line loads ${imports.join(', ')} at once`)
 
-// A thread is started without the modules that the process has: what reads long documents anew whenever it was not asked for a
+// A thread is started without the modules that the process has: what reads long documents again whenever it was not asked for a
 // while, what compiles documents with each compile of many.
 const threads = ['runtime/graphql/apart/worker.ts', 'compiler/tools/compiled/document-thread.ts']
 for (const path of threads) {

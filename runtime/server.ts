@@ -133,7 +133,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
 /** Null: there are none. */
 function openServerReplicas({ settings, database, log, siblings }: ServerParts): Replicas | null {
   if (settings.replicaUrls === null) return null
-  // Whoever waits longer gets an answer that is too old by then; the primary is asked.
+  // Anyone who waits longer gets an answer that is too old by then; the primary is asked.
   const replaying = { lockTimeoutMs: settings.replicaMaxStalenessMs }
   return openReplicas({
     primary: database,

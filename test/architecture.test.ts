@@ -189,7 +189,7 @@ describe('the house', () => {
     expect(made).toEqual([
       // In which order keys stand, whose ever they are.
       'compiler/emit/manifest.ts createLru',
-      // What the grammar says of texts, whoever made them.
+      // What the grammar says of texts, no matter who made them.
       'compiler/emit/sql-parser.ts createLru',
       // Holds no key, and nobody adds one.
       'runtime/auth/http/open.ts createKeySet',

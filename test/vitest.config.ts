@@ -49,7 +49,7 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     environment: new URL('support/loading/environment.mjs', import.meta.url).pathname,
     // Test files of one worker share its modules: none of ours keeps anything (test/architecture.test.ts), and loading
-    // them anew for each file took as long as a quarter of the tests.
+    // them again for each file took as long as a quarter of the tests.
     isolate: false,
     // More than CI has cores: tests wait for clocks, mails and locks as well.
     maxWorkers: 4,

@@ -2,7 +2,7 @@ import type { AdditionOperation } from './additions.ts'
 
 /** Groups against the plain GROUP BY. */
 
-/** @param groups rows of `g`; `key` and `shown` are what is told of each */
+/** @param groups rows of `g`; `key` and `shown` are what each group answers */
 const grouped = (field: string, key: string, shown: string, groups: string): string =>
   `select row_to_json(z) from (select (k.*)::record as "${field}" from (select array(select (e.*)::record
     from (${groups}) g, lateral (select ${key}) y, lateral (select (y.*)::record as key, ${shown}) e) as groups) k) z`

@@ -9,7 +9,7 @@ export interface Operation {
   readonly variables: (draw: Draw, size: BlogSize) => Readonly<Record<string, unknown>>
   /** PostGraphile's words for it; the variables are the same. */
   readonly peer: string
-  /** What stands in every right answer, whoever gives it. */
+  /** What stands in every right answer, no matter who gives it. */
   readonly answers: RegExp
 }
 

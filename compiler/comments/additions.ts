@@ -177,7 +177,7 @@ const governed = ['anon', 'authenticated']
 
 /**
  * `{"table": "schema.table", "roles": [...]}`. A list protects, so one that cannot be read is not taken for none:
- * its roles may run nothing until it is mended.
+ * its roles may run nothing until it is fixed.
  */
 export const allowlist: Decoder<Allowlist | null> = (value) => {
   if (value === null) return { ok: true, value: null }

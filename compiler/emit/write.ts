@@ -29,7 +29,7 @@ export const currentText = (id: string): string => `${JSON.stringify({ revision:
 
 async function writeFolder(folder: string, files: Artifacts['files'], disk: Disk): Promise<void> {
   const draft = `${folder}.${disk.unique()}.tmp`
-  // Not synced one by one: a torn file shows by the revision's hash, and compiling again mends it.
+  // Not synced one by one: a torn file shows by the revision's hash, and compiling again fixes it.
   for (const [path, text] of Object.entries(files)) await disk.write(join(draft, path), text, false)
   await disk.rename(draft, folder)
 }

@@ -119,7 +119,7 @@ export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awa
         refused: isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : own.refused,
       }
     })
-  /** What functions of Postgres depend on, whoever calls them. */
+  /** What functions of Postgres depend on, no matter who calls them. */
   const systemFaults = ({ system, schema, name, depends }: KnownFunction): readonly Fault[] => {
     const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
     return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]

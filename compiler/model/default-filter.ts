@@ -57,7 +57,7 @@ function fits(
   return scalar === type.name && values.every((item) => isValue?.(item) === true)
 }
 
-/** Those of the column's filter, for whoever sees its type. */
+/** Those of the column's filter, for anyone who sees its type. */
 function operatorsOf(type: ValueType): readonly OperatorName[] {
   if (type.list) return listOperators
   if (type.kind === 'enum') return enumOperators

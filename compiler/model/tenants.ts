@@ -58,7 +58,7 @@ function policedBy(
   { policies }: CatalogDistributed,
   { name, typeText }: AnnotatedRelation['columns'][number],
 ): string | null {
-  // Any policy may let a row through, whomever it is for.
+  // Any policy may let a row through, no matter whom it is for.
   const [expression = null, ...others] = policies
     .filter(({ command }) => command === 'r' || command === '*')
     .map(({ using }) => tenantIn(using ?? '', name, typeText))

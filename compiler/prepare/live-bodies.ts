@@ -96,7 +96,7 @@ const columns = plpgsql(
 /**
  * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
  * microseconds. Where one row changed, one statement writes the change with all values that are asked for; its limits tell the
- * planner that it is one row, else it would plan anew for each mask. Of several rows values are told apart as they are, and only
+ * planner that it is one row, else it would plan again for each mask. Of several rows values are told apart as they are, and only
  * those that differ become texts.
  */
 const body = plpgsql(

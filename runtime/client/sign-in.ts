@@ -36,7 +36,7 @@ export const signInWithOAuth: Work<'signInWithOAuth'> = async (context, { provid
   return { provider, url }
 }
 
-/** What the service is told of a way to a provider, and of the way back. */
+/** What the service knows of a way to a provider, and of the way back. */
 export const authorizeQuery = async (
   { pkce }: ClientContext,
   { provider, options = {} }: OauthSignIn,

@@ -1,5 +1,5 @@
 /**
- * A place in a database's history of changes: a timeline, which a promoted replica begins anew, and a byte of the log (PostgreSQL
+ * A place in a database's history of changes: a timeline, which a promoted replica begins again, and a byte of the log (PostgreSQL
  * manual 26.3.5 and 9.27.3). What was committed before it is there on every server that has replayed as far.
  */
 export interface Position {

@@ -63,7 +63,7 @@ export function startingWith(first: Revision | Promise<Revision>, source: Revisi
 /** A source that has been asked for its first revision already. */
 export function begun(source: RevisionSource): RevisionSource {
   const first = source()
-  // Whoever asks learns of it.
+  // Anyone who asks learns of it.
   first.catch(() => undefined)
   return startingWith(first, source)
 }

@@ -44,7 +44,7 @@ export interface HandlerOptions {
   readonly statementTimeoutMs?: number
   /** Largest body in bytes (default: 1 MiB). */
   readonly bodyLimitBytes?: number
-  /** Told of what is not the client's doing. */
+  /** Receives what is not the client's doing. */
   readonly onError?: (error: unknown) => void
 }
 

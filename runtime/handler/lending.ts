@@ -5,7 +5,7 @@ import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../lib/work-
 export interface Lending<T> {
   /**
    * Rejects with what making one rejects with, and with what `work` rejects with: then it is ended. DatabaseFailure where too many
-   * wait (overloaded), and where whoever asks left while waiting (gone).
+   * wait (overloaded), and where the caller left while waiting (gone).
    */
   readonly lend: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
   /** Ends those that are kept, and each that is lent once it is given back. */
@@ -21,7 +21,7 @@ export interface LendingOptions<T> {
   readonly most: number
   /** How many may wait for one. */
   readonly waiting: number
-  /** False: each is ended when it is given back, and made for whoever asks: in workers the turn of another request may never end. */
+  /** False: each is ended when it is given back, and made for its borrower: in workers the turn of another request may never end. */
   readonly keeps: boolean
 }
 

@@ -16,7 +16,7 @@ interface Bucket {
   at: number
 }
 
-/** Callers that are remembered: who is forgotten begins anew, which a full bucket allows anyway after a minute. */
+/** Callers that are remembered: who is forgotten begins again, which a full bucket allows anyway after a minute. */
 const mostParties = 100_000
 const minuteMs = 60_000
 

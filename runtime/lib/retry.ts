@@ -50,7 +50,7 @@ export const retries = {
   folderClaim: atOnce(2),
 } as const satisfies Readonly<Record<string, RetryPolicy>>
 
-/** A failure that no further attempt mends: somebody has to change a setting first. */
+/** A failure that no further attempt fixes: somebody has to change a setting first. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless'
 }

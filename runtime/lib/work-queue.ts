@@ -3,7 +3,7 @@ export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }
 
-/** Whoever wanted the work left while it waited. */
+/** Anyone who wanted the work left while it waited. */
 export class LeftQueue extends Error {
   override readonly name = 'LeftQueue'
 }

@@ -41,7 +41,7 @@ export interface LiveParts {
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
   readonly sourceOf: (request: IncomingMessage) => string
   readonly observe: ObserveRequest | null
-  /** Told how long it took from a change to its answer, in milliseconds. */
+  /** Receives how long it took from a change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
   readonly log: Log
 }

@@ -2,7 +2,7 @@ import { labelOf, type TraceRequest } from '../graphql/http/observed.ts'
 import { phasesOf } from '../contract/timeline.ts'
 
 /**
- * A span for each GraphQL request and one for each of its phases, by the API of OpenTelemetry: whoever loads its SDK into the
+ * A span for each GraphQL request and one for each of its phases, by the API of OpenTelemetry: anyone who loads its SDK into the
  * process (NODE_OPTIONS=--import ...) gets them, and without one nothing is made. The span hangs on the `traceparent` that the
  * client sent (W3C Trace Context). Which requests are traced is decided when they begin, so that one which is not costs no more.
  * @param share of the requests, above 0; 1: the sampler of the SDK decides, which makes something of each request first

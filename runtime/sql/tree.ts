@@ -112,7 +112,7 @@ export type Pair = readonly [key: string, value: Sql]
 export interface ObjectValue {
   readonly kind: 'object'
   readonly record: Select
-  /** Each time the same anew. */
+  /** Each time the same again. */
   readonly json: () => Sql
 }
 

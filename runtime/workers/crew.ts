@@ -42,7 +42,7 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   const metrics = async (): Promise<string> => sumMetrics(await toldBy((place) => place.metrics()))
 
   /**
-   * Whoever does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
+   * Anyone who does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
    * longer knows no replica that is fresh enough.
    */
   const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
@@ -51,7 +51,7 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
       .map((other) => other.note(write).catch(() => undefined))
     await within(replicaMaxStalenessMs, Promise.all(heard))
   }
-  /** Those who lack the same are told the same, which is written once and kept until nobody lacks it. */
+  /** Those who lack the same receive the same, which is written once and kept until nobody lacks it. */
   let written: Written | null = null
   const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
     const before = place.sent

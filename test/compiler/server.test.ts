@@ -157,7 +157,7 @@ describe('the package', () => {
       export const server: Promise<CatalographServer> = createServer({ ...options, poolSize: 4 })
       // @ts-expect-error a setting has its type
       export const wrong = createServer({ ...options, poolSize: '4' })
-          // @ts-expect-error whoever calls it listens
+          // @ts-expect-error anyone who calls it listens
       export const elsewhere = createServer({ ...options, port: 3000 })
       // @ts-expect-error there is no service without a secret
       export const open = createServer({ databaseUrl: '', baseUrl: '' })

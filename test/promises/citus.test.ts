@@ -264,7 +264,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
     expect(await tasks(count)).toEqual([1])
   })
 
-  /** What the report says of a table: whether it is served, and the statement that mends it. */
+  /** What the report says of a table: whether it is served, and the statement that fixes it. */
   const reported = async (table: string): Promise<any> => {
     const { extensions } = await ask('{ __typename }', { extensions: { schemaReport: true } })
     const report: any = extensions?.['schemaReport']

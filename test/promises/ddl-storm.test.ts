@@ -54,7 +54,7 @@ import { chosenMajors, chosenTopology, openChosen } from '../support/topologies.
  * Promise: whatever is created, altered, renamed, dropped, granted, revoked and commented while requests run, each of them is
  * answered by one committed state of the schema, and by none older than when it was sent.
  *
- * Every table has two columns whose names in the API change places: what stands under the field x is always "x", so whoever
+ * Every table has two columns whose names in the API change places: what stands under the field x is always "x", so anyone who
  * reads or writes by an older plan is found out by the value. Servers of compiled documents are asked what was compiled at the
  * beginning and meanwhile: they answer it as of the schema of the moment, or by the code that says why not. Long form: STORM_MINUTES; STORM_SEED repeats all choices. With
  * TEST_TOPOLOGY built services ask through that topology; what replicas answer may be as old as the owner allows. On Citus the
@@ -88,7 +88,7 @@ async function change(client: pg.Client, table: Table, storm: Storm, random: Ran
     return null
   }
   const asked = now()
-  // Whoever looks meanwhile may see either state.
+  // Anyone who looks meanwhile may see either state.
   const pending = { asked, done: Number.POSITIVE_INFINITY, state }
   table.commits = [...table.commits, pending]
   await client.query('commit')

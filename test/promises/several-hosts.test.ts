@@ -11,7 +11,7 @@ import { sized } from '../support/whole.ts'
 
 /**
  * Promise: whatever befalls the lines between the hosts of a server, a pooler, a primary and a replica, no answer is older than it
- * may be, whoever has written reads it, nothing is done twice, and all is well once the lines are. HOSTS_SEED repeats what befalls
+ * may be, anyone who has written reads it, nothing is done twice, and all is well once the lines are. HOSTS_SEED repeats what befalls
  * them; HOSTS_MINUTES is for how long.
  */
 const seed = Number(process.env['HOSTS_SEED'] ?? Date.now() % 1_000_000)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
-/** Ten seconds mean ten seconds: whoever sends a request slower than that is answered and gone within one more. */
+/** Ten seconds mean ten seconds: anyone who sends a request slower than that is answered and gone within one more. */
 
 let db: TestDatabase
 let served: Served

@@ -6,7 +6,7 @@ import { serveBuilt, type Served } from '../support/served.ts'
 import { sized } from '../support/whole.ts'
 
 /**
- * Promise: whoever has written reads it, however far replicas lag, and while one of them is promoted. What the promoted server
+ * Promise: anyone who has written reads it, however far replicas lag, and while one of them is promoted. What the promoted server
  * never received is lost with the old one, and counted apart. Long form: STALE_READS, STALE_LAG, STALE_CALLERS; STALE_SEED repeats
  * what callers choose.
  */
@@ -14,7 +14,7 @@ const reads = Number(process.env['STALE_READS'] ?? sized(1_500, 900))
 const lag = process.env['STALE_LAG'] ?? '500ms'
 const seed = Number(process.env['STALE_SEED'] ?? Date.now() % 1_000_000)
 const callers = Number(process.env['STALE_CALLERS'] ?? 12)
-/** Short, since a standby that is cut off connects anew after a minute (wal_receiver_timeout). */
+/** Short, since a standby that is cut off connects again after a minute (wal_receiver_timeout). */
 const burst = 75
 
 const settings = ['auth_enabled', 'autoconfirm'].map((name) => `('${name}', 'on')`)

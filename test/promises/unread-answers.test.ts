@@ -52,7 +52,7 @@ it('answers that nobody reads take a bounded memory, which is given back', { tim
   const before = await served.memory()
   for (let count = 0; count < 40; count += 1) {
     askAndNotRead(`10.1.0.${count}`)
-    // Where the machine is slow there may be no room for a moment; whoever is told so comes again.
+    // Where the machine is slow there may be no room for a moment; anyone who is told so comes again.
     if (count % 4 === 0) await expect.poll(() => ask(1, '10.0.0.1'), { timeout: 10_000 }).toEqual(small)
     await pause(50)
   }

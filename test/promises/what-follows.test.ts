@@ -28,7 +28,7 @@ import { readDocument } from '../support/references/documents.ts'
 import { textsIn } from '../support/texts.ts'
 
 /**
- * Promise: whoever adds a row to a table learns here what else it needs. Of the reference interpreter only names are
+ * Promise: anyone who adds a row to a table learns here what else it needs. Of the reference interpreter only names are
  * compared: what it does with them is written apart from the product.
  */
 

@@ -68,7 +68,7 @@ interface Turns {
   readonly stage: Stage
 }
 
-/** The mailer has statements of its own, so it is made anew; what was asked for is done before the answer, in turn. */
+/** The mailer has statements of its own, so it is made again; what was asked for is done before the answer, in turn. */
 function staged(tools: AuthTools, turns: Turns): AuthTools {
   const database = stagedDatabase(tools.database, turns)
   const mailer = createMailer({ database, secret, server: null, from: null })

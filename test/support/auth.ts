@@ -49,7 +49,7 @@ export interface CallOptions {
   /** Sent as JSON; a string goes as it is. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
-  /** Access token of whoever calls. */
+  /** Access token of anyone who calls. */
   readonly token?: string
   /** The newer shape of errors. */
   readonly version?: '2024-01-01'
@@ -68,7 +68,7 @@ export interface AuthServerOptions {
   /** Run as the superuser once everything is prepared. */
   readonly sql?: string
   readonly major?: Major
-  /** The database has a server to itself and no tables of auth: whoever enables it makes them first. */
+  /** The database has a server to itself and no tables of auth: anyone who enables it makes them first. */
   readonly unprepared?: true
   /** Auth is enabled with these on top of a site URL; null leaves it as a project begins. */
   readonly settings?: SettingTexts | null

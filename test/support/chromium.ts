@@ -19,7 +19,7 @@ export const findChromium = (): string | null => paths.find(isInstalled) ?? null
 export const noChromium = (): string | null =>
   findChromium() === null ? `there is no browser at ${paths.join(' or ')}` : null
 
-/** Kept for whoever looks, with WHOLE=1: a picture takes longer than the test of its page. Not in git. */
+/** Kept for anyone who looks, with WHOLE=1: a picture takes longer than the test of its page. Not in git. */
 const screenshots = new URL('../browser/screenshots/', import.meta.url)
 
 export interface BrowserRun {

@@ -176,7 +176,7 @@ const runCluster = async (
 /**
  * A hot standby that replays what a cluster commits, or whichever of the others is promoted; that one is stopped for a moment, to
  * be copied.
- * @param servers where it finds the primary, or whoever takes its place
+ * @param servers where it finds the primary, or the server that takes its place
  * @param name what the primary knows it by
  */
 export const startStandby = async (
@@ -201,7 +201,7 @@ export const startStandby = async (
 }
 
 /**
- * Makes a cluster with the roles of the API and starts it; `onLine` is told each line of its log.
+ * Makes a cluster with the roles of the API and starts it; `onLine` receives each line of its log.
  * @param given settings beside the usual ones
  */
 export const startCluster = async (

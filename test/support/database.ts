@@ -37,7 +37,7 @@ export interface TestDatabaseOptions {
   readonly major?: Major
   /**
    * True gives the database a server to itself, at the cost of a second. Roles are shared by all databases of a server
-   * and count in the schema version, so whoever creates, grants or alters roles has to take one.
+   * and count in the schema version, so anyone who creates, grants or alters roles has to take one.
    */
   readonly isolated?: boolean
   /** Why `sql`, `query` and `ownerUrl` have to be a superuser's. */

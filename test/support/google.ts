@@ -28,7 +28,7 @@ export interface GoogleStage {
   readonly exchange: (code: string, verifier: string) => Promise<Answer>
   // Tests look into answers of any shape
   readonly userOf: (token: string) => Promise<any>
-  /** The row of whoever has the address. */
+  /** The row of anyone who has the address. */
   // Rows of any shape
   readonly byAddress: (email: string) => Promise<any>
   readonly stop: () => Promise<void>

@@ -16,7 +16,7 @@ export interface ReceivedMail {
   readonly from: string
   readonly recipients: readonly string[]
   readonly head: string
-  /** The parts of multipart/alternative in their order, by media type, as whoever reads them sees them. */
+  /** The parts of multipart/alternative in their order, by media type, as anyone who reads them sees them. */
   readonly parts: Readonly<Record<string, string>>
   readonly html: string
   readonly text: string

@@ -60,7 +60,7 @@ export async function askAs(served: Served, key: string, query: string, position
   return { code, data: code === null ? data : null, position: response.headers.get('catalograph-position') }
 }
 
-/** Signs up; resolves with the token, which whoever signed up may use at once. */
+/** Signs up; resolves with the token, which anyone who signed up may use at once. */
 export async function signUp(served: Served, name: string): Promise<string> {
   const response = await fetch(`${served.url}/auth/v1/signup`, {
     method: 'POST',

@@ -38,7 +38,7 @@ export async function serveBuilt(
   environment: Readonly<Record<string, string>> = {},
   host: Host | null = null,
   options: readonly string[] = [],
-  /** Told what it notes, also before it is ready. */
+  /** Receives what it notes, also before it is ready. */
   hear: (notes: string) => void = () => undefined,
 ): Promise<Served> {
   const port = await freePort()

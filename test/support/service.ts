@@ -77,7 +77,7 @@ export interface TestServiceOptions {
 /** As if live tables had their triggers. */
 export const toldAll = { told: 'true', install: () => Promise.resolve({ isWhole: false, awaited: [] }) }
 
-/** Reads the catalogue and compiles it, each time anew. */
+/** Reads the catalogue and compiles it, each time again. */
 export const revisionSource =
   (query: Database['query'], schemas: readonly string[], told = false): (() => Promise<Revision>) =>
   async () => {

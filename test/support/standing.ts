@@ -23,7 +23,7 @@ export interface Standing extends TestDatabase {
   readonly environment: Readonly<Record<string, string>>
   /** Tables can be spread over servers (Citus). */
   readonly distributed: boolean
-  /** How old an answer may be to whoever has written nothing, in milliseconds. */
+  /** How old an answer may be to anyone who has written nothing, in milliseconds. */
   readonly staleMs: number
   /** URLs of the servers that answer reads beside the first, as the superuser. */
   readonly standbys: readonly string[]

@@ -77,7 +77,7 @@ const listing = (servers: readonly DatabaseServer[], user: string): string =>
   `postgresql://${user}@${servers.map(({ cluster }) => `127.0.0.1:${cluster.port}`).join()}/replicated` +
   '?target_session_attrs=read-write'
 
-/** Whoever may read it knows at once which timeline a replica follows (docs/scale.md). */
+/** Anyone who may read it knows at once which timeline a replica follows (docs/scale.md). */
 const timelineSql = 'grant pg_monitor to authenticator'
 
 const openPromotion: Topology['open'] = async (options) => {

@@ -39,7 +39,7 @@ export interface Command {
   readonly takes?: string
   /** Why it cannot be run here, whatever stands behind its name. */
   readonly lacking?: string
-  /** Does the work and resolves with the exit code. Rejects with CommandFailure for what the user can mend. */
+  /** Does the work and resolves with the exit code. Rejects with CommandFailure for what the user can fix. */
   readonly run: (given: GivenOptions, terminal: Terminal, args: readonly string[]) => Promise<number>
 }
 

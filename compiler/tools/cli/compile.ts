@@ -130,7 +130,7 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
 }
 
 /**
- * @param before the folder in which what was printed and compiled before is looked for; null: all is made anew. Rejects with
+ * @param before the folder in which what was printed and compiled before is looked for; null: all is made again. Rejects with
  * CommandFailure for documents that cannot be asked.
  */
 async function artifactsOf(

@@ -9,7 +9,7 @@ const interrupted = 130
 /**
  * Resolves with the first signal that asks the process to end. A later one ends it at once, for those who do not want
  * to wait for running requests.
- * @param onReload takes SIGHUP as the wish to begin anew; null: it asks for the end as the others do
+ * @param onReload takes SIGHUP as the wish to begin again; null: it asks for the end as the others do
  */
 export function awaitStopSignal(onReload: (() => void) | null = null): Promise<string> {
   return new Promise((resolve) => {

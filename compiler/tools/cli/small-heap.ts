@@ -37,7 +37,7 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Since Node 22 V8 keeps text and code of each module that was evaluated, for whoever evaluates the same text again, until the heap
+ * Since Node 22 V8 keeps text and code of each module that was evaluated, for anyone who evaluates the same text again, until the heap
  * reaches its limit: those of replaced revisions among them, 33 KB for each table that changed.
  */
 function keepNoTexts(): void {

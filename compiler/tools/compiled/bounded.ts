@@ -27,7 +27,7 @@ import {
 /** A document, and what its page sizes may come to. */
 interface BoundedDocument {
   readonly found: Document
-  /** What `found` leaves to whoever asks it; null: nothing. */
+  /** What `found` leaves to anyone who asks it; null: nothing. */
   readonly rows: RowBound | null
 }
 

@@ -70,7 +70,7 @@ export function makeTogether(revision: Revision, tasks: readonly DocumentTask[])
   const work: SharedWork = { revision, tasks, taken: noneTaken() }
   const isShared = tasks.length >= worthAThread && availableParallelism() > 1
   const apart = isShared ? makeApart(work) : Promise.resolve<MadeByPlace>(new Map())
-  // Whoever goes on is told.
+  // Anyone who goes on is told.
   apart.catch(() => undefined)
   return async () => {
     const here = makeNext(work)

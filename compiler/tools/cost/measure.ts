@@ -19,7 +19,7 @@ export interface Measuring {
   readonly sizes: Sizes
   /** Tables of so many rows are large. */
   readonly large: number
-  /** Told the tables whose size decides and is not known. */
+  /** Receives the tables whose size decides and is not known. */
   readonly onUnknown: (tables: readonly string[]) => void
 }
 

@@ -2,7 +2,7 @@ import { groupBy } from '../../../runtime/lib/group-by.ts'
 import type { LiveReport } from '../../../runtime/graphql/extensions/report-live.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 
-/** The report as lines for a terminal: what is missing and why, what was lost, what to mend. */
+/** The report as lines for a terminal: what is missing and why, what was lost, what to fix. */
 export const printReport = (report: SchemaReport): string =>
   [summary(report), ...sections(report)].filter((text) => text !== '').join('\n\n')
 

@@ -22,7 +22,7 @@ export interface AuthParts {
   /** The one header with the client's address, in lower case; null: the socket has it. */
   readonly addressHeader: string | null
   readonly log: Log
-  /** Told of each write, with the user who has to see it, null for everybody; resolves with its position. Left out: nobody asks. */
+  /** Receives each write, with the user who has to see it, null for everybody; resolves with its position. Left out: nobody asks. */
   readonly wrote?: ((user: string | null) => Promise<Position | null>) | undefined
 }
 

@@ -37,7 +37,7 @@ export interface Throttle {
    * hour. The window slides: no hour, whenever it begins, has more of them (spec/auth.md, fact 20).
    */
   readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
-  /** Told of each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */
+  /** Receives each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */
   readonly failed: (source: string, settings: AuthSettings) => Promise<void>
 }
 

@@ -94,7 +94,7 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
   }
 }
 
-/** The provider's own code, such as `invalid_client`: with it the owner's log says what to mend. */
+/** The provider's own code, such as `invalid_client`: with it the owner's log says what to fix. */
 async function tradeCode(config: Configuration, { code, redirectUri, proof }: CodeGrant) {
   const { genericGrantRequest, ResponseBodyError } = await openid()
   try {

@@ -9,7 +9,7 @@ import { ownThread, yields, type HashingAnswer, type HashingTask } from './hashi
 
 /**
  * A tenth of what others get where all is busy: at the lowest priority it would be a sixtieth, and a sign-in take seconds. A thread
- * may lower its own whoever runs it.
+ * may lower its own, no matter who runs it.
  */
 const yieldToOthers = (): void =>
   setPriority(Number(basename(readlinkSync(ownThread))), constants.priority.PRIORITY_BELOW_NORMAL)

@@ -8,7 +8,7 @@ import type { SessionLimits } from '../rules/refresh.ts'
  * is and however little of it is over, and no table needs an index for it (PostgreSQL manual, 70.6, and TID range scans).
  */
 export interface LeftoversWalk {
-  /** Takes the next step of the walk; false when it has come to the end, and the next call begins anew. */
+  /** Takes the next step of the walk; false when it has come to the end, and the next call begins again. */
   readonly tidy: (limits: Retention) => Promise<boolean>
 }
 

@@ -9,7 +9,7 @@ import type { Waking } from './waking.ts'
 
 /** The first pause before a lost connection is tried again, and the longest: each is twice the one before, less up to a half. */
 const [firstPauseMs, longestPauseMs] = [500, 30_000]
-/** A connection that lasted so long was a good one: the pauses begin anew. */
+/** A connection that lasted so long was a good one: the pauses begin again. */
 const steadyMs = 10_000
 
 export interface StreamParts {

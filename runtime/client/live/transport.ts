@@ -14,7 +14,7 @@ export interface StreamRequest {
   readonly eventId: string
 }
 
-/** What is told of a connected stream. */
+/** What is known of a connected stream. */
 export interface StreamSink {
   /** The service has taken the request; before its first answer. */
   readonly connected: () => void

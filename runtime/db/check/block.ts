@@ -30,7 +30,7 @@ interface Block {
 }
 
 /**
- * In an explicit transaction. Behind a pooler the backend belongs to whoever is next as soon as it is ready, so what is left on
+ * In an explicit transaction. Behind a pooler the backend belongs to the next client as soon as it is ready, so what is left on
  * it is taken back in the same exchange, after the commit; a transaction that failed and was not rolled back keeps its backend.
  */
 export const sendInBlock = (

@@ -44,7 +44,7 @@ interface Reachable {
   readonly reach: <C>(connect: (config: pg.ClientConfig) => Promise<C>) => Promise<C>
 }
 
-/** @param checks one for each round over all hosts; null: whoever answers serves */
+/** @param checks one for each round over all hosts; null: any host that answers serves */
 const connectTo = (hosts: readonly Reachable[], checks: readonly (CheckTarget | null)[]): Server['connect'] => {
   const attempt = attemptsOf(hosts)
   /** A pool lends its clients again. */
@@ -117,7 +117,7 @@ export const loginOf = (url: string, environment: ConnectEnvironment = process.e
 
 const connected = async (config: pg.ClientConfig): Promise<pg.Client> => {
   const client = new pg.Client(config)
-  // Whoever uses the connection learns that it died; without a listener the process would end.
+  // Anyone who uses the connection learns that it died; without a listener the process would end.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -53,6 +53,6 @@ const checkOf =
       throw new Error(`${demand.otherwise}, and target_session_attrs is ${target}`)
   }
 
-/** One check for each round over all hosts; null: whoever answers serves. */
+/** One check for each round over all hosts; null: any host that answers serves. */
 export const checksOf = (target: Target): readonly (CheckTarget | null)[] =>
   targets[target].map((demand) => demand && checkOf(demand, target))

@@ -96,7 +96,7 @@ const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_
 export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
 
 /**
- * Relations and constraints by their own names: those of a shard have its number behind them. Who lacks a right is told the name
+ * Relations and constraints by their own names: those of a shard have its number behind them. Who lacks a right receives the name
  * without quotes, as the last word.
  */
 const withoutShards = (message: string): string =>

@@ -11,7 +11,7 @@ export const poolerBefore = (url: string): Promise<Pooler> =>
 
 type UrlSettings = Pick<Settings, 'databaseOwnerUrl' | 'databaseAuthUrl' | 'pooler'>
 
-/** What cannot be worked with behind the URLs beside that of the requests. Of one that leads nowhere whoever needs it tells. */
+/** What cannot be worked with behind the URLs beside that of the requests. An unreachable URL is reported by its user. */
 export async function faultsOfOthers(
   requestsUrl: string,
   { databaseOwnerUrl, databaseAuthUrl, pooler }: UrlSettings,

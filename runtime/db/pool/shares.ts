@@ -34,7 +34,7 @@ const leftByParty = 2
 const leftByStrangers = 1
 const leftByUnquick = 2
 
-/** Parties that hold nothing and have an entry: theirs need not be made anew with their next request. */
+/** Parties that hold nothing and have an entry: theirs need not be made again with their next request. */
 const mostRemembered = 100
 
 /** How often it is looked whether what is kept for quick callers is still wanted. */
@@ -105,7 +105,7 @@ export function createShares(size: number, now: () => number = performance.now.b
  */
 interface QuickCallers {
   readonly paceOf: (party: string) => Pace
-  /** Told how long a connection was held, in milliseconds. */
+  /** Receives how long a connection was held, in milliseconds. */
   readonly held: (context: RequestContext, ms: number) => void
   /** Whether somebody was quick of late. */
   readonly isWanted: () => boolean

@@ -54,7 +54,7 @@ const attemptOf = (context: RequestContext): RequestContext => {
 /** @param longestMs how old its answers may be */
 export function createReplica(run: RunExchange, history: History, longestMs: number): Replica {
   let sight: ReplicaSight | null = null
-  /** Since when it is no replica: whoever is the primary after that is so beside it. */
+  /** Since when it is no replica: a server that is the primary after that is a second one. */
   let primarySince = Infinity
   let [isAway, isResting] = [false, false]
   let [running, served] = [0, 0]

@@ -1,7 +1,7 @@
 import { laterPosition, type NotedWrite, type Position } from '../../contract/position.ts'
 
 /**
- * Where each caller's last write lies, so that whoever sends no position of their own reads what they wrote all the same. What
+ * Where each caller's last write lies, so that anyone who sends no position of their own reads what they wrote all the same. What
  * this process does not know of somebody holds for everybody.
  */
 export interface Writes {

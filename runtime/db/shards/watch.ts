@@ -17,7 +17,7 @@ export interface ShardWatch {
 
 /** Each look opens a connection to each node for each role of the API. */
 const calmMs = 10_000
-/** What was mended is told soon. */
+/** What was fixed is told soon. */
 const faultyMs = 2_000
 /** A node that is silent holds a look up for two seconds a role. */
 const silentMs = 10_000

@@ -28,7 +28,7 @@ export type ExchangeResult =
       readonly broken: boolean
     }
 
-/** Told the columns of each named statement that a connection prepares and that returns rows. */
+/** Receives the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
 /** A statement as it was asked for, and whether it is prepared under its name. */

@@ -163,7 +163,7 @@ export const writeRun = ({ name, text, values }: BoundStatement): WrittenStateme
 /** Of a Bind: before its names, that of its portal is empty. */
 const beforeName = header + 1
 
-/** The same, to be parsed anew each time. */
+/** The same, to be parsed again each time. */
 export const withoutName = (statement: SentStatement): SentStatement => {
   if (!('run' in statement)) return { ...statement, name: '' }
   const { name, text, run: named } = statement

@@ -18,7 +18,7 @@ import {
   type SchemaTypes,
 } from './types.ts'
 
-/** What is told of a group (spec/graphql.md 17.2). */
+/** What a group answers (spec/graphql.md 17.2). */
 export const makeGrouped: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'grouped'),

@@ -15,7 +15,7 @@ export interface Lookups {
 }
 
 /**
- * Look-ups by unique keys (`uniqueKeys`, spec/graphql.md 17.3), found by their names. What a function is called, whoever
+ * Look-ups by unique keys (`uniqueKeys`, spec/graphql.md 17.3), found by their names. What a function is called, no matter who
  * may call it, stays the function's.
  *
  * @param entitiesNamed relations with root fields that have one of these names, by precedence

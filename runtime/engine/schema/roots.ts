@@ -94,7 +94,7 @@ function readMakers(
   }
 }
 
-/** Names of functions, whoever may call these, stay theirs. */
+/** Names of functions, no matter who may call these, stay theirs. */
 function interfaceCollections(
   visible: RoleVisibility,
   types: SchemaTypes,
@@ -152,7 +152,7 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
     return entity === undefined ? insertsAlone().get(name) : makersOf(entity).get(name)
   }
   const hasChanges = visible.manifest.updates === true
-  // What a function is called stays the function's, whoever may call it (spec/graphql.md 17.4).
+  // What a function is called stays the function's, no matter who may call it (spec/graphql.md 17.4).
   const called = once(() => new Set(visible.manifest.functions.filter((fn) => fn.volatile).map((fn) => fn.field)))
   const changesOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(changeMakersOf(visible, entity, types).toReversed())

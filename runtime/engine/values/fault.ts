@@ -1,4 +1,4 @@
-/** A value that its type cannot take; the sentence is for whoever sent it. */
+/** A value that its type cannot take; the sentence is for anyone who sent it. */
 export class ValueFault extends Error {
   override readonly name = 'ValueFault'
 }

@@ -15,7 +15,7 @@ export interface Thread<Asked = Question> {
 interface ThreadWork {
   /** The file of its module. */
   readonly module: string
-  /** What it is told of a revision before it is asked about it. */
+  /** What it receives of a revision before it is asked about it. */
   readonly parts: (revision: Revision) => Iterable<Message>
 }
 

@@ -19,7 +19,7 @@ import type { DocumentsPlace, FoundDocuments } from './found.ts'
 
 /**
  * Compiled documents as a server sees them: the newest of a folder, and which of them the database can answer. New artifacts
- * are picked up, and documents are compared with the schema anew whenever it changed.
+ * are picked up, and documents are compared with the schema again whenever it changed.
  */
 interface CompiledSourceOptions {
   readonly documents: DocumentsPlace
@@ -54,7 +54,7 @@ export function createCompiledSource({
     const before = written
     written = newest(place, before)
     const { documents, failure } = written
-    // Requests check the version too: whoever asks without a reason need not have everything compared.
+    // Requests check the version too: anyone who asks without a reason need not have everything compared.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
       return last
     const sight = await lookFor(query, soughtBy(documents.index)).catch(refuseUnprepared)
@@ -71,7 +71,7 @@ export function createCompiledSource({
   if (alone) return refresh
   let running: Promise<Revision> | null = null
   return () => {
-    // Whoever asks while a look is under way may know of a later change.
+    // Anyone who asks while a look is under way may know of a later change.
     const asked = (running ?? Promise.resolve()).then(refresh, refresh)
     running = asked
     return asked

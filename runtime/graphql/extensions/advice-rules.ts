@@ -21,7 +21,7 @@ export const KEYS = `keys as (
     from pg_catalog.pg_constraint k where k.contype = 'f' and k.conparentid = 0) k
 )`
 
-/** Nothing is to be mended: the owner learns why there is no field. */
+/** Nothing is to be fixed: the owner learns why there is no field. */
 export const PERIODS = `select 6, 'a foreign key over periods has no relation',
     'constraint ' || pg_catalog.quote_ident(k.conname) || ' on ' || r.name,
     'It relates rows whose periods cover another one, and relations relate rows whose columns are equal.',

@@ -7,7 +7,7 @@ import { KEYS, PERIODS, RULES, UNRELATED } from './advice-rules.ts'
 import { noLimits } from './report-limits.ts'
 
 /**
- * Faults that an owner should mend, found in the current system catalogues (PostgreSQL manual, chapter "System
+ * Faults that an owner should fix, found in the current system catalogues (PostgreSQL manual, chapter "System
  * Catalogs", readable by every role). One column: a JSON list of `{problem, object, message, sql}`.
  *
  * $1: the schemas to check, a JSON list; $2: the allow-lists of the manifest; $3: the schema that should have limits,

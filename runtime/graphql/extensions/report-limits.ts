@@ -16,7 +16,7 @@ export function unlimitedSchema({ limits }: Manifest, anon: RoleVisibility, sche
   return schemas.find((schema) => anon.exposed.some((entity) => entity.schema === schema)) ?? null
 }
 
-/** What an owner should mend. */
+/** What an owner should fix. */
 export interface Advice {
   readonly problem: string
   readonly object: string

@@ -22,7 +22,7 @@ import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
  * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether the caller's
- * role finds it in its API and if not why; what the compiler has to say; and what the owner should mend.
+ * role finds it in its API and if not why; what the compiler has to say; and what the owner should fix.
  */
 export interface SchemaReport {
   readonly role: string
@@ -69,7 +69,7 @@ export interface Advising {
   readonly unlimited: string | null
 }
 
-/** An exchange and what an owner should mend, found in the same transaction. */
+/** An exchange and what an owner should fix, found in the same transaction. */
 export async function runWithAdvice(
   run: RunExchange,
   view: RoleView,

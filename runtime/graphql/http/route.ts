@@ -47,7 +47,7 @@ export interface GraphqlRoute {
   readonly trace: TraceRequest | null
   /** Null: nothing can be watched. */
   readonly live: LiveStreams | null
-  /** Told of each request that was answered; null: nobody watches. */
+  /** Receives each request that was answered; null: nobody watches. */
   readonly observe: ObserveRequest | null
 }
 

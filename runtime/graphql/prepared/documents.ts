@@ -65,7 +65,7 @@ export const allowlistCacheLimits: CacheLimits = {
   longestDocument: 1_000_000,
   statements: 32_000_000,
   longestStatements: 4_000_000,
-  // There are few, and their owner mends them.
+  // There are few, and their owner fixes them.
   refusals: 0,
 }
 

@@ -48,7 +48,7 @@ export const carriedPairs = (
     sql`(select coalesce(array_agg((${column(name)})::text), '{}')::text from ${from})`,
   ])
 
-/** Adds members to the setting; the first step of a field begins anew. Its answer is JSON. */
+/** Adds members to the setting; the first step of a field begins again. Its answer is JSON. */
 export function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, value: Sql])[]): Sql {
   if (pairs.length === 0) return sql`'null'::json`
   const made = sql`jsonb_build_object(${joined(pairs.flat(), ', ')})`

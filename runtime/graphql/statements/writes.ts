@@ -57,7 +57,7 @@ const isCounted = (root: Write): root is Update | Delete =>
   isBuilt(root.members)
 
 /**
- * Of rows that lie on another server, which plans the statement anew each time, and of which nothing is selected: they are
+ * Of rows that lie on another server, which plans the statement again each time, and of which nothing is selected: they are
  * counted once, for the limit and for the answer.
  */
 function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {

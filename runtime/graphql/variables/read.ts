@@ -60,7 +60,7 @@ function refusalOf({ faults, tooMany: more }: { faults: readonly VariableFault[]
 
 type Path = readonly (string | number)[]
 
-/** Told of each value that does not fit; it may throw to end the reading. */
+/** Receives each value that does not fit; it may throw to end the reading. */
 type OnFault = (path: Path, value: unknown, sentence: string) => void
 
 /** What is wrong with a request's variables, and where the variable is declared. */

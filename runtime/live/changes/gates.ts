@@ -28,7 +28,7 @@ export interface Gates {
 interface GateParts {
   readonly query: Query
   readonly isOver: () => boolean
-  /** Told the relations of which a transaction ended that may have changed them untold. */
+  /** Receives the relations of which a transaction ended that may have changed them untold. */
   readonly ended: (ids: readonly ObjectId[]) => void
   readonly failed: (error: unknown) => void
 }

@@ -49,7 +49,7 @@ export interface HubParts {
   readonly read: ReadInterests
   readonly answer: AnswerRequest
   readonly limits: StreamLimits
-  /** Told how long it took from a change to its answer, in milliseconds. */
+  /** Receives how long it took from a change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
 }
 

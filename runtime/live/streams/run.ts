@@ -22,7 +22,7 @@ export interface RunParts {
   readonly listen: (watch: LiveWatch, interests: readonly Interest[]) => () => void
   /** The memory for answers that are kept. */
   readonly kept: ByteBudget
-  /** Told how long it took from the first change to its answer, in milliseconds. */
+  /** Receives how long it took from the first change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
   /** What a run may take, in milliseconds; 0: any time. */
   readonly runMs: number

@@ -28,7 +28,7 @@ export function addRootFields(query: Map<string, RootField>, mutation: Map<strin
 
 /**
  * Look-ups by unique keys other than the primary one (spec/graphql.md 17.3), in byte order of their columns; names of
- * functions, whoever may call these, stay theirs.
+ * functions, no matter who may call these, stay theirs.
  */
 export function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
   const { sketch } = table
@@ -49,7 +49,7 @@ export function addCollected(world: World, query: Map<string, RootField>, all: r
   }
 }
 
-/** Names of functions, whoever may call them. */
+/** Names of functions, no matter who may call them. */
 const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
   const calls = world.functions.filter(
     (fn) => fn.volatile === volatile && !isComputed(fn) && !isHiddenOverload(world, fn),

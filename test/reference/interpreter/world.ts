@@ -137,7 +137,7 @@ export interface PolicySketch {
     | ExistsCondition
 }
 
-/** Some row of a table, whoever may read it, has in a column what this row has in another one, or the caller's `sub`. */
+/** Some row of a table, no matter who may read it, has in a column what this row has in another one, or the caller's `sub`. */
 export interface ExistsCondition {
   readonly kind: 'exists'
   readonly table: string
@@ -192,7 +192,7 @@ export const additions = [
   'oneOf',
 ] as const
 
-/** What the owner has a column set to, whoever writes: a value of its type, or the caller's `sub`. */
+/** What the owner has a column set to, no matter who writes: a value of its type, or the caller's `sub`. */
 export type PresetSketch = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'subject' }
 
 /** The settings `readOnly`, `writeOnly` and `preset` for one role; `public` is everybody. */
@@ -297,7 +297,7 @@ export type FunctionBody =
   | { readonly kind: 'computed'; readonly table: string; readonly column: string }
   /** A computed field: the value of an int4 column and an argument together. */
   | { readonly kind: 'computedSum'; readonly table: string; readonly column: string; readonly argument: string }
-  /** A computed field: how many rows of another table, whoever may read them, have the row's value in a column. */
+  /** A computed field: how many rows of another table, no matter who may read them, have the row's value in a column. */
   | {
       readonly kind: 'computedCount'
       readonly table: string

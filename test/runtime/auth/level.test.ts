@@ -5,7 +5,7 @@ import { startMailServer, type MailServer } from '../../support/mail-server.ts'
 import { askedOf, startProxy, type RecordingProxy } from '../../support/recording-proxy.ts'
 
 /**
- * spec/auth.md, attacks 21 and 22: an answer, and the work that it waits for, is the same whoever the address belongs
+ * spec/auth.md, attacks 21 and 22: an answer, and the work that it waits for, is the same, no matter whom the address belongs
  * to.
  */
 

@@ -27,7 +27,7 @@ describe('createDeadlines', () => {
     while (passed.length < 2) await pause(5)
     // On a busy machine one look may find both due: they come in no order.
     expect([new Set(passed), lateness >= 0]).toEqual([new Set(['first', 'second']), true])
-    // The timer ended with the last of them, and starts anew.
+    // The timer ended with the last of them, and starts again.
     await pause(20)
     setDeadline(0, () => passed.push('third'))
     while (passed.length < 3) await pause(5)

@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts'
 
 /**
  * No commit is missed: what a reader keeps by asking again only when it is told is, in the end, what is there. Writers
- * commit in any order while processes come and go, connections are ended and the server starts anew.
+ * commit in any order while processes come and go, connections are ended and the server starts again.
  */
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))

@@ -202,7 +202,7 @@ const replay = (which: number): ChangeStep => ({
   },
 })
 
-/** Only whoever has not confirmed yet gets another mail. */
+/** Only anyone who has not confirmed yet gets another mail. */
 const resend: ChangeStep = {
   name: 'have the mails sent again',
   possible: ({ mails, taken }) => Object.keys(mails).length > 0 && !taken,

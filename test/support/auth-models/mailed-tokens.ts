@@ -107,7 +107,7 @@ const newest = async ({
   return { code, link: new URL(url).searchParams.get('token') ?? '', kind, count: mails.length }
 }
 
-/** A mail takes the place of the one before, and its guesses are counted anew. */
+/** A mail takes the place of the one before, and its guesses are counted again. */
 const issue = (kind: MailKind): SlotStep => ({
   name: `mail ${kind}`,
   possible: ({ over }) => !over,

@@ -161,7 +161,7 @@ const signOut = (scope: 'global' | 'local' | 'others'): ChainStep => ({
   },
 })
 
-/** Whoever comes first, the session is over afterwards. */
+/** No matter who comes first, the session is over afterwards. */
 const race: ChainStep = {
   name: 'refresh while somebody signs out',
   possible: ({ ended }) => !ended,

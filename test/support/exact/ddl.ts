@@ -249,7 +249,7 @@ export function grantSql(table: TableSketch): readonly string[] {
 
 const claim = `(nullif(current_setting('request.jwt.claims', true), '')::json ->> 'sub')`
 
-/** A function that asks for a value in a column, whoever may read the table. */
+/** A function that asks for a value in a column, no matter who may read the table. */
 const askerOf = ({ table, foreign, by }: ExistsCondition): string =>
   `rules."${sha256Hex(JSON.stringify([table, foreign, by])).slice(0, 32)}"`
 

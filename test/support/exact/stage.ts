@@ -11,7 +11,7 @@ export interface Stage<S extends AskedService = AskedService> {
   readonly world: World
   readonly service: S
   readonly ask: (question: Question) => Promise<Answer>
-  /** The rows of each table, whoever may see them. */
+  /** The rows of each table, no matter who may see them. */
   readonly dump: () => Promise<ReadonlyMap<string, readonly Json[]>>
   /** Puts the rows back. */
   readonly reset: () => Promise<void>

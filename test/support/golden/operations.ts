@@ -160,7 +160,7 @@ const connectTo = async (connectionString: string): Promise<pg.Client> => {
   return client
 }
 
-/** Law: a document that can be compiled is answered alike, by ourselves and by whoever reads the artifacts. */
+/** Law: a document that can be compiled is answered alike, by ourselves and by anyone who reads the artifacts. */
 async function demandSameCompiled(
   { ask, reader }: CompiledCase,
   document: GoldenDocument,

@@ -5,7 +5,7 @@ import type { Event, Place, Played } from './play.ts'
 import { isRecent, type Shown, type Step } from './steps.ts'
 
 /**
- * What has to hold whoever went first (spec/auth.md 5.5, 5.7, 7 and 9.2). A request may be taken for before or after
+ * What has to hold no matter who went first (spec/auth.md 5.5, 5.7, 7 and 9.2). A request may be taken for before or after
  * those that it overlaps, never for before one that had ended when it began.
  */
 

@@ -31,7 +31,7 @@ const unhurried = { mail_cooldown: '0', refresh_reuse_interval: '60' }
 
 const mostAttempts = 40
 
-/** spec/auth.md 7: whoever refreshes is told so after five seconds in which others did. */
+/** spec/auth.md 7: anyone who refreshes is told so after five seconds in which others did. */
 const lostPatience = ({ events }: Played): boolean => events.some(({ code }) => code === 'conflict')
 
 /** Nobody waits for a connection that somebody off the stage holds. */

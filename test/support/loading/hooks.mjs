@@ -6,7 +6,7 @@ import { transformSync } from 'rolldown/utils'
 
 const isOurs = (url) => url.startsWith('file:') && /\.ts(?:\?|$)/.test(url) && !url.includes('/node_modules/')
 
-/** As Vitest asks for a test file, so that it is loaded anew when it runs again. */
+/** As Vitest asks for a test file, so that it is loaded again when it runs again. */
 const asked = /%3Fvitest=(\d+)$/
 
 /** What Vitest would have its main process told of is answered here: where a file ends soon, nobody hears that any more. */

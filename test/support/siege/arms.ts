@@ -64,7 +64,7 @@ export interface ArmsParts extends Pick<Arms, 'town' | 'random' | 'marks' | 'ver
 
 export interface ArmedAttack {
   readonly arms: Arms
-  /** Destroys every connection of the attack: whoever it was has left. */
+  /** Destroys every connection of the attack: its client has left. */
   readonly disarm: () => void
 }
 

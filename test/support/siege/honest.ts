@@ -77,7 +77,7 @@ function createPlace(port: number, address: string): Place {
   }
 }
 
-/** Whoever waits for too long leaves. */
+/** Anyone who waits for too long leaves. */
 const sendPatiently = (place: Place, bytes: Buffer, newcomer: boolean): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
     let [held, late] = [null as HttpConnection | null, false]

@@ -2,9 +2,9 @@
 export interface Marks {
   /** A number of its own; its statements may go on for so many milliseconds after those who sent them have left. */
   readonly next: (mayGoOn?: number) => number
-  /** Whoever used the mark has left. */
+  /** Anyone who used the mark has left. */
   readonly left: (mark: number) => void
-  /** Null: whoever uses it is still there. */
+  /** Null: anyone who uses it is still there. */
   readonly leftAt: (mark: number) => Left | null
 }
 

@@ -61,7 +61,7 @@ const honest = `
 
 const mark = `perform pg_advisory_xact_lock_shared(${markClass}, mark)`
 
-/** Every function takes the mark of whoever calls it. */
+/** Every function takes the mark of anyone who calls it. */
 const functions = `
   create function nap(seconds float8, mark int) returns int language plpgsql stable as
     $$ begin ${mark}; perform pg_sleep(seconds); return mark; end $$;

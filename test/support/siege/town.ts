@@ -24,7 +24,7 @@ export interface Town {
   readonly secret: string
   readonly keys: { readonly anon: string; readonly serviceRole: string }
   readonly tokenOf: (claims: Readonly<Record<string, unknown>>) => string
-  /** One statement as the superuser, on a connection that is made anew when the last one broke. */
+  /** One statement as the superuser, on a connection that is made again when the last one broke. */
   readonly admin: (sql: string, values?: readonly unknown[]) => Promise<readonly Record<string, unknown>[]>
   /** The same on each server that answers: the rows of all. */
   readonly everywhere: (sql: string) => Promise<readonly Record<string, unknown>[]>
@@ -45,7 +45,7 @@ const site = [
   ['jwt_exp', '604800'],
 ] as const
 
-/** One connection, which breaks with the database and is then made anew. */
+/** One connection, which breaks with the database and is then made again. */
 function reconnecting(url: string): { readonly query: Town['admin']; readonly end: () => Promise<void> } {
   let connection: Promise<pg.Client> | null = null
   const connect = async (): Promise<pg.Client> => {

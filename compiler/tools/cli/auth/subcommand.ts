@@ -50,7 +50,7 @@ const googleWays: Readonly<Record<string, string>> = {
   google_secret: 'catalograph auth google --secret-stdin',
 }
 
-/** What keeps Google from being offered, each with the command that mends it. */
+/** What keeps Google from being offered, each with the command that fixes it. */
 export function googleLines(stored: Readonly<Record<string, string>>): readonly string[] {
   return missingFor('google', stored).map(
     (name) => `Google is not offered yet, ${name} is missing: ${googleWays[name]}`,

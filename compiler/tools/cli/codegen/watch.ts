@@ -6,7 +6,7 @@ export interface CodegenWatchOptions {
   readonly version: () => Promise<string>
   /** Called at first and after each change; never twice at once. */
   readonly onChange: () => Promise<void>
-  /** Told of a failure, once until another follows or it is over; looking goes on. */
+  /** Receives a failure, once until another follows or it is over; looking goes on. */
   readonly onFailure: (reason: string) => void
   readonly stopRequested: Promise<unknown>
 }

@@ -12,7 +12,7 @@ import type { SchemaReport } from '../../../graphql/extensions/report.ts'
 import { filterAdvice, filterRows, reportRows, type Presence, type ReportRow } from '../report.ts'
 import type { BearerOf, Whom } from '../whom.ts'
 
-/** Every table and function, whether it is in the API of a role and why not, and what should be mended. */
+/** Every table and function, whether it is in the API of a role and why not, and what should be fixed. */
 export function ReportPanel() {
   const { whom } = usePageContext()
   const bearerOf = useBearers()

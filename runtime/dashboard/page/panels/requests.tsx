@@ -109,6 +109,6 @@ function ExplainButton({ request: { hash, operation, role } }: { readonly reques
   )
 }
 
-/** Null: a user's, and the log does not say which; whoever was chosen stays chosen. */
+/** Null: a user's, and the log does not say which; the user who was chosen stays chosen. */
 const whomOf = (role: string): Whom | null =>
   role === 'anon' ? { kind: 'anon' } : role === 'service_role' ? { kind: 'service' } : null

@@ -35,7 +35,7 @@ function UserPicker() {
   const listId = useId()
   const chosen = whom.kind === 'user' ? whom : null
   const found = asked.kind === 'answer' ? asked.value.users.find((user) => nameOf(user) === filter) : undefined
-  // A name that is pasted is there before the list that holds its user; a list that comes again chooses nobody anew.
+  // A name that is pasted is there before the list that holds its user; a list that comes again chooses nobody again.
   useEffect(() => {
     if (found !== undefined) actAs({ kind: 'user', id: found.id, name: nameOf(found), role: found.role })
   }, [found?.id, actAs])

@@ -269,7 +269,7 @@ describe('a destination', () => {
         if (url === 'refused') return
         expect(judge(url)).toBe(url)
         expect(url).not.toMatch(/[\s\\\p{Cc}]/u)
-        // As a browser reads a Location: by the address of whoever sent it.
+        // As a browser reads a Location: by the address that it came from.
         const read = new URL(url, 'https://project.example/auth/v1/verify')
         expect([read.username, read.password]).toEqual(['', ''])
         if (read.protocol === 'myapp:') expect(url).toMatch(/^myapp:\/\/callback(#.*)?$/s)

@@ -45,7 +45,7 @@ const run = ({ exchange, context }: Asked) => db.run(exchange, context)
 
 const lengthOf = async (asked: Asked): Promise<number | undefined> => (await run(asked))[0]?.[0]?.toString().length
 
-/** Whoever has an answer counts it, as the route does. */
+/** Anyone who has an answer counts it, as the route does. */
 const hold = (party: string, bytes: number) => {
   const holding = answers.open(party)
   holding.force(bytes)

@@ -54,7 +54,7 @@ describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
     const { errors } = await service.graphql(document, options)
     return errors === undefined ? 'answered' : `${errors[0]?.extensions.code}: ${errors[0]?.message}`
   }
-  /** Whoever asks first after a change of the schema finds out about it. */
+  /** Anyone who asks first after a change of the schema finds out about it. */
   const set = async (limits: string, more = '') => {
     await service.db.query(limited(limits, more))
     await told('{ __typename }')
@@ -121,7 +121,7 @@ describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
     time += 599_999
     expect(await ask()).toBe(0)
     time += 1
-    // Of those that come while it is asked for anew, all but one go by the old one.
+    // Of those that come while it is asked for again, all but one go by the old one.
     const together = await Promise.all(Array.from({ length: 5 }, () => told(document)))
     expect([together, explained()]).toEqual([Array(5).fill('answered'), 1])
     await service.db.query('alter table cc add column more int')

@@ -57,7 +57,7 @@ const rowsOf = async (client: pg.Client, world: World): Promise<Store> => {
 
 const isLocked = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === lockNotAvailable
 
-/** Whoever keeps it from reading waits to commit, and gives up. */
+/** Anyone who keeps it from reading waits to commit, and gives up. */
 const rowsInTime = async (client: pg.Client, world: World): Promise<Store> => {
   for (;;) {
     try {

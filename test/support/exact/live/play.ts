@@ -132,7 +132,7 @@ interface Mutating {
   readonly isOver: () => boolean
 }
 
-/** Writes through the services, as whoever was drawn. */
+/** Writes through the services, as the role that was drawn. */
 async function mutate({ url, addresses, history, questions, random, isOver }: Mutating): Promise<void> {
   const client = await connectWriter(url)
   try {

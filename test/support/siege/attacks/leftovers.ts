@@ -1,7 +1,7 @@
 import { asking } from '../callers.ts'
 import { codeOf, type Arms, type Attack } from '../arms.ts'
 
-/** Functions that leave something behind, for whoever comes next. */
+/** Functions that leave something behind, for anyone who comes next. */
 
 const together = (count: number, work: () => Promise<unknown>): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, work))
