@@ -354,6 +354,9 @@ describe('a server of compiled documents', () => {
       },
       readDocumentFile,
     )
+    // The mark that earlier tests left may be outdated: the first request compares it, and then the counter.
+    expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
+    runs = 0
     expect(await codeOf(service, { query: documents.tags })).toBeUndefined()
     expect(runs).toBe(1)
   })
