@@ -398,6 +398,8 @@ export function writeRow(context: Context, store: Store, field: RowWrite, arg: A
 
 type Fields = Readonly<Record<string, Json>>
 
+const emptySet = 'At least one mapping must be provided to set argument'
+
 /** The objects of `rows` with what they set. */
 export function readRows(
   world: World,
@@ -406,21 +408,23 @@ export function readRows(
 ): readonly { readonly given: Fields; readonly changes: ReadonlyMap<string, Change> }[] {
   const rows = asList(arg('rows') ?? []) as unknown as readonly Fields[]
   if (rows.length === 0) throw new Refused('At least one record must be provided to rows')
-  const all = rows.map((given) => ({
-    given,
-    changes: readChanges(world, table, (name) => (name === 'set' ? given['set'] : undefined)),
-  }))
+  const sets = rows.map(({ set }) => (set ?? {}) as Fields)
+  if (sets.some((set) => Object.keys(set).length === 0)) throw new Refused(emptySet)
   // What one of them leaves out is read where it is.
   const { select } = table.grants
   const unread = [...table.updates].filter(([, { name }]) => select !== 'all' && !select.includes(name))
-  const missed = unread.flatMap(([field, { name }]) => {
-    const count = all.filter(({ changes }) => changes.has(name)).length
-    return count > 0 && count < all.length
+  const missed = unread.flatMap(([field]) => {
+    const count = sets.filter((set) => Object.hasOwn(set, field)).length
+    return count > 0 && count < rows.length
       ? [`The column "${field}" cannot be read, so that every one of the rows has to set it.`]
       : []
   })
   if (missed.length > 0) throw new Refused(...missed)
-  return all
+  // Lengths of values are looked at when statements are bound, which is later.
+  return rows.map((given) => ({
+    given,
+    changes: readChanges(world, table, (name) => (name === 'set' ? given['set'] : undefined)),
+  }))
 }
 
 /** Many rows, each with values of its own (spec/graphql.md 17.4). */
