@@ -31,10 +31,10 @@ interface Last {
  * The newest revision of a database that may change at any time.
  *
  * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be
- * about a change that this compile has not seen; so it waits and then looks at the version again, together with all
- * others that came meanwhile. Where a request has met another version, the statement that reads the catalogue returns it. When a compile fails, the last good revision is handed over for the new version: its
- * statements run as far as the database still allows. Without one, or when the database does not answer, the call
- * rejects.
+ * about a change that this compile has not seen; so it waits and then looks at the version again, once for all calls
+ * that waited. Where a request has met another version, the catalogue is read at once: the same statement returns the
+ * version. When a compile fails, the last good revision is handed over for the new version: its statements run as far
+ * as the database still allows. Without one, or when the database does not answer, the call rejects.
  */
 export function createFollower(options: FollowOptions): RevisionSource {
   const { compiler, query, version, guarded, report, now = Date.now } = options

@@ -126,7 +126,7 @@ where asked.kind = 'cast'`
  * Reads relations $1, functions $2 and the functions of operators $3, all oid[], and looks names up, as the JSON text `objects`.
  * $4 is a JSON list of what bodies name (mentions.ts), each with its `id` and its `path`, which includes pg_catalog.
  *
- * @param told SQL that tells whether changes of the relation `c` of pg_class are told
+ * @param told SQL of type boolean: whether triggers report changes of the relation `c` of pg_class
  */
 export const objectsQuery = (told: string): string => `with ${PATH}, ${asked}
 select pg_catalog.json_build_object('relations', ${list(relations(told))}, 'functions', ${list(functions)},

@@ -205,7 +205,7 @@ async function reach(
     return answer !== undefined
   }
   const readAll = async (): Promise<void> => {
-    // A Set's iterator also visits what is added meanwhile.
+    // Iteration over a Set also visits elements that are added during it.
     for (const oid of relations) {
       const row = answers.relations.get(oid)
       if (!answered('relations', oid, row) || closure.relations.has(oid)) continue

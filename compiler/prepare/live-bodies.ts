@@ -96,8 +96,8 @@ const columns = plpgsql(
 /**
  * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
  * microseconds. Where one row changed, one statement writes the change with all values that are asked for; its limits tell the
- * planner that it is one row, else it would plan again for each mask. Of several rows values are told apart as they are, and only
- * those that differ become texts.
+ * planner that it is one row, else it would plan again for each mask. Values of several rows are compared in their own types, and
+ * only those that differ become texts.
  */
 const body = plpgsql(
   'live_body',

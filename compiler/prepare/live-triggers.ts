@@ -4,7 +4,7 @@ import type { OwnFunction } from './need.ts'
 
 /** What installs the triggers of live relations, and keeps them right when the schema changes (docs/live.md). */
 
-/** Why the changes of a tree cannot be told, no matter who holds locks on it; null: they can. */
+/** Why no trigger can report the changes of a tree, whatever locks are held on it; null: triggers can. */
 const hindrance = plpgsql(
   'live_hindrance',
   'root oid',

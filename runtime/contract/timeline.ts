@@ -12,8 +12,6 @@ export interface Timeline {
   answered: number
 }
 
-export const newTimeline = (arrived: number): Timeline => ({ arrived, prepared: 0, lent: 0, answered: 0 })
-
 /** The part of a request that each of the spans of time was spent on. */
 export type Phase = 'prepare' | 'queue' | 'database'
 

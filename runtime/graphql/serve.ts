@@ -6,7 +6,7 @@ import { refuseEnded } from '../db/pool/waiting.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
 import { inTurns } from '../lib/steps.ts'
 import { admit, type Admission } from './allowlist/admission.ts'
-import { behindList, createTexts, listedText, type Texts } from './allowlist/listed.ts'
+import { createTexts, listedText, runWhileListed, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
 import { extensionsOf, runExtended } from './extensions/extensions.ts'
@@ -168,13 +168,12 @@ function admitDocument(turn: TextTurn): void {
 const findListed =
   (texts: Texts): PipelineStage<TextTurn> =>
   async (turn) => {
-    const { admission, loaded, asker, run, read } = turn
+    const { admission, loaded, asker, run } = turn
     if (admission === null) return
     const text = await listedText(run, texts, admission, asker)
     turn.asked = { ...turn.asked, text, mark: admission.hash }
     turn.documents = loaded.listed
-    turn.run = behindList(run, admission, text)
-    turn.read = read === run ? turn.run : behindList(read, admission, text)
+    runWhileListed(turn, admission, text)
   }
 
 /** Makes the turn ready: here, or by the thread that reads what takes long. */

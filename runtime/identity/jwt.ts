@@ -73,8 +73,11 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
     const known = believed.get(signatureOf(token))
     return known?.token === token ? known : undefined
   }
-  const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken =>
-    known !== undefined && known.set === set && known.notBefore <= now() / 1000 && now() / 1000 < known.expires
+  const isGood = (known: BelievedToken | undefined, set: KeySet | null): known is BelievedToken => {
+    if (known === undefined || known.set !== set) return false
+    const seconds = now() / 1000
+    return known.notBefore <= seconds && seconds < known.expires
+  }
   const look = async (token: string, known: BelievedToken | undefined): Promise<TokenVerdict> => {
     const foreign = issuers !== undefined && token.length <= longestToken && issuers.claims(token) ? issuers : null
     const set = foreign === null && namesKey(known, token) ? ((await keys?.()) ?? noKeys) : null

@@ -174,6 +174,7 @@ export const createRunner = ({
   ): Promise<TransactionResult> => {
     let roleSettings: RoleSettings
     try {
+      // Also of one that did not wait: its document may have taken long.
       if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
       const known = settings.of(exchange.caller.role)
       roleSettings = known instanceof Promise ? await known : known

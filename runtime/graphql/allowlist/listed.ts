@@ -2,7 +2,8 @@ import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru, type LruStats } from '../../lib/lru.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
-import { exchangeOf, type ExchangeContext } from '../run/turn.ts'
+import type { Running } from '../run/cell.ts'
+import { exchangeOf, type ExchangeContext, type Turn } from '../run/turn.ts'
 import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './statements.ts'
 
@@ -66,7 +67,14 @@ async function askForText(
  * Runs statements only where their document is listed for the caller: one round trip, and where it is not listed any more,
  * nothing ran.
  */
-export const behindList =
+/** From now on the turn runs only while the document is listed. */
+export function runWhileListed(turn: Pick<Turn<Running>, 'run' | 'read'>, admission: Admission, text: string): void {
+  const { run, read } = turn
+  turn.run = behindList(run, admission, text)
+  turn.read = read === run ? turn.run : behindList(read, admission, text)
+}
+
+const behindList =
   (run: RunExchange, admission: Admission, text: string): RunExchange =>
   (given) =>
     given.version === null ? behindGuard(run, admission, text, given) : underCondition(run, admission, text, given)

@@ -3,7 +3,7 @@ import { refuseEnded } from '../../db/pool/waiting.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
-import { behindList } from '../allowlist/listed.ts'
+import { runWhileListed } from '../allowlist/listed.ts'
 import { readBody } from '../http/request.ts'
 import { introspects } from '../operation/introspects.ts'
 import { refuse } from '../protocol/failures.ts'
@@ -113,7 +113,7 @@ const prepare =
     const operation = document.operation(request.operationName)
     if (document.outdated) await refusedByNow(refuseOutdated)(turn)
     checkMethod(operation, request)
-    runWhileListed(turn, hash, document.text)
+    obeyList(turn, hash, document.text)
     turn.ready = await readyOf(turn, hash, operation, apart)
   }
 
@@ -145,15 +145,13 @@ function notCompiled({ query }: GraphqlRequest, hash: string): Error {
 }
 
 /** What a list governs runs only where it is listed, too. */
-function runWhileListed(turn: DocumentTurn, hash: string, text: string): void {
-  const { loaded, asker, run, read, request } = turn
+function obeyList(turn: DocumentTurn, hash: string, text: string): void {
+  const { loaded, asker, request } = turn
   const list = governingList(loaded.engine.manifest, asker.caller.role)
   if (list === undefined) return
   const hashOnly = request.query === null
   if (list.table === null) throw notListed({ hash, hashOnly })
-  const admission = { table: list.table, hash, hashOnly }
-  turn.run = behindList(run, admission, text)
-  turn.read = read === run ? turn.run : behindList(read, admission, text)
+  runWhileListed(turn, { table: list.table, hash, hashOnly }, text)
 }
 
 function readyOf(

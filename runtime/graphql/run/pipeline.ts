@@ -17,8 +17,9 @@ import { exchangeOf, type Ready, type Turn } from './turn.ts'
  * need is not in its list.
  */
 export interface Stages<T> {
-  /** Admit the request, find its document, read its variables and bind them: afterwards the turn is ready. */
+  /** Admit the request. */
   readonly admission: readonly PipelineStage<T>[]
+  /** Find its document, read its variables and bind them: afterwards the turn is ready. */
   readonly document: readonly PipelineStage<T>[]
   /** Place tenants, hold the estimate against its limit, exchange with the database. */
   readonly execution: readonly PipelineStage<T>[]

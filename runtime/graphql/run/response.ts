@@ -44,14 +44,10 @@ function valueOf(piece: Piece, rows: readonly ResultRow[]): Part {
 }
 
 function joined(parts: readonly Part[]): GraphqlResponse['body'] {
-  if (lengthOf(parts) >= longBytes) return new LongBody(parts)
-  return parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
-}
-
-function lengthOf(parts: readonly Part[]): number {
   let length = 0
   for (const part of parts) length += part.length
-  return length
+  if (length >= longBytes) return new LongBody(parts)
+  return parts.some(Buffer.isBuffer) ? Buffer.concat(parts.map(bytesOf)) : parts.join('')
 }
 
 const bytesOf = (part: Part): Buffer => (typeof part === 'string' ? Buffer.from(part) : part)

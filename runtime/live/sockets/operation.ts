@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../contract/execution.ts'
-import { newTimeline } from '../../contract/timeline.ts'
+import { newTimeline } from '../../http/request-context.ts'
 import type { ObserveRequest } from '../../graphql/http/observed.ts'
 import { readBodyQuickly } from '../../graphql/http/request.ts'
 import { httpErrors } from '../../graphql/http/who-asks.ts'

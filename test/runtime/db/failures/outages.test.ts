@@ -1,31 +1,35 @@
 import { expect, test } from 'vitest'
-import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { createOutageLog } from '../../../../runtime/db/failures/outages.ts'
-import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
+import { DatabaseFailure } from '../../../../runtime/db/failures/failures.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { startProxy } from '../../../support/recording-proxy.ts'
+import { whileServed } from '../../../support/while-served.ts'
 import type { LogEvent } from '../../../../runtime/log/events.ts'
 
-test('an operator is told why the database is away, once a second and not with every request', async () => {
-  const database = openDatabase({ url: `postgres://nobody@127.0.0.1:${await freePort()}/nothing`, schemas: ['public'] })
+test('the cause of an outage is logged once a second, and not with every request', () => {
   const events: LogEvent[] = []
-  const clock = { now: 0 }
+  let now = 0
   const failed = createOutageLog(
     (event) => events.push(event),
-    () => clock.now,
+    () => now,
   )
-  const ask = () =>
-    database
-      .run({ caller: { role: 'anon', claims: '{}' }, version: null, readOnly: true, statements: [] })
-      .catch((error) => {
-        failed(error)
-        throw error
-      })
+  const away = new DatabaseFailure('unavailable', 'The database is away.', null, null)
+  away.cause = new Error('connect ECONNREFUSED')
+  for (now of [0, 999, 1_000]) failed(away)
+  failed(new DatabaseFailure('timeout', 'It took too long.', null, null))
+  const logged = { kind: 'database-away', reason: expect.stringContaining('ECONNREFUSED') }
+  expect(events).toEqual([logged, logged])
+})
 
-  await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(events).toEqual([{ kind: 'database-away', reason: expect.stringContaining('ECONNREFUSED') }])
-
-  clock.now = 1_000
-  await expect(ask()).rejects.toMatchObject({ kind: 'unavailable' })
-  expect(events).toHaveLength(2)
-  await database.close()
+test('a server logs an outage that a request met', async () => {
+  const db = await createDatabase({ prepare: true })
+  const proxy = await startProxy(Number(new URL(db.url).port))
+  const through = Object.assign(new URL(db.url), { port: String(proxy.port) }).href
+  const { noted } = await whileServed(db, { DATABASE_URL: through }, async ({ graphql }) => {
+    expect((await graphql('{ __typename }')).status).toBe(200)
+    await proxy.close()
+    expect(await (await graphql('{ __typename nodeId: __typename }')).text()).toContain('DATABASE_UNAVAILABLE')
+  })
+  expect(noted).toContain('database-away')
+  await db.drop()
 })
