@@ -102,7 +102,9 @@ const takenByReference: readonly string[] = [
 
 const files = tracked().filter(
   (file) =>
-    /^(compiler|runtime|test\/reference)\/.*\.tsx?$/.test(file) && !/\.(d|test)\.ts$/.test(file) && existsSync(file),
+    /^(compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
+    !/\.(d|test)\.ts$/.test(file) &&
+    existsSync(file),
 )
 const imports = new Map(files.map((file) => [file, importsOf(file)]))
 
@@ -244,7 +246,8 @@ function valuesFrom(file: string): readonly string[] {
   })
 }
 
-const isReference = (file: string): boolean => file.startsWith('test/reference/')
+/** What the package is built of; `exact` holds it against the product. */
+const isReference = (file: string): boolean => /^test\/reference\/(?!exact\/)/.test(file)
 
 /** Calls of `create…` that run when the module is loaded, by name. */
 function madeInModule(file: string): readonly string[] {

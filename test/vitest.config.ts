@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const longest: readonly string[] = [
   'bench/smoke',
   'golden',
-  'promises/exact-documents',
+  'reference/exact/exact-documents',
   'compiler/tools/diff/diff',
   'promises/live-topologies',
   'runtime/graphql/apart',

@@ -8,9 +8,9 @@ import { choices, drawFrom, type Draw } from '../reference/questions/draw.ts'
 import { drawGrouping } from '../reference/questions/groups.ts'
 import type { Scene } from '../reference/questions/scene.ts'
 import { dataOf } from '../support/answers.ts'
-import { worlds } from '../support/arbitraries/world.ts'
-import { openStage, type Stage } from '../support/exact/stage.ts'
-import { walkable } from '../support/laws.ts'
+import { worlds } from '../reference/exact/worlds/world.ts'
+import { openStage, type Stage } from '../reference/exact/stage.ts'
+import { walkable } from '../reference/exact/laws.ts'
 
 /** Concatenated pages of groups are all groups, for every order that is drawn (spec/graphql.md 17.2). */
 const seed = Number(process.env['EXACT_SEED'] ?? '800021')

@@ -4,10 +4,10 @@ import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
 import { questions, usefulRoles } from '../../reference/questions/document.ts'
-import { worlds } from '../../support/arbitraries/world.ts'
+import { worlds } from '../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
-import { judge } from '../../support/exact/judge.ts'
-import { openStage } from '../../support/exact/stage.ts'
+import { judge } from '../../reference/exact/judge.ts'
+import { openStage } from '../../reference/exact/stage.ts'
 import { createTestService, type TestService } from '../../support/service.ts'
 
 const sql = `

@@ -5,10 +5,10 @@ import { createCompiler } from '../../../../compiler/compile.ts'
 import type { World } from '../../../reference/interpreter/world.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
-import { worlds } from '../../../support/arbitraries/world.ts'
+import { worlds } from '../../../reference/exact/worlds/world.ts'
 import { createDatabase } from '../../../support/database.ts'
-import { schemaSql } from '../../../support/exact/ddl.ts'
-import { simplerWorlds } from '../../../support/exact/shrink-world.ts'
+import { schemaSql } from '../../../reference/exact/ddl.ts'
+import { simplerWorlds } from '../../../reference/exact/shrink-world.ts'
 import { sized } from '../../../support/whole.ts'
 
 const seed = Number(process.env['DIFF_SEED'] ?? '4100')
