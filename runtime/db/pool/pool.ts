@@ -5,13 +5,19 @@ import { retries, retry } from '../../lib/retry.ts'
 import { createEndings, type EndCause } from './cancel.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
-import { createConnectionPool, type ConnectionStats } from './connections.ts'
+import {
+  closeConnections,
+  connectionStats,
+  createConnectionPool,
+  refuseBorrowers,
+  type ConnectionStats,
+} from './connections.ts'
 import { createSchemaMarks } from '../check/schema-marks.ts'
 import { findPooler, type Pooler } from '../connect/pooler.ts'
 import { createRoleSettings } from '../check/role-settings.ts'
 import { createRunOnConnection } from '../check/transaction.ts'
 import { createRoom } from './room.ts'
-import { createRunner, runWith } from './run.ts'
+import { createRunner, endRunning, runOn, runWith } from './run.ts'
 import { queryOn, type Query } from '../connect/session.ts'
 import { createShares } from './shares.ts'
 import { serverOf, type Opening, type Server } from '../connect/server.ts'
@@ -195,7 +201,7 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     timeout,
   })
   return {
-    run: runWith(runner.run, replaying !== undefined),
+    run: runWith(runOn(runner), replaying !== undefined),
     query,
     session,
     ping: async () => {
@@ -207,14 +213,14 @@ export const openDatabase = (options: DatabaseOptions): Database => {
       findPooler(openTo(server, 'auto', { connectionTimeoutMillis: connectTimeout })).catch((error: unknown) => {
         throw classifyConnecting(error)
       }),
-    answeredAt: runner.answeredAt,
-    stats: () => ({ ...connections.stats(), ended: runner.ended() }),
+    answeredAt: () => runner.answeredAt,
+    stats: () => ({ ...connectionStats(connections), ended: runner.ended }),
     stop: () => {
-      connections.refuseAll('stopping')
-      runner.endAll('stopping')
+      refuseBorrowers(connections, 'stopping')
+      endRunning(runner, 'stopping')
     },
     close: async () => {
-      await Promise.all([connections.close(), own.end()])
+      await Promise.all([closeConnections(connections), own.end()])
     },
   }
 }

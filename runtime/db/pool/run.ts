@@ -1,13 +1,13 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
-import { createBag } from '../../lib/bag.ts'
-import { createDeadlines } from '../../lib/deadlines.ts'
+import { createBag, type Bag } from '../../lib/bag.ts'
+import { createDeadlines, type SetDeadline } from '../../lib/deadlines.ts'
 import { retries } from '../../lib/retry.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'
-import { noRoom, type Grow, type Connection } from '../wire/exchange.ts'
+import { noRoom, type Connection, type Grow } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
 import { checkingApart } from '../check/distributed.ts'
-import type { ConnectionPool } from './connections.ts'
+import { borrow, giveBack, type ConnectionPool } from './connections.ts'
 import type { SchemaMarks } from '../check/schema-marks.ts'
 import type { RoleSettings, RoleSettingsReader } from '../check/role-settings.ts'
 import { patienceMs, type Growing, type Room } from './room.ts'
@@ -20,15 +20,6 @@ import { notLent, refuseEnded } from './waiting.ts'
 /** Runs an exchange on a connection, which is free for others by the time that nothing of it is under way any more. */
 export type RunOnce = (exchange: Exchange, context: RequestContext | undefined) => Promise<TransactionResult>
 
-export interface Runner {
-  readonly run: RunOnce
-  /** Ends everything that runs. */
-  readonly endAll: (cause: EndCause) => void
-  readonly answeredAt: () => number
-  /** How many requests were ended in Postgres, by cause. */
-  readonly ended: () => Readonly<Record<EndCause, number>>
-}
-
 export interface RunnerParts {
   readonly connections: ConnectionPool
   readonly marks: SchemaMarks
@@ -39,6 +30,39 @@ export interface RunnerParts {
   readonly room: Room | null
   /** Milliseconds that Postgres gives a statement; 0: it gives it any. */
   readonly timeout: number
+}
+
+/** What the exchanges of a database share. */
+export interface Runner extends RunnerParts {
+  readonly setDeadline: SetDeadline
+  readonly running: Bag<Running>
+  /** How many requests were ended in Postgres, by cause. */
+  readonly ended: Record<EndCause, number>
+  /** When Postgres answered last, on the monotonic clock in milliseconds. */
+  answeredAt: number
+}
+
+/** An exchange that is to run. */
+interface Attempt {
+  readonly runner: Runner
+  readonly exchange: Exchange
+  readonly context: RequestContext | undefined
+  /** When waiting for memory ends; null: it has not begun. */
+  until: number | null
+}
+
+/** One that has its connection. */
+interface Running extends Attempt {
+  readonly connection: Connection
+  readonly resolve: (result: TransactionResult) => void
+  /** Why it is being ended, and until when. */
+  ending: { readonly cause: EndCause; readonly done: Promise<void> } | null
+  /** Until a reader no longer waits for its end. */
+  leaving: NodeJS.Timeout | null
+  /** Of an answer that became large. */
+  growing: Growing | null
+  stopClock: (() => void) | null
+  leaveRunning: (() => void) | null
 }
 
 /** What our own exchange may take beyond its statements' time limits before the connection counts as dead. */
@@ -86,146 +110,135 @@ export const unended = (cause: EndCause): TransactionResult => ({
   broken: false,
 })
 
-export const createRunner = ({
-  connections,
-  marks,
-  endings,
-  settings,
-  runOnConnection,
-  room,
-  timeout,
-}: RunnerParts): Runner => {
-  const setDeadline = createDeadlines(lookEveryMs)
-  const running = createBag<(cause: EndCause) => void>()
-  const ended: Record<EndCause, number> = { gone: 0, deadline: 0, stopping: 0 }
-  let answeredAt = -Infinity
+export const createRunner = (parts: RunnerParts): Runner => ({
+  ...parts,
+  setDeadline: createDeadlines(lookEveryMs),
+  running: createBag(),
+  ended: { gone: 0, deadline: 0, stopping: 0 },
+  answeredAt: -Infinity,
+})
 
-  const runOn = (
-    connection: Connection,
-    roleSettings: RoleSettings,
-    exchange: Exchange,
-    context: RequestContext | undefined,
-  ): Promise<TransactionResult> =>
-    new Promise((resolve, reject) => {
-      let ending: { readonly cause: EndCause; readonly done: Promise<void> } | null = null
-      let leaving: NodeJS.Timeout | null = null
-      const end = (cause: EndCause): void => {
-        if (ending !== null) return
-        ended[cause] += 1
-        ending = { cause, done: endings.end(connection, cause) }
-        if (exchange.readOnly) leaving = setTimeout(() => resolve(unended(cause)), readersWaitMs)
-      }
-      let growing: Growing | null = null
-      const grow: Grow | null = room && ((bytes, told) => (growing ??= room.open(exchange, context)).grow(bytes, told))
-      const giveBack = (spoilt: boolean): void => {
-        if (ending !== null) void ending.done.then(() => connections.giveBack(connection, spoilt))
-        else connections.giveBack(connection, spoilt)
-      }
-      const clear = startClock(connection, exchange, context, end)
-      const stopped = running.add(end)
-      const stop = (): void => {
-        clear()
-        if (leaving !== null) clearTimeout(leaving)
-        stopped()
-        if (growing !== null) growing.end()
-        else if (room !== null && room.large.count > 0) room.stayedSmall(exchange, context)
-        if (context !== undefined) context.onGone = null
-      }
-      const settle = (result: TransactionResult): void => {
-        stop()
-        const spoilt = result.kind === 'failed' && isSpoilt(exchange, result)
-        const timeline = context?.timeline ?? null
-        if (timeline !== null) timeline.answered = performance.now()
-        if (result.kind !== 'failed' || !result.broken) answeredAt = performance.now()
-        if (exchange.version !== null && result.kind === 'rows') marks.tend()
-        // Whether the schema has changed as well, a source of revisions finds out.
-        if (result.kind === 'outdated') marks.forget()
-        if (exchange.leaves?.session === true && !spoilt) takeBack(connection, giveBack)
-        else giveBack(spoilt)
-        resolve(ending === null ? result : endedBy(ending.cause, exchange, result))
-      }
-      // What writes is left to its deadline: it may be about to commit.
-      if (context !== undefined && exchange.readOnly) context.onGone = () => end('gone')
-      try {
-        runOnConnection(connection, exchange, roleSettings, marks.newest(), settle, grow)
-      } catch (error) {
-        stop()
-        giveBack(true)
-        reject(error)
-      }
-    })
-  /** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
-  const startClock = (
-    connection: Connection,
-    exchange: Exchange,
-    context: RequestContext | undefined,
-    end: (cause: EndCause) => void,
-  ): (() => void) => {
-    const deadline = context?.deadline ?? Infinity
-    if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end('deadline'))
-    const limit = timeLimitOf(exchange, timeout)
-    if (limit === Infinity) return () => undefined
-    return setDeadline(limit, () => void connection.client.connection.stream.destroy())
+/** Ends everything that runs. */
+export const endRunning = ({ running }: Runner, cause: EndCause): void => {
+  for (const run of running.all()) end(run, cause)
+}
+
+export const runOn =
+  (runner: Runner): RunOnce =>
+  (exchange, context) =>
+    begin({ runner, exchange, context, until: null })
+
+const begin = async (attempt: Attempt): Promise<TransactionResult> => {
+  const { runner, exchange, context } = attempt
+  const { connections, room } = runner
+  // Most of the time no answer is large enough to be counted.
+  if (room !== null && room.usage.bytes > 0 && !room.isThere(exchange, context)) return waitForRoom(attempt, room)
+  const found = borrow(connections, context)
+  const connection = found instanceof Promise ? await found : found
+  if (room === null || room.usage.bytes === 0 || room.isThere(exchange, context)) return runLent(attempt, connection)
+  giveBack(connections, connection, false)
+  return waitForRoom(attempt, room)
+}
+
+const waitForRoom = async (attempt: Attempt, room: Room): Promise<TransactionResult> => {
+  const { exchange, context } = attempt
+  attempt.until ??= Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
+  const found = await room.wait(exchange, context, attempt.until - performance.now())
+  refuseEnded(context)
+  if (!found) throw noRoom()
+  return begin(attempt)
+}
+
+const runLent = async (attempt: Attempt, connection: Connection): Promise<TransactionResult> => {
+  const { runner, exchange, context } = attempt
+  const { connections, settings } = runner
+  let roleSettings: RoleSettings
+  try {
+    // Also of one that did not wait: its document may have taken long.
+    if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
+    const known = settings.of(exchange.caller.role)
+    roleSettings = known instanceof Promise ? await known : known
+  } catch (error) {
+    giveBack(connections, connection, false)
+    throw error
   }
-  const lent = async (
-    connection: Connection,
-    exchange: Exchange,
-    context: RequestContext | undefined,
-  ): Promise<TransactionResult> => {
-    let roleSettings: RoleSettings
-    try {
-      // Also of one that did not wait: its document may have taken long.
-      if (context !== undefined && (context.gone || performance.now() >= context.deadline)) refuseEnded(context)
-      const known = settings.of(exchange.caller.role)
-      roleSettings = known instanceof Promise ? await known : known
-    } catch (error) {
-      connections.giveBack(connection, false)
-      throw error
-    }
-    // It ended meanwhile, before anything was sent.
-    if (connection.client.connection.stream.destroyed) {
-      connections.giveBack(connection, true)
-      return begin(exchange, context, null)
-    }
-    const timeline = context?.timeline ?? null
-    if (timeline !== null) timeline.lent = performance.now()
-    return runOn(connection, roleSettings, exchange, context)
+  // It ended meanwhile, before anything was sent.
+  if (connection.client.connection.stream.destroyed) {
+    giveBack(connections, connection, true)
+    return begin({ ...attempt, until: null })
   }
-  const begin = async (
-    exchange: Exchange,
-    context: RequestContext | undefined,
-    until: number | null,
-  ): Promise<TransactionResult> => {
-    // Most of the time no answer is large enough to be counted.
-    if (room !== null && room.usage.bytes > 0 && !room.isThere(exchange, context))
-      return waitForRoom(room, exchange, context, until)
-    const found = connections.borrow(context)
-    const connection = found instanceof Promise ? await found : found
-    if (room === null || room.usage.bytes === 0 || room.isThere(exchange, context))
-      return lent(connection, exchange, context)
-    connections.giveBack(connection, false)
-    return waitForRoom(room, exchange, context, until)
+  const timeline = context?.timeline ?? null
+  if (timeline !== null) timeline.lent = performance.now()
+  return new Promise((resolve, reject) => {
+    const none = { ending: null, leaving: null, growing: null, stopClock: null, leaveRunning: null }
+    send({ ...attempt, connection, resolve, ...none }, roleSettings, reject)
+  })
+}
+
+const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown) => void): void => {
+  const { runner, connection, exchange, context } = run
+  const { room, marks, running, runOnConnection } = runner
+  const grow: Grow | null = room && ((bytes, told) => (run.growing ??= room.open(exchange, context)).grow(bytes, told))
+  run.stopClock = startClock(run)
+  run.leaveRunning = running.add(run)
+  // What writes is left to its deadline: it may be about to commit.
+  if (context !== undefined && exchange.readOnly) context.onGone = () => end(run, 'gone')
+  try {
+    runOnConnection(connection, exchange, roleSettings, marks.newest(), (result) => settle(run, result), grow)
+  } catch (error) {
+    stop(run)
+    release(run, true)
+    reject(error)
   }
-  const waitForRoom = async (
-    room: Room,
-    exchange: Exchange,
-    context: RequestContext | undefined,
-    until: number | null,
-  ): Promise<TransactionResult> => {
-    const end = until ?? Math.min(performance.now() + patienceMs, context?.deadline ?? Infinity)
-    const found = await room.wait(exchange, context, end - performance.now())
-    refuseEnded(context)
-    if (!found) throw noRoom()
-    return begin(exchange, context, end)
-  }
-  return {
-    run: (exchange, context) => begin(exchange, context, null),
-    endAll: (cause) => {
-      for (const end of running.all()) end(cause)
-    },
-    answeredAt: () => answeredAt,
-    ended: () => ended,
-  }
+}
+
+/** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
+const startClock = (run: Running): (() => void) => {
+  const { setDeadline, timeout } = run.runner
+  const deadline = run.context?.deadline ?? Infinity
+  if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end(run, 'deadline'))
+  const limit = timeLimitOf(run.exchange, timeout)
+  if (limit === Infinity) return () => undefined
+  return setDeadline(limit, () => void run.connection.client.connection.stream.destroy())
+}
+
+const end = (run: Running, cause: EndCause): void => {
+  const { runner, connection, exchange } = run
+  if (run.ending !== null) return
+  runner.ended[cause] += 1
+  run.ending = { cause, done: runner.endings.end(connection, cause) }
+  if (exchange.readOnly) run.leaving = setTimeout(() => run.resolve(unended(cause)), readersWaitMs)
+}
+
+const settle = (run: Running, result: TransactionResult): void => {
+  const { runner, connection, exchange, context } = run
+  stop(run)
+  const spoilt = result.kind === 'failed' && isSpoilt(exchange, result)
+  const timeline = context?.timeline ?? null
+  if (timeline !== null) timeline.answered = performance.now()
+  if (result.kind !== 'failed' || !result.broken) runner.answeredAt = performance.now()
+  if (exchange.version !== null && result.kind === 'rows') runner.marks.tend()
+  // Whether the schema has changed as well, a source of revisions finds out.
+  if (result.kind === 'outdated') runner.marks.forget()
+  if (exchange.leaves?.session === true && !spoilt) takeBack(connection, (failed) => release(run, failed))
+  else release(run, spoilt)
+  run.resolve(run.ending === null ? result : endedBy(run.ending.cause, exchange, result))
+}
+
+const stop = (run: Running): void => {
+  const { runner, exchange, context } = run
+  run.stopClock?.()
+  if (run.leaving !== null) clearTimeout(run.leaving)
+  run.leaveRunning?.()
+  if (run.growing !== null) run.growing.end()
+  else if (runner.room !== null && runner.room.large.count > 0) runner.room.stayedSmall(exchange, context)
+  if (context !== undefined) context.onGone = null
+}
+
+/** Gives the connection back, once no cancellation of it is under way. */
+const release = ({ runner: { connections }, connection, ending }: Running, spoilt: boolean): void => {
+  if (ending !== null) void ending.done.then(() => giveBack(connections, connection, spoilt))
+  else giveBack(connections, connection, spoilt)
 }
 
 /**

@@ -3,7 +3,7 @@ import type { BoundStatement, PreparedText, ResultRow } from '../../contract/exe
 import { classify, isNameLost, spoilsConnection } from '../failures/classify.ts'
 import { runStatements, type Connection } from '../wire/exchange.ts'
 import { DatabaseFailure } from '../failures/failures.ts'
-import { createConnectionPool } from './connections.ts'
+import { borrow, closeConnections, createConnectionPool, giveBack } from './connections.ts'
 import type { ResultColumn } from '../wire/messages.ts'
 import { unshared } from './shares.ts'
 import { serverOf } from '../connect/server.ts'
@@ -218,7 +218,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
     ...(role !== null && { prepare: (client) => client.query(takeRole(false), [role]) }),
   })
   const withLent = async <T>(work: (lent: BorrowedConnection) => Promise<T>): Promise<T> => {
-    const connection = await connections.borrow()
+    const connection = await borrow(connections)
     const lent: BorrowedConnection = {
       connection,
       opening: connection.pooled === null ? [] : opening,
@@ -229,7 +229,7 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
     try {
       return await work(lent)
     } finally {
-      connections.giveBack(lent.connection, lent.spoilt)
+      giveBack(connections, lent.connection, lent.spoilt)
     }
   }
   return {
@@ -242,6 +242,6 @@ export function openStatements(options: StatementsOptions): StatementsDatabase {
         }),
       ),
     together: (ask) => again(() => withLent((lent) => inOneExchange(lent, ask))),
-    close: connections.close,
+    close: () => closeConnections(connections),
   }
 }

@@ -6,8 +6,14 @@ import { serverOf } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
 import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
-import { createConnectionPool, type ConnectionPool } from '../../../../runtime/db/pool/connections.ts'
-import { createRunner } from '../../../../runtime/db/pool/run.ts'
+import {
+  borrow,
+  closeConnections,
+  createConnectionPool,
+  giveBack,
+  type ConnectionPool,
+} from '../../../../runtime/db/pool/connections.ts'
+import { createRunner, runOn } from '../../../../runtime/db/pool/run.ts'
 import { createShares } from '../../../../runtime/db/pool/shares.ts'
 import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
@@ -141,23 +147,23 @@ describe('the pool', () => {
     const cutOff = async (pool: ConnectionPool): Promise<void> => {
       await overSessions(database).query(`select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and usename = 'authenticator'`)
-      await until(() => pool.stats().open === 0)
+      await until(() => pool.open === 0)
     }
 
     test('fails what is sent on it', async () => {
       const pool = openPool()
-      const connection = await pool.borrow()
+      const connection = await borrow(pool)
       await cutOff(pool)
       const result = await runStatements(connection, [{ name: '', text: 'select 1', values: [] }])
       expect(result).toMatchObject({ kind: 'failed', broken: true, begun: 0 })
-      pool.giveBack(connection, true)
-      await pool.close()
+      giveBack(pool, connection, true)
+      await closeConnections(pool)
     })
 
     test('is replaced before a request is sent, a writing one too', async () => {
       const pool = openPool()
       let lookups = 0
-      const { run } = createRunner({
+      const runner = createRunner({
         connections: pool,
         marks: { newest: () => null, tend: () => undefined, forget: () => undefined },
         endings: createEndings(() => Promise.resolve()),
@@ -172,10 +178,10 @@ describe('the pool', () => {
         room: null,
         timeout: 5_000,
       })
-      const result = await run(exchange('select 1'), undefined)
+      const result = await runOn(runner)(exchange('select 1'), undefined)
       expect(result.kind === 'rows' && result.rows.at(-1)).toEqual([['1']])
       expect(lookups).toBe(2)
-      await pool.close()
+      await closeConnections(pool)
     })
   })
 
