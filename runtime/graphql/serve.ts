@@ -34,24 +34,25 @@ import { beginTurn, checkMethod, exchangeOf, type Ready, type ServiceDatabase, t
 import { inSteps, type Statements } from './statements/statements.ts'
 
 /**
- * THE PAGE: how one request is answered. Once for each document, role and engine: parse and validate (operation/), plan
- * (plan/), write (statements/), kept by prepared/. For each request the stages of `stagesOf`, in their order (run/pipeline.ts).
+ * THE PAGE: the life of a request. Once for each document, role and engine: parse and validate (operation/), plan
+ * (plan/), write (statements/), kept by prepared/. For each request the stages of `stagesOf`, in their order
+ * (run/pipeline.ts).
  */
 
 export interface GraphqlService {
-  /** Never rejects for what a caller or the database did; each of these is an answer. */
+  /** Never rejects because of the caller or the database; such failures are answers. */
   readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
   /**
-   * What a request watches, which is nothing unless it is a subscription; nothing of it runs. Never rejects for what a caller
-   * or the database did.
+   * The interests of a request, which are empty unless it is a subscription; nothing of it runs. Never rejects because
+   * of the caller or the database.
    */
   readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
   /**
-   * The whole API of a role as introspection would show it, whether the schema answers introspection or not: for the
-   * owner alone. Null: it answers compiled documents only. Rejects while no schema can be had.
+   * The whole API of a role as introspection would show it, even if the schema does not answer introspection: for the
+   * owner only. Null: only compiled documents are served. Rejects while no schema is available.
    */
   readonly describe: (role: string) => Promise<IntrospectionQuery | null>
-  /** How much of the database the API shows. Null: it answers compiled documents only. Rejects while no schema can be had. */
+  /** The extent of the API in the database. Null: only compiled documents are served. Rejects without a schema. */
   readonly summary: () => Promise<Summary | null>
   /** Null: no schema is loaded yet. */
   readonly caches: () => CacheStats | null
@@ -63,13 +64,13 @@ export interface ServiceParts {
   /** The clock, in milliseconds. */
   readonly now?: () => number
   readonly apart?: Apart
-  /** Receives what failed, before it is answered. */
+  /** Receives failures before they are answered. */
   readonly failed?: (error: unknown) => void
 }
 
 /** A turn of a document that comes as text. */
 interface TextTurn extends Turn<Loaded> {
-  /** Null: the request's own text runs as it is. */
+  /** Null: the request's own text runs without a check. */
   admission: Admission | null
   documents: Documents
   asked: DocumentRequest
@@ -107,7 +108,7 @@ export function createService(parts: ServiceParts): GraphqlService {
   }
 }
 
-/** Introspection is about the schema of now; where no request checks the version, somebody has to look first. */
+/** Introspection must describe the current schema; if no request checks the version, a look comes first. */
 const loadFor =
   (cell: EngineCell<Loaded>) =>
   ({ query }: GraphqlRequest): Loaded | Promise<Loaded> => {
@@ -119,7 +120,7 @@ const loadFor =
 const newestFor = (cell: EngineCell<Loaded>, loaded: Loaded, query: string | null): Loaded | Promise<Loaded> =>
   loaded.engine.version === null && query !== null && introspects(query) ? cell.look() : loaded
 
-/** The stages of requests under each schema that is loaded. */
+/** The stages of requests for each loaded schema. */
 function createStages(
   { run }: ServiceDatabase,
   texts: Texts,
@@ -150,13 +151,13 @@ function createStages(
   }
 }
 
-/** A comment that cannot be read may be about what the role may do (spec/graphql.md 13.1). */
+/** A comment that cannot be read may concern the role's permissions (spec/graphql.md 13.1). */
 function refuseUnreadable({ loaded, asker }: TextTurn): void {
   const refusal = refusalOf(loaded.engine.manifest, asker.caller.role)
   if (refusal !== null) throw refuse('SCHEMA_COMMENT_INVALID', refusal)
 }
 
-/** Whether the document has to be listed. */
+/** Decides whether the document has to be listed. */
 function admitDocument(turn: TextTurn): void {
   const { request, loaded, asker } = turn
   const { manifest } = loaded.engine
@@ -176,7 +177,7 @@ const findListed =
     runWhileListed(turn, admission, text)
   }
 
-/** Makes the turn ready: here, or by the thread that reads what takes long. */
+/** Makes the turn ready: on this thread, or on the reader thread for long work. */
 const prepare =
   (apart: Apart): PipelineStage<TextTurn> =>
   (turn) => {
@@ -186,7 +187,7 @@ const prepare =
     return undefined
   }
 
-/** Finds or makes the statements, and binds the request's values. Null: that takes more than some milliseconds. */
+/** Finds or makes the statements, and binds the request's values. Null: that would take more than some milliseconds. */
 function preparedHere({ request, documents, asked, watches, byStep }: TextTurn): Ready | null {
   const document = documents.findQuickly(asked)
   if (document === null) return null
@@ -198,7 +199,7 @@ function preparedHere({ request, documents, asked, watches, byStep }: TextTurn):
   return { writes, pieces, bound: bindAll(chosen), interests: watches ? interestsOf(made) : undefined }
 }
 
-/** The same by the thread, unless meanwhile somebody else asked for it. */
+/** The same on the reader thread, unless another request has done it in the meantime. */
 async function preparedApart(turn: TextTurn, apart: Apart): Promise<void> {
   const { loaded, request, context, asker, documents, asked, byStep } = turn
   const whenItsTurn = (): Ready | null => {
@@ -209,7 +210,7 @@ async function preparedApart(turn: TextTurn, apart: Apart): Promise<void> {
   turn.ready = await apart.read({ revision: loaded.revision, documents, asked, request, byStep }, party, whenItsTurn)
 }
 
-/** The same as `exchange`, with the extensions that the request asks for. */
+/** Like `exchange`, with the extensions that the request asks for. */
 async function exchangeExtended(turn: TextTurn): Promise<void> {
   const { loaded, request, ready } = turn
   const wanted = extensionsOf(loaded.engine, request)
@@ -220,7 +221,7 @@ async function exchangeExtended(turn: TextTurn): Promise<void> {
   turn.extensions = made.extensions
 }
 
-/** What statements were written from, for requests that select `explain`. */
+/** The source of the statements, for requests that select `explain`. */
 function madeOf({ documents, asked, request, byStep }: TextTurn): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables

@@ -1,7 +1,7 @@
-/** Whether a failure leaves the next attempt a chance. */
+/** True if the next attempt may be made after this failure. */
 type GoesOn = (error: unknown) => boolean
 
-/** Resolves with the first success, rejects with the last failure or with the first that does not go on. */
+/** Resolves with the first success; rejects with the last failure, or with the first for which `goesOn` is false. */
 export const inTurn = async <A, T>(all: readonly A[], work: (attempt: A) => Promise<T>, goesOn: GoesOn): Promise<T> => {
   let failure: unknown
   for (const attempt of all) {
@@ -15,7 +15,7 @@ export const inTurn = async <A, T>(all: readonly A[], work: (attempt: A) => Prom
   throw failure
 }
 
-/** The same again and again, beginning with what served last. */
+/** Makes the same attempts on every call, beginning with the one that succeeded last. */
 export type Attempts<A> = <T>(work: (attempt: A) => Promise<T>, goesOn: GoesOn) => Promise<T>
 
 export const attemptsOf = <A>(all: readonly A[]): Attempts<A> => {

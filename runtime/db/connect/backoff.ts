@@ -1,6 +1,6 @@
 import { pauseMs, retries } from '../../lib/retry.ts'
 
-/** Protects a server that refuses connections: after a failure no connection is tried for a growing pause. */
+/** Protects a server that refuses connections: after a failure no connection is tried during a growing pause. */
 export interface Backoff {
   /** True during the pause. */
   readonly waiting: () => boolean

@@ -12,7 +12,7 @@ import { homeOf, ParameterFault, type ConnectEnvironment, type ConnectionParamet
 /** False: not encrypted. */
 export type Encryption = false | ConnectionOptions
 
-/** sslmode -> what is tried, in this order; the second is for a server that refuses the first. */
+/** sslmode -> the attempts, in order; the second is for a server that refuses the first. */
 const modes = {
   disable: ['plain'],
   allow: ['plain', 'unverified'],
@@ -20,7 +20,7 @@ const modes = {
   require: ['unverified'],
   'verify-ca': ['authority'],
   'verify-full': ['name'],
-  // As node-postgres spells it: a root certificate that lies at its usual place does not count.
+  // As in node-postgres: a root certificate at its default path is ignored.
   'no-verify': ['unverified'],
 } as const
 
@@ -43,7 +43,7 @@ const read = (parameter: string, file: string): string => {
   }
 }
 
-/** Parameter -> the file that counts where it is not given, and only where it exists. */
+/** Parameter -> the default file, used only if the parameter is not given and the file exists. */
 const usualFiles: Readonly<Record<string, string>> = {
   sslrootcert: 'root.crt',
   sslcert: 'postgresql.crt',
@@ -60,7 +60,7 @@ const fileOf = (name: string, parameters: ConnectionParameters, environment: Con
 
 const trusted = 'system'
 
-/** What of the connection's own holds for every encrypted attempt: the client's certificate and key. */
+/** Options of the connection for every encrypted attempt: the client's certificate and key. */
 const clientOptions = (
   parameters: ConnectionParameters,
   textOf: (name: string) => string | undefined,
@@ -73,8 +73,8 @@ const clientOptions = (
 }
 
 /**
- * What to try, in this order.
- * @throws ParameterFault where a mode does not exist or a file cannot be read
+ * The attempts, in order.
+ * @throws ParameterFault if a mode does not exist or a file cannot be read
  */
 export const encryptionsOf = (
   parameters: ConnectionParameters,
@@ -107,7 +107,7 @@ export const encryptionsOf = (
     },
     name: authorities,
   }
-  // A root certificate makes require the same as verify-ca.
+  // With a root certificate, `require` means `verify-ca`.
   const attempts: readonly Attempt[] = mode === 'require' && root !== null ? ['authority'] : modes[mode]
   return attempts.map((attempt) => makers[attempt]())
 }

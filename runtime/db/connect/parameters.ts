@@ -4,19 +4,20 @@ import { join } from 'node:path'
 import { hostUrls } from '../../lib/host-urls.ts'
 
 /**
- * Connection parameters by their names in libpq (PostgreSQL manual, chapter libpq: 34.1.2 parameters, 34.15 environment,
- * 34.17 service file). The URL decides, then the service that it or PGSERVICE names, then the environment.
+ * Connection parameters by their names in libpq (PostgreSQL manual, chapter libpq: 34.1.2 parameters, 34.15
+ * environment, 34.17 service file). The URL takes precedence, then the service of the URL or of PGSERVICE, then the
+ * environment.
  */
 export type ConnectionParameters = Readonly<Record<string, string>>
 
 export type ConnectEnvironment = Readonly<Record<string, string | undefined>>
 
-/** What is given names no server: a service that is not there, a mode that does not exist, a file that cannot be read. */
+/** The parameters name no server: a missing service, an unknown mode, an unreadable file. */
 export class ParameterFault extends Error {
   override readonly name = 'ParameterFault'
 }
 
-/** Environment variable -> the parameter that it gives. */
+/** Environment variable -> parameter. */
 const variables: Readonly<Record<string, string>> = {
   PGHOST: 'host',
   PGPORT: 'port',
@@ -34,7 +35,7 @@ const variables: Readonly<Record<string, string>> = {
   PGTARGETSESSIONATTRS: 'target_session_attrs',
 }
 
-/** An empty value counts as none, as with libpq. */
+/** An empty value counts as absent, as in libpq. */
 const given = (entries: Iterable<readonly [string, string | undefined]>): ConnectionParameters =>
   Object.fromEntries([...entries].filter((entry): entry is [string, string] => (entry[1] ?? '') !== ''))
 
@@ -52,7 +53,7 @@ const ofUrl = (url: string): ConnectionParameters => {
     ['dbname', decodeURIComponent(pathname.slice(1))],
   ]
   const { ssl, ...named } = given([...parts, ...searchParams])
-  // Two spellings of JDBC and node-postgres; libpq takes the first.
+  // Two spellings of JDBC and node-postgres; libpq accepts the first.
   const mode = ssl === 'true' ? 'require' : ssl
   return mode === undefined ? named : { sslmode: mode, ...named }
 }
@@ -68,15 +69,15 @@ const readIfThere = (file: string): string | null => {
   }
 }
 
-/** Where services are described: the user's own file, then that of the system. */
+/** The service files: the user's own, then the system's. */
 const serviceFiles = (environment: ConnectEnvironment): readonly string[] => [
   environment['PGSERVICEFILE'] ?? join(homeOf(environment), '.pg_service.conf'),
   join(environment['PGSYSCONFDIR'] ?? '/etc/postgresql-common', 'pg_service.conf'),
 ]
 
 /**
- * The parameters of one section. No reader of INI files serves: libpq takes a value as it stands up to the end of its line,
- * with quotes, semicolons and backslashes.
+ * The parameters of one section. A general INI reader is not suitable: libpq takes a value literally up to the end of
+ * its line, with quotes, semicolons and backslashes.
  */
 const ofSection = (text: string, service: string): ConnectionParameters | null => {
   const lines = text.split(/\r?\n/).map((line) => line.trim())

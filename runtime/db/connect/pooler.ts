@@ -5,23 +5,21 @@ import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Opened } from './route.ts'
 
 /**
- * What stands between us and Postgres: nothing, or a pooler that keeps prepared statements, knows none, loses track of them, or
- * knows no transactions.
+ * The pooler in front of Postgres, if any: one that keeps prepared statements, one that does not support them, one that
+ * loses track of them, or one that does not support transactions.
  */
 export type Pooler = 'none' | 'statements' | 'no-statements' | 'unreliable-statements' | 'no-transactions'
 
-/** Opens a connection to a server as the others are opened. */
+/** Opens a further connection to the same server. */
 type Open = () => Promise<Opened<pg.Client>>
 
-/** The names of statements that a pooler prepares. */
+/** The names under which a pooler prepares statements. */
 type Names = 'given' | 'its own' | 'of pgcat'
 
-/** What pgcat calls the statements of its cache. */
+/** The names that pgcat gives to statements of its cache. */
 const ofPgcat = '^PGCAT_[0-9]+$'
 
-/**
- * Under which name Postgres knows a statement that was prepared. Null: the pooler lends its backends for single statements.
- */
+/** How Postgres names a prepared statement. Null: the pooler lends its backends for single statements. */
 const namesBehind = async (client: pg.Client): Promise<Names | null> => {
   const name = `catalograph.probe.${randomUUID()}`
   try {
@@ -46,7 +44,7 @@ const namesBehind = async (client: pg.Client): Promise<Names | null> => {
 const backendOf = async (client: pg.Client): Promise<number | undefined> =>
   (await client.query<{ readonly pid: number }>('select pg_catalog.pg_backend_pid() as pid')).rows[0]?.pid
 
-/** In session mode each keeps its backend, however they take turns; a pooler that lends for transactions gives what is free. */
+/** In session mode each client keeps its backend; a pooler in transaction mode lends any free backend. */
 const keepBackends = async (one: pg.Client, other: pg.Client): Promise<boolean> => {
   const pids: (number | undefined)[] = []
   for (const client of [one, other, one, one, other, other]) pids.push(await backendOf(client))
@@ -54,14 +52,14 @@ const keepBackends = async (one: pg.Client, other: pg.Client): Promise<boolean> 
   return a !== b && String(pids) === String([a, b, a, a, b, b])
 }
 
-/** What was found cannot be worked with; the message says what to change. */
+/** The pooler that was found cannot be used; the message says which setting to change. */
 export class PoolerFault extends Error {
   override readonly name = 'PoolerFault'
 }
 
 /**
- * Why what is asked through it would fail; null: it would not.
- * @param database what the sentence calls the database behind it
+ * Why requests through this pooler would fail; null if they would not.
+ * @param database the name of the database in the sentence
  */
 export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 'the database'): string | null => {
   if (found === 'no-transactions')
@@ -75,7 +73,7 @@ export const poolerFault = (setting: PoolerSetting, found: Pooler, database = 't
   return null
 }
 
-/** Rejects where no connection is to be had. */
+/** Rejects if no connection can be opened. */
 export const findPooler = async (open: Open): Promise<Pooler> => {
   const { client, pooled } = await open()
   const clients = [client]

@@ -1,7 +1,7 @@
 import type { ListedKey } from '../../identity/keys.ts'
 import type { Query } from './session.ts'
 
-/** The table of the project's keys, which is made with the first key that is added or revoked. */
+/** The table of the project's keys; it is created with the first key that is added or revoked. */
 
 const oid = `(select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'catalograph' and c.relname = 'project_keys')`
@@ -16,8 +16,8 @@ const list = `select id, role, ${time('added_at')} as "addedAt", ${time('revoked
 export type ReadProjectKeys = () => Promise<readonly ListedKey[]>
 
 /**
- * Makes the reader. It queries the catalogue until the table is there, since a statement that fails is an error in the log of
- * the database. Rejects with DatabaseFailure, also where the table was dropped after it was found.
+ * Creates the reader. Until the table exists it queries the catalogue, because a failed statement would be an error in
+ * the database's log. Rejects with DatabaseFailure, also if the table was dropped after it was found.
  */
 export function createProjectKeysReader(query: Query): ReadProjectKeys {
   let isThere = false
@@ -31,7 +31,7 @@ export function createProjectKeysReader(query: Query): ReadProjectKeys {
 const makeTable = `create table if not exists catalograph.project_keys (
   id text primary key, role text not null, added_at timestamptz, revoked_at timestamptz)`
 
-/** To the owner of the schema, as every object in it (compiler/prepare/owners.ts). */
+/** The owner of the schema owns every object in it (compiler/prepare/owners.ts). */
 const giveTable = `do $$ begin
   execute (select pg_catalog.format('alter table catalograph.project_keys owner to %I', pg_catalog.pg_get_userbyid(n.nspowner))
     from pg_catalog.pg_namespace n where n.nspname = 'catalograph');
@@ -62,7 +62,7 @@ export const addProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' |
     await query('insert into catalograph.project_keys (id, role, added_at) values ($1, $2, now())', [id, role])
   })
 
-/** For good; of a key that was revoked before, the date stays. */
+/** Revocation is permanent; a key that was revoked before keeps its date. */
 export const revokeProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' | 'role'>): Promise<void> =>
   inTransaction(query, async () => {
     await query(

@@ -5,9 +5,9 @@ import type { PoolerSetting } from '../../settings/keys.ts'
 import type { Opening } from './server.ts'
 
 /**
- * How connections reach Postgres: each has a backend of its own, or a pooler stands between, which may give every
- * transaction another one. A pooler drops the settings of the startup packet, or refuses the connection for them, so what
- * goes to one is opened without them, and each transaction sets them for itself.
+ * How connections reach Postgres: directly, or through a pooler, which may give each transaction another backend. A
+ * pooler drops the settings of the startup packet, or refuses the connection because of them; connections to a pooler
+ * are opened without them, and each transaction sets them.
  */
 
 export interface Opened<C extends pg.ClientBase> {
@@ -17,7 +17,7 @@ export interface Opened<C extends pg.ClientBase> {
 
 const whoAnswers = 'select pg_catalog.pg_backend_pid() as pid'
 
-/** A pooler gives its clients keys of its own for cancelling, so that they name another process than the one that answers. */
+/** A pooler gives its clients cancel keys of its own, so they name another process than the backend. */
 const isPooled = async (client: pg.ClientBase): Promise<boolean> => {
   const { rows } = await client.query<{ readonly pid: number }>(whoAnswers)
   return rows[0]?.pid !== (client as unknown as { readonly processID: number }).processID
@@ -28,10 +28,10 @@ const isRefusal = (error: unknown): boolean => sqlstateOf(error) === '08P01'
 
 const withoutOptions: pg.ClientConfig = { options: '' }
 
-/** admin_shutdown: so ends one that an administrator terminates, and each of a server that stops, which takes no other. */
+/** admin_shutdown: an administrator terminated the backend, or the server is stopping. */
 const isTerminated = (error: unknown): boolean => sqlstateOf(error) === '57P01'
 
-/** Opens a connection, with or without what the startup packet says. Rejects with what `connect` rejects with. */
+/** Opens a connection, with or without settings in the startup packet. Rejects with the errors of `connect`. */
 export const createOpen = <C extends pg.ClientBase>(
   { connect, end }: Opening<C>,
   setting: PoolerSetting,
@@ -40,7 +40,7 @@ export const createOpen = <C extends pg.ClientBase>(
     const pooled = setting !== 'none'
     return async () => ({ client: await connect(pooled ? withoutOptions : {}), pooled })
   }
-  /** Of the last connection. */
+  /** As found with the last connection. */
   let behindPooler = false
   const known = new WeakMap<C, boolean>()
   const look = async (client: C): Promise<boolean> => {
@@ -51,7 +51,7 @@ export const createOpen = <C extends pg.ClientBase>(
       throw error
     }
   }
-  /** Who refuses the options is a pooler. */
+  /** Only a pooler refuses the options. */
   const attempt = async (refused: boolean, connected: () => void): Promise<Opened<C>> => {
     const without = refused || behindPooler
     let client: C

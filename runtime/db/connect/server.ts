@@ -15,36 +15,38 @@ export interface Opening<C extends pg.ClientBase> {
   readonly end: (client: C) => void
 }
 
-/** Where connections go, as a URL and the environment name it, and how they are encrypted. */
+/** A server as a URL and the environment describe it, with the encryption of its connections. */
 export interface Server {
   /**
-   * Connects to the host that served last, or else to each in turn that the URL names, until one is what
-   * target_session_attrs demands. Rejects with what `connect` rejects with, or with HostsFault where there are several.
+   * Connects to the host that served last, or else to each host of the URL in turn, until one meets
+   * target_session_attrs. Rejects with the errors of `connect`, or with HostsFault if there are several hosts.
    */
   readonly connect: <C extends pg.ClientBase>(opening: Opening<C>) => Promise<C>
-  /** What its connections begin with, for transactions that have to set it themselves (route.ts). */
+  /** The startup settings, for transactions that must set them (route.ts). */
   readonly settings: SettingPairs
 }
 
-/** What pg says where the server does not encrypt, and what OpenSSL and Node do where the two find no way to. */
+/** The message of pg if the server does not encrypt, and the codes of OpenSSL and Node if the handshake fails. */
 const noEncryption = 'The server does not support SSL connections'
 const isHandshake = (error: Error & { readonly code?: string }): boolean =>
   error.code?.startsWith('ERR_SSL_') === true || error.message === noEncryption
 
-/** invalid_authorization_specification: pg_hba.conf has lines for connections of the other kind only. */
+/** invalid_authorization_specification: pg_hba.conf has only lines for the other kind of connection. */
 const isOtherKind = (error: unknown): boolean =>
   sqlstateOf(error) === '28000' || (error instanceof Error && isHandshake(error))
 
-/** Who refuses the login or the database is the server that was meant; who starts, stops or is silent is not there. */
+/**
+ * A server that refuses the login or database is the intended one; a starting, stopping or silent one is unavailable.
+ */
 const isElsewhere = (error: unknown): boolean => sqlstateOf(error)?.startsWith('57P') ?? true
 
-/** One of the hosts: how it is named, and how clients of it are made, with the encryption that served last. */
+/** One of the hosts: its name, and how clients are created with the encryption that served last. */
 interface Reachable {
   readonly name: string
   readonly reach: <C>(connect: (config: pg.ClientConfig) => Promise<C>) => Promise<C>
 }
 
-/** @param checks one for each round over all hosts; null: any host that answers serves */
+/** @param checks one for each round over all hosts; null: any host that answers is accepted */
 const connectTo = (hosts: readonly Reachable[], checks: readonly (CheckTarget | null)[]): Server['connect'] => {
   const attempt = attemptsOf(hosts)
   /** A pool lends its clients again. */
@@ -76,7 +78,7 @@ const rejectEnding = (error: unknown, end: () => void): never => {
 }
 
 /**
- * What the owner gives in `options` stands after ours, so the owner has the last word. Nothing connects yet.
+ * The owner's `options` follow ours and so take precedence. This opens no connection.
  * @param environment for parameters that the URL does not give
  * @throws ParameterFault
  */
@@ -111,13 +113,13 @@ export const serverOf = (
   }
 }
 
-/** The role that connections of the URL log in as: where nothing names one, that of the system's user. */
+/** The login role of the URL's connections; the default is the name of the system's user. */
 export const loginOf = (url: string, environment: ConnectEnvironment = process.env): string =>
   parametersOf(url, environment)['user'] ?? userInfo().username
 
 const connected = async (config: pg.ClientConfig): Promise<pg.Client> => {
   const client = new pg.Client(config)
-  // Anyone who uses the connection learns that it died; without a listener the process would end.
+  // The user of the connection sees its failure; without a listener the error would end the process.
   client.on('error', () => undefined)
   try {
     await client.connect()
@@ -130,12 +132,12 @@ const connected = async (config: pg.ClientConfig): Promise<pg.Client> => {
 
 const endQuietly = (client: pg.Client): void => void client.end().catch(() => undefined)
 
-/** @param config beside the server's own */
+/** @param config options beyond the server's own */
 export const openingOf = (server: Server, config: pg.ClientConfig = {}): Opening<pg.Client> => ({
   connect: (without) =>
     server.connect({ connect: (target) => connected({ ...target, ...config, ...without }), end: endQuietly }),
   end: endQuietly,
 })
 
-/** A connected client. Rejects with what pg rejects with, or with HostsFault; the connection is closed then. */
+/** A connected client. Rejects with the errors of pg, or with HostsFault; the connection is closed in that case. */
 export const openClient = (server: Server): Promise<pg.Client> => openingOf(server).connect({})

@@ -5,8 +5,8 @@ import { openingOf, serverOf } from './server.ts'
 import { localArms, ownSettings, startupSettings, type SettingPairs } from './startup.ts'
 
 /**
- * Runs one of our own statements as the login role. Under a name, which belongs to one text, a connection keeps it prepared;
- * behind a pooler nothing is kept. Rejects with DatabaseFailure.
+ * Runs one of our own statements as the login role. With a name, which belongs to one text, the connection keeps it
+ * prepared; behind a pooler nothing is kept. Rejects with DatabaseFailure.
  */
 export type Query = <R extends object>(
   text: string,
@@ -29,7 +29,7 @@ const commandOn =
     await ask(client, settings, query)
   }
 
-/** @param settings behind a pooler what each transaction sets for itself; null: the connection has a backend of its own */
+/** @param settings the settings that each transaction sets behind a pooler; null: the connection has its own backend */
 export const queryOn =
   (client: pg.ClientBase, settings: SettingPairs | null): Query =>
   async <R extends object>(text: string, values: readonly unknown[] = [], name?: string) => ({
@@ -48,7 +48,7 @@ const ask = async <R extends object>(
   }
 }
 
-/** Within a transaction that the statement begins, or has for itself, or is in already. */
+/** Within a transaction that the statement begins, or its implicit one, or the current one. */
 const askPooled = async <R extends object>(
   client: pg.ClientBase,
   settings: SettingPairs,
@@ -76,14 +76,14 @@ export interface SessionOptions {
   readonly url: string
   readonly connectTimeout?: number
   readonly statementTimeout?: number
-  /** Null: the one that role and database have, and their time zone, for statements that were written for both. */
+  /** Null: search path and time zone of the role and database, for statements that depend on them. */
   readonly searchPath?: null
 }
 
 /**
- * Opens a connection of its own, lends it to `work` and closes it: for several statements in one session, such as a
- * transaction. The search path is pg_catalog alone unless the options say otherwise, so that no object of the
- * database's owner can replace a function of Postgres. Rejects with DatabaseFailure or with the error of `work`.
+ * Opens a connection, lends it to `work` and closes it: for several statements in one session, such as a transaction.
+ * The search path is pg_catalog alone unless the options say otherwise, so that no object of the database's owner can
+ * shadow a function of Postgres. Rejects with DatabaseFailure or with the error of `work`.
  */
 export const withSession = async <T>(
   options: SessionOptions,

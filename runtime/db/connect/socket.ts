@@ -2,22 +2,20 @@ import { Socket, type ConnectOpts, type SocketConstructorOpts } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 /**
- * Sockets towards Postgres that read into one buffer again and again. Node's streams make a new one of 64 kB for every
- * read, which costs more than reading what a small request is answered with.
+ * Sockets towards Postgres that read into one reused buffer. Node's streams allocate 64 kB for every read, which costs
+ * more than reading the answer of a small request.
  */
 
-/**
- * Receives the bytes that came; returns true if it keeps the buffer. Bytes that it does not keep are soon overwritten.
- */
+/** Receives bytes; returns true if it keeps the buffer. Bytes that it does not keep are soon overwritten. */
 export type TakeBytes = (bytes: Buffer) => boolean
 
-/** As much as Node reads at once. */
+/** The size of Node's own read buffer. */
 export const bufferSize = 65_536
 
-/** What is to read each of these sockets. */
+/** The consumer of each socket. */
 const readers = new WeakMap<Duplex, { take: TakeBytes }>()
 
-/** A socket that is not connected yet; until `readWith` it is like any other. */
+/** Creates an unconnected socket; until `readWith` it behaves like any other. */
 export function createSocket(): Socket {
   let buffer = Buffer.allocUnsafeSlow(bufferSize)
   let isKept = false
@@ -46,7 +44,7 @@ export function createSocket(): Socket {
   return socket
 }
 
-/** From here on `take` alone reads a stream: one of `createSocket`, or any other, such as TLS on top of one. */
+/** From here on `take` alone reads the stream: one of `createSocket`, or any other, such as TLS on top of one. */
 export function readWith(stream: Duplex, take: TakeBytes): void {
   stream.removeAllListeners('data')
   const reader = readers.get(stream)
@@ -54,7 +52,7 @@ export function readWith(stream: Duplex, take: TakeBytes): void {
   else reader.take = take
 }
 
-/** Goes on reading a stream that may have been paused; those of workers cannot be, and know nothing of it. */
+/** Resumes a stream that may have been paused; streams of Workers cannot be paused and have no such method. */
 export function readOn(stream: Duplex): void {
   if ('resume' in stream) stream.resume()
 }

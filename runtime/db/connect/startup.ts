@@ -3,8 +3,8 @@ import { literal } from '../../sql/literal.ts'
 
 /**
  * Settings for a connection's whole life, sent in the startup packet: `reset all` returns to them (manual 19.1.3,
- * 54.2.1). They fix how values are written and how names resolve. The time zone is not fixed: the database's or the
- * login role's own setting decides what a time without an offset means.
+ * 54.2.1). They fix how values are written and how names resolve. The time zone is not fixed: the setting of the
+ * database or login role decides how a time without an offset is read.
  */
 export type StartupSettings = Readonly<Record<string, string>>
 
@@ -17,14 +17,14 @@ const pinned: StartupSettings = {
   row_security: 'on',
   // A page of thirty rows is not worth two more processes (engine.md 1).
   max_parallel_workers_per_gather: '0',
-  // Nor worth compiling: on the catalogue query alone that takes a third of a second (PostgreSQL manual, chapter JIT).
+  // Nor does compilation pay: the catalogue query alone takes a third of a second (PostgreSQL manual, chapter JIT).
   jit: 'off',
   idle_in_transaction_session_timeout: '60000',
 }
 
 /**
- * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found by the search path alone:
- * citext has its own `=`.
+ * Where hosted databases install extensions (spec/graphql.md 9.1). Their operators are found only through the search
+ * path: citext has its own `=`.
  */
 export const extensionSchema = 'extensions'
 
@@ -32,8 +32,8 @@ export const extensionSchema = 'extensions'
 const searchPath = (schemas: readonly string[]): string => [...schemas.map(ident), 'pg_temp'].join(', ')
 
 /**
- * For requests, and for statements that were written for the database as it is.
- * @param schemas the search path; null: the one that role and database have
+ * For requests, and for statements that depend on the database's own settings.
+ * @param schemas the search path; null: that of the role and database
  */
 export const startupSettings = (schemas: readonly string[] | null, statementTimeout: number): StartupSettings => ({
   ...pinned,
@@ -50,10 +50,10 @@ export const ownSettings = (schemas: readonly string[], statementTimeout: number
 /** Names and values, in the order in which they are set. */
 export type SettingPairs = readonly (readonly [name: string, value: string])[]
 
-/** Whitespace separates options and a backslash takes away its meaning (manual 54.7, StartupMessage `options`). */
+/** Whitespace separates options; a backslash escapes it (manual 54.7, StartupMessage `options`). */
 const escaped = (value: string): string => value.replace(/[\s\\]/g, (character) => `\\${character}`)
 
-/** As the startup packet takes them. */
+/** In the form of the startup packet. */
 export const optionsText = (settings: StartupSettings): string =>
   Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${escaped(value)}`)
@@ -71,8 +71,8 @@ export const pairsOf = (options: string): SettingPairs =>
   })
 
 /**
- * Arms of a CASE, evaluated in turn, that set them until the transaction ends. They stand as literals: who sets the same ones
- * has one text.
+ * Arms of a CASE, evaluated in order, that set them until the transaction ends. They are literals, so that equal
+ * settings give equal texts.
  */
 export const localArms = (pairs: SettingPairs): string =>
   pairs

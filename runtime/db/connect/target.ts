@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { didYouMean } from '../../lib/suggest.ts'
 import { ParameterFault, type ConnectionParameters } from './parameters.ts'
 
-/** Which of the servers that answer is the one that is meant (PostgreSQL manual, chapter libpq, target_session_attrs). */
+/** Selects the intended server among those that answer (PostgreSQL manual, chapter libpq, target_session_attrs). */
 
 interface SessionFacts {
   readonly isStandby: boolean
@@ -12,7 +12,7 @@ interface SessionFacts {
 const factsSql = `select pg_catalog.pg_is_in_recovery() as "isStandby",
   pg_catalog.current_setting('transaction_read_only') = 'on' as "isReadOnly"`
 
-/** What a session has to be, and what is said of one that is not. */
+/** A condition on a session, and the message if it is not met. */
 interface Demand {
   readonly holds: (facts: SessionFacts) => boolean
   readonly otherwise: string
@@ -23,7 +23,7 @@ const readOnly: Demand = { holds: ({ isReadOnly }) => isReadOnly, otherwise: 'th
 const primary: Demand = { holds: ({ isStandby }) => !isStandby, otherwise: 'the server is a standby' }
 const standby: Demand = { holds: ({ isStandby }) => isStandby, otherwise: 'the server is not a standby' }
 
-/** target_session_attrs -> what is demanded; where no host has it, the next one. Null: nothing. */
+/** target_session_attrs -> condition; if no host meets it, the next one. Null: none. */
 const targets = {
   any: [null],
   'read-write': [readWrite],
@@ -42,7 +42,7 @@ export const targetOf = ({ target_session_attrs: target = 'any' }: ConnectionPar
   throw new ParameterFault(`target_session_attrs=${target} is none of ${names.join(', ')}${didYouMean(target, names)}`)
 }
 
-/** Rejects where a connection leads to another server than is meant. */
+/** Rejects if a connection leads to a server that does not meet the condition. */
 export type CheckTarget = (client: pg.ClientBase) => Promise<void>
 
 const checkOf =
@@ -53,6 +53,6 @@ const checkOf =
       throw new Error(`${demand.otherwise}, and target_session_attrs is ${target}`)
   }
 
-/** One check for each round over all hosts; null: any host that answers serves. */
+/** One check for each round over all hosts; null: any host that answers is accepted. */
 export const checksOf = (target: Target): readonly (CheckTarget | null)[] =>
   targets[target].map((demand) => demand && checkOf(demand, target))

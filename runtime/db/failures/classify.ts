@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import pg from 'pg'
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 
-/** SQLSTATE, or its class of two characters -> what it means for the one who asked (PostgreSQL manual, appendix A). */
+/** SQLSTATE, or its class of two characters -> its meaning for the caller (PostgreSQL manual, appendix A). */
 const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
   '40001': 'conflict',
   '40P01': 'conflict',
@@ -25,8 +25,8 @@ const kinds: Readonly<Record<string, DatabaseFailureKind>> = {
 }
 
 /**
- * The same for the statement that opens every exchange: it only checks the version and takes on the role, so each of
- * these has one possible cause. A missing table, function or schema means that what preparing made is gone.
+ * The same for the opening of an exchange: it only checks the version and sets the role, so each of these codes has one
+ * possible cause. A missing table, function or schema means that prepared objects are gone.
  */
 const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
   CG001: 'stale',
@@ -38,13 +38,13 @@ const openingKinds: Readonly<Record<string, DatabaseFailureKind>> = {
   '42704': 'role-refused',
 }
 
-/** After these, what a connection holds (prepared names, transaction mode) is no longer what we think it holds. */
+/** After these codes, the connection's state (prepared names, transaction mode) may differ from our record of it. */
 const suspect: ReadonlySet<string> = new Set(['26000', '42P05', '25P02', '25006', '25001'])
 
 /** duplicate_prepared_statement and invalid_sql_statement_name. */
 const ofNames: ReadonlySet<string> = new Set(['42P05', '26000'])
 
-/** What is said where Postgres' own message would name hosts, files or settings of the server. */
+/** Sentences for kinds whose Postgres message would name hosts, files or settings of the server. */
 const sentences: Partial<Readonly<Record<DatabaseFailureKind, string>>> = {
   unavailable: 'The database is not available at the moment; try again later.',
   connections: 'The database has no connection left; try again later.',
@@ -59,7 +59,7 @@ const raising: ReadonlySet<string> = new Set([
   'plperl_call_perl_func',
 ])
 
-/** Kinds that speak of the server: a function that raises their codes speaks for itself. */
+/** Kinds about the server: a user's function that raises their codes is not such a failure. */
 const aboutServer: ReadonlySet<DatabaseFailureKind> = new Set([
   'unavailable',
   'connections',
@@ -69,14 +69,14 @@ const aboutServer: ReadonlySet<DatabaseFailureKind> = new Set([
 
 const isRaised = (error: unknown): boolean => error instanceof pg.DatabaseError && raising.has(error.routine ?? '')
 
-/** SQLSTATE of an error that Postgres sent, null for everything else (sockets, time limits of the pool). */
+/** SQLSTATE of an error that Postgres sent; null for everything else (sockets, time limits of the pool). */
 export const sqlstateOf = (error: unknown): string | null =>
   error instanceof pg.DatabaseError ? (error.code ?? null) : null
 
 /** True when the connection must not serve another request after this error, although the protocol is intact. */
 export const spoilsConnection = (error: unknown): boolean => suspect.has(sqlstateOf(error) ?? '')
 
-/** True where a connection's prepared statements are not those that it prepared; the statement did nothing. */
+/** True if Postgres does not know the prepared statements of the connection; the statement had no effect. */
 export const isNameLost = (error: unknown): boolean => ofNames.has(sqlstateOf(error) ?? '')
 
 const kindOf = (error: unknown): DatabaseFailureKind => {
@@ -89,22 +89,22 @@ const kindOf = (error: unknown): DatabaseFailureKind => {
 const isFrom = (sources: ReadonlySet<string>, error: unknown): boolean =>
   error instanceof pg.DatabaseError && sources.has(basename(error.file ?? ''))
 
-/** Sources of Citus that tell what workers answered, or that they did not. */
+/** Source files of Citus that report answers of workers, or their absence. */
 const remote: ReadonlySet<string> = new Set(['adaptive_executor.c', 'connection_management.c', 'remote_commands.c'])
 
-/** True for what Citus tells of another server. */
+/** True for an error that Citus reports from another server. */
 export const isOfWorker = (error: unknown): boolean => isFrom(remote, error)
 
 /**
- * Relations and constraints by their own names: those of a shard have its number behind them. Who lacks a right receives the name
- * without quotes, as the last word.
+ * Names relations and constraints without the number of their shard. In a message about a missing privilege the name is
+ * the last word, without quotes.
  */
 const withoutShards = (message: string): string =>
   message.replace(/_\d{6,}(?=")/g, '').replace(/^(permission denied for .*)_\d{6,}$/, '$1')
 
-/** The message never names hosts or ports; the error itself stays attached as `cause`, for the log only. */
+/** The message never names hosts or ports; the error is attached as `cause`, for the log only. */
 const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | null): DatabaseFailure => {
-  // What we gave up ourselves says what it is.
+  // Our own failures keep their sentence.
   if (error instanceof DatabaseFailure) return error
   const told = error instanceof Error ? error.message : String(error)
   const said = isOfWorker(error) ? withoutShards(told) : told
@@ -113,11 +113,11 @@ const failure = (kind: DatabaseFailureKind, error: unknown, statement: number | 
   return made
 }
 
-/** An error of a request's statement, or of our own query (`statement` null). */
+/** Classifies the error of a request's statement, or of our own query (`statement` null). */
 export const classify = (error: unknown, statement: number | null): DatabaseFailure =>
   failure(kindOf(error), error, statement)
 
-/** Sources of Citus that find out which servers a statement needs. What workers refuse comes from none of them. */
+/** Source files of Citus that determine which servers a statement needs. Errors of workers come from none of them. */
 const planning: ReadonlySet<string> = new Set([
   'citus_custom_scan.c',
   'distributed_intermediate_results.c',
@@ -133,19 +133,19 @@ const planning: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What Citus says where it found out by planning that a write within a statement concerns no row, and so has no shard to name: alone
- * (LookupShardRelationFromCatalog), or beside a relation that has one (ModifyQuerySupported).
+ * Messages of Citus when planning shows that a write within a statement concerns no row, so that it has no shard to
+ * name: alone (LookupShardRelationFromCatalog), or beside a relation that has one (ModifyQuerySupported).
  */
 const noRows: Readonly<Record<string, RegExp>> = { XX000: / for shard 0$/, '0A000': /_\d{6,} is not distributed$/ }
 
-/** True where a write within the statement was found to concern no row. */
+/** True if planning showed that a write within the statement concerns no row. */
 export const concernsNoRow = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && noRows[error.code ?? '']?.test(error.message) === true
 
-/** feature_not_supported, and what Citus says in some places without a code of its own. */
+/** feature_not_supported; in some places Citus reports the same without a code. */
 const unsupported: ReadonlySet<string | null> = new Set(['0A000', 'XX000'])
 
-/** What a coordinator does not support because of how its rows are spread. */
+/** Converts a failure that a coordinator reports because of the distribution of its rows. */
 export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
   if (!unsupported.has(failure.sqlstate) || !isFrom(planning, failure.cause)) return failure
   const made = new DatabaseFailure('across-shards', failure.message, failure.sqlstate, failure.statement)
@@ -153,7 +153,7 @@ export const acrossShards = (failure: DatabaseFailure): DatabaseFailure => {
   return made
 }
 
-/** An error before the request's first statement. */
+/** Classifies an error before the request's first statement. */
 export const classifyOpening = (error: unknown): DatabaseFailure =>
   failure(openingKinds[sqlstateOf(error) ?? ''] ?? kindOf(error), error, null)
 

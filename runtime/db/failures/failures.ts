@@ -1,6 +1,5 @@
 /**
- * What can go wrong between us and Postgres, as values.
- * Source of the SQLSTATE classes: PostgreSQL manual, appendix A.
+ * Failures between this process and Postgres, as values. Source of the SQLSTATE classes: PostgreSQL manual, appendix A.
  */
 export type DatabaseFailureKind =
   /** The schema changed since the statements were compiled; nothing ran. */
@@ -11,23 +10,23 @@ export type DatabaseFailureKind =
   | 'unavailable'
   /** Serialization failure or deadlock; nothing was kept, trying again helps. */
   | 'conflict'
-  /** More came back than one answer may hold; reading was given up, and with it the connection. */
+  /** The answer exceeds its bound; reading was given up and the connection closed. */
   | 'too-large'
-  /** statement_timeout or a cancel of somebody else. */
+  /** statement_timeout, or a cancel request from outside. */
   | 'timeout'
-  /** No connection became free in time, too many wait for one, or its answer has no room; nothing ran. */
+  /** No connection became free in time, too many requests wait, or there is no room for the answer; nothing ran. */
   | 'overloaded'
   /** The request's own deadline passed; nothing was kept. */
   | 'deadline'
   /** The client closed its connection, so the answer has no reader. */
   | 'gone'
-  /** This process stops; nothing was kept. */
+  /** This process is stopping; nothing was kept. */
   | 'stopping'
   /** The request needs more than the server's configuration gives one statement, such as temp_file_limit. */
   | 'resource-limit'
   /** Postgres has no connection left. */
   | 'connections'
-  /** The statement relates rows that Citus keeps on different servers in a way that it cannot. */
+  /** The statement relates rows that Citus keeps on different servers in an unsupported way. */
   | 'across-shards'
   /** Postgres refused a statement of the request; its message is the answer. */
   | 'refused'
@@ -47,10 +46,10 @@ export class DatabaseFailure extends Error {
   }
 }
 
-/** Postgres cannot be reached, or went away under a statement. */
+/** True if Postgres cannot be reached, or went away during a statement. */
 export const isAway = (error: unknown): boolean => error instanceof DatabaseFailure && error.kind === 'unavailable'
 
-/** The same failure, its statement counted among others. */
+/** The same failure, with the index of its statement shifted. */
 export function atStatement(error: DatabaseFailure, statement: number | null): DatabaseFailure {
   const failure = new DatabaseFailure(error.kind, error.message, error.sqlstate, statement)
   failure.cause = error.cause

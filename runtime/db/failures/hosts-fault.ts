@@ -1,7 +1,7 @@
 /** None of several hosts served. */
 export class HostsFault extends Error {
   override readonly name = 'HostsFault'
-  /** Host and port -> why not. */
+  /** Host and port -> the error. */
   readonly tried: ReadonlyMap<string, unknown>
 
   constructor(tried: ReadonlyMap<string, unknown>) {

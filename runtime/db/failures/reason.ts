@@ -2,11 +2,11 @@ import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 import { HostsFault } from './hosts-fault.ts'
 
 /**
- * Why something failed, for the operator: the log and the commands. Callers get the sentence of the failure instead, which
- * names no host, file or setting.
+ * The reason of a failure, for the operator: the log and the commands. Callers get the sentence of the failure instead,
+ * which names no host, file or setting.
  */
 
-/** Code of Node or OpenSSL -> what to do about it. */
+/** Code of Node or OpenSSL -> advice. */
 const advice: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; check host and port',
   ENOTFOUND: 'there is no such host',
@@ -30,7 +30,7 @@ const advice: Readonly<Record<string, string>> = {
   '53300': 'lower DB_POOL_SIZE, or raise max_connections of the server',
 }
 
-/** Messages of pg that stand without a code, and of poolers, which give one code to many. */
+/** Messages of pg without a code, and of poolers, which use one code for many. */
 const messages: Readonly<Record<string, string>> = {
   'The server does not support SSL connections':
     'use sslmode=prefer or sslmode=disable, or switch ssl on in postgresql.conf',
@@ -77,7 +77,7 @@ const advised = (error: unknown): string => {
   return wanted === undefined ? told(error) : `${told(error)}: ${wanted}`
 }
 
-/** The sentence of what was thrown, with what to do about it where the cause is known; of each host where several were tried. */
+/** The sentence of an error, with advice if the cause is known; for several hosts, one for each. */
 export const reasonOf = (error: unknown): string => {
   if (!(error instanceof DatabaseFailure)) return told(error)
   const cause = error.cause ?? error

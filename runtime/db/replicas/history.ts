@@ -1,17 +1,17 @@
 import type { Position } from '../../contract/position.ts'
 import type { PrimarySight } from './look.ts'
 
-/** Where the primary lately was, by our own monotonic clock: how old a replica is needs no clock of another machine. */
+/** Recent positions of the primary by our own monotonic clock: the age of a replica needs no other machine's clock. */
 export interface History {
-  /** @param at when the question was sent, in milliseconds: what was committed before lies before the position */
+  /** @param at when the question was sent, in milliseconds: earlier commits lie before the position */
   readonly add: (at: number, sight: PrimarySight) => void
-  /** What the primary told last; null: nothing yet. */
+  /** The last report of the primary; null: none yet. */
   readonly newest: () => PrimarySight | null
-  /** When it was last asked what it told. */
+  /** When the question of the last report was sent. */
   readonly newestAt: () => number
-  /** When everything that the primary had committed is known to be replayed by who replayed so far; -Infinity: not lately. */
+  /** The time whose commits a replica has that has replayed to this position; -Infinity: not recently. */
   readonly freshAt: (replayed: bigint) => number
-  /** Whether who follows the primary's timeline, and has replayed so far, has what was committed before a position. */
+  /** True if a replica on the primary's timeline that has replayed so far has all commits before a position. */
   readonly contains: (replayed: bigint, position: Position) => boolean
 }
 
@@ -20,11 +20,11 @@ interface Sample {
   readonly lsn: bigint
 }
 
-/** @param longestMs how old a replica may be: what was before is of no use */
+/** @param longestMs the maximum age of a replica: older entries are dropped */
 export function createHistory(longestMs: number): History {
   let samples: readonly Sample[] = []
   let newest: PrimarySight | null = null
-  /** On the timeline of now; what survived of the one before lies before it. */
+  /** On the current timeline; everything that survived of the previous one lies before it. */
   let firstLsn = 0n
   return {
     add: (at, sight) => {

@@ -1,12 +1,12 @@
 import type { Position } from '../../contract/position.ts'
 import type { Query } from '../connect/session.ts'
 
-/** What a server tells of how far it is. Any role may ask. */
+/** A server's report of its replication position. Any role may ask. */
 
 export interface ServerIdentity {
-  /** The database system that it is a server of; replicas have the same. */
+  /** The system identifier; replicas have the same. */
   readonly system: string
-  /** When it was started: no two servers of a system have the same. */
+  /** When it was started; it differs between the servers of a system. */
   readonly started: string
 }
 
@@ -32,9 +32,9 @@ const primarySql = `select (pg_catalog.pg_current_wal_insert_lsn() - '0/0')::tex
   ${identityColumns}`
 
 /**
- * The control file learns of a timeline with the next restart point; what receives the log knows it at once, and tells members
- * of pg_monitor. A login role that inherits nothing has to become that role first, which lasts for the statement: CASE
- * evaluates in this order (manual 4.2.14). It receives a new timeline only where what was replayed lies on it.
+ * The control file receives a timeline with the next restart point; the WAL receiver knows it at once, and shows it to
+ * members of pg_monitor. A login role that does not inherit must become that role first, for the statement: CASE
+ * evaluates in this order (manual 4.2.14). It receives a new timeline only if the replayed position lies on it.
  */
 const mayBecome = `case when pg_catalog.current_setting('server_version_num')::int < 160000 then 'MEMBER' else 'SET' end`
 const receivedTimeline = `case when not pg_catalog.pg_has_role('pg_monitor', ${mayBecome}) then null
@@ -57,8 +57,8 @@ interface PrimaryRow extends ServerIdentity {
 }
 
 /**
- * The place where the next record begins may lie behind the header of a page that is not written yet; no replica replays a
- * header by itself. Where the last record ended is at most the page's beginning then (XLogPageHeaderData, xlog_internal.h).
+ * The position of the next record may lie behind the header of a page that is not written yet; no replica replays a
+ * header alone. The end of the last record is then at most the page's beginning (XLogPageHeaderData, xlog_internal.h).
  */
 const [shortHeader, longHeader] = [24n, 40n]
 
@@ -74,18 +74,18 @@ const first = async <R extends object>(query: Query, text: string): Promise<R> =
   return rows[0]
 }
 
-/** Whether both take writes that the other one never has: a primary that was replaced and came back. */
+/** True if both accept writes that the other never receives: a primary that was replaced and came back. */
 export const isSecondPrimary = (primary: ServerIdentity, other: ReplicaSight): boolean =>
   !other.replays && other.system === primary.system && other.started !== primary.started
 
-/** What ends that: one of them has to give up. */
+/** The remedy: one of them must stop. */
 export const endSecondPrimary =
   'stop the one whose writes may go, and make it a standby of the other (pg_rewind, standby.signal)'
 
-/** What makes a replica of an address that is the primary's. */
+/** The remedy for a replica address that is the primary's. */
 export const nameStandbys = 'name servers in DATABASE_REPLICA_URLS that replay the one of DATABASE_URL'
 
-/** Rejects with DatabaseFailure, also where the server is no primary. */
+/** Rejects with DatabaseFailure, also if the server is not a primary. */
 export const lookAtPrimary = async (query: Query): Promise<PrimarySight> => {
   const { lsn, timeline, segment, page, ...identity } = await first<PrimaryRow>(query, primarySql)
   return { position: { timeline, lsn: endOfRecords(BigInt(lsn), BigInt(page), BigInt(segment)) }, ...identity }

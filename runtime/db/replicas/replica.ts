@@ -12,49 +12,49 @@ export type ReplicaFault =
   | 'on another timeline'
   | 'late'
 
-/** What a replica tells of itself. */
+/** The state of a replica, for reports. */
 export interface ReplicaState {
-  /** Null: it serves. */
+  /** Null: it serves requests. */
   readonly fault: ReplicaFault | null
-  /** By how many milliseconds it is behind the primary at most; Infinity: not known. */
+  /** The upper bound of its lag behind the primary in milliseconds; Infinity: unknown. */
   readonly lagMs: number
-  /** How many requests it answers, and has answered. */
+  /** The number of requests in progress, and of those answered. */
   readonly running: number
   readonly served: number
 }
 
 export interface Replica {
-  /** Resolves with null where the replica was abandoned meanwhile. */
+  /** Resolves with null if the replica was abandoned during the request. */
   readonly run: (exchange: Exchange, context: RequestContext) => Promise<readonly ResultRow[] | null>
-  /** Ends what runs on it without waiting for it: it is silent. */
+  /** Ends its requests without waiting for a silent server. */
   readonly abandon: () => void
-  /** @param now after it told */
+  /** @param now after the report */
   readonly seen: (sight: ReplicaSight, now: number) => void
   readonly failed: () => void
-  /** Nothing more is asked of it until it has been looked at again. */
+  /** Sends no request until the next look at it. */
   readonly rest: () => void
-  /** Where it has replayed to; null: it has to be left alone. */
+  /** The position that it has replayed; null: it must not be used. */
   readonly replayed: (now: number) => bigint | null
   readonly state: (now: number) => ReplicaState
 }
 
-/** The client of a request is gone, or it is as good as that. */
+/** The client of a request has disconnected, or the request is treated as if it had. */
 const leave = (context: RequestContext): void => {
   context.gone = true
   context.onGone?.()
 }
 
-/** The request as this attempt knows it: the attempt may be over while the request goes on. */
+/** The request for one attempt: the attempt may end while the request goes on. */
 const attemptOf = (context: RequestContext): RequestContext => {
   const own: RequestContext = { ...context, onGone: null }
   context.onGone = () => leave(own)
   return own
 }
 
-/** @param longestMs how old its answers may be */
+/** @param longestMs the maximum age of its answers */
 export function createReplica(run: RunExchange, history: History, longestMs: number): Replica {
   let sight: ReplicaSight | null = null
-  /** Since when it is no replica: a server that is the primary after that is a second one. */
+  /** Since when it is not a replica: a server that reports itself as primary after that is a second one. */
   let primarySince = Infinity
   let [isAway, isResting] = [false, false]
   let [running, served] = [0, 0]
@@ -108,8 +108,8 @@ export function createReplica(run: RunExchange, history: History, longestMs: num
 }
 
 /**
- * What the owner has to do about replicas that are worse than left out; null: nothing. Where each server stands among them,
- * one of them is the primary: only where nobody replays it does something have to change.
+ * The owner's action about replicas in a state worse than being left out; null: none. If every server is listed among
+ * the replicas, one of them is the primary: only a list without any replaying server needs a change.
  */
 export function faultOfReplicas(states: readonly Pick<ReplicaState, 'fault'>[]): string | null {
   const place = states.findIndex(({ fault }) => fault === 'a second primary')

@@ -12,46 +12,46 @@ import { createReplica, type Replica, type ReplicaState } from './replica.ts'
 import { createWrites } from './writes.ts'
 
 /**
- * Servers that replay what the primary commits, and answer requests that only read. A request goes to one that is no older than
- * the owner allows and has replayed what its caller wrote; where there is none, to the primary.
+ * Servers that replay the primary's commits and answer requests that only read. A request goes to a replica whose lag
+ * is within the owner's limit and that has replayed the caller's writes, or else to the primary.
  */
 export interface Replicas {
-  /** Runs on the primary; afterwards the caller's position is known to everybody who may answer them. */
+  /** Runs on the primary; afterwards every process that may answer the caller knows the position. */
   readonly write: RunExchange
-  /** Runs on a replica where one may answer, and else on the primary. */
+  /** Runs on a usable replica, or else on the primary. */
   readonly read: RunExchange
   /**
-   * Notes that something was committed; resolves with where, when everybody knows.
-   * @param party whose reads have to see it; null: everybody's
+   * Records a commit; resolves with its position once all siblings know it.
+   * @param party the party whose reads must see it; null: all
    */
   readonly wrote: (party: string | null) => Promise<Position | null>
   readonly stats: () => ReplicasStats
-  /** Cancels what runs and refuses what waits or comes, as that of a database. */
+  /** Cancels running requests and refuses waiting and new ones, like a database. */
   readonly stop: () => void
   readonly close: () => Promise<void>
 }
 
 export interface ReplicasStats {
   readonly replicas: readonly ReplicaState[]
-  /** Requests that only read, by the server that answered. */
+  /** Counts of requests that only read, by the server that answered. */
   readonly reads: { readonly primary: number; readonly replica: number }
 }
 
 export interface ReplicasParts {
   readonly primary: { readonly run: RunExchange; readonly query: Query }
   readonly servers: readonly Pick<Database, 'run' | 'query' | 'stop' | 'close'>[]
-  /** How old answers may be, in milliseconds. */
+  /** The maximum age of answers, in milliseconds. */
   readonly longestMs: number
   readonly log: Log
-  /** Left out: this process is the only one. */
+  /** Absent: this process is the only one. */
   readonly siblings?: {
-    /** Resolves when every sibling has heard. */
+    /** Resolves when every sibling has received it. */
     readonly tellWrite: (write: NotedWrite) => Promise<void>
     readonly onWrite: (hear: (write: NotedWrite) => void) => void
   }
 }
 
-/** What a replica fails with where the primary's answer would be the same, or the caller waits for none. */
+/** Failures of a replica that the primary would repeat, or whose caller waits for no answer. */
 const final: ReadonlySet<DatabaseFailureKind> = new Set([
   'too-large',
   'timeout',
@@ -61,13 +61,13 @@ const final: ReadonlySet<DatabaseFailureKind> = new Set([
   'stopping',
 ])
 
-/** What it goes on failing with for a while. */
+/** Failures that last for a while. */
 const lasting: ReadonlySet<DatabaseFailureKind> = new Set(['stale', 'unavailable', 'connections'])
 
-/** How often each server is asked how far it is, and after how long without an answer it counts as away, in milliseconds. */
+/** The interval of questions to each server, and the silence after which it counts as away, in milliseconds. */
 const pace = { pauseMs: () => 100, silentMs: 2_000 }
 
-/** Opens no connection by itself, but looks at each server from now on. */
+/** Opens no connection, but looks at each server from now on. */
 export function openReplicas({ primary, servers, longestMs, log, siblings }: ReplicasParts): Replicas {
   const now = (): number => performance.now()
   const history = createHistory(longestMs)
@@ -132,7 +132,7 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
       try {
         return await primary.run(exchange, context)
       } finally {
-        // Of one that failed it may be unknown whether it was committed.
+        // After a failure it may be unknown whether the write was committed.
         context.position = laterPosition(context.position, await wrote(context.party))
       }
     },
@@ -163,14 +163,14 @@ export function openReplicas({ primary, servers, longestMs, log, siblings }: Rep
   }
 }
 
-/** Among those that are as busy, the one that has served least. */
+/** Among equally busy replicas, the one that has served least. */
 function leastBusy(replicas: readonly Replica[], now: number): Replica | null {
   const states = replicas.map((replica) => ({ replica, state: replica.state(now) }))
   states.sort((a, b) => a.state.running - b.state.running || a.state.served - b.state.served)
   return states[0]?.replica ?? null
 }
 
-/** Who asks while a question is under way shares the next one, which begins after they asked. */
+/** A call during a running question shares the next one, which begins after the call. */
 function together<T>(ask: () => Promise<T>): () => Promise<T> {
   let running: Promise<unknown> | null = null
   let next: Promise<T> | null = null
@@ -184,7 +184,7 @@ function together<T>(ask: () => Promise<T>): () => Promise<T> {
   return () => (next ??= begin(running))
 }
 
-/** Tells when a replica is left out, and when it is taken back. */
+/** Logs when a replica is left out, and when it is used again. */
 function createFaultLog(log: Log): (replica: number, state: ReplicaState, reason: string | null) => void {
   const known = new Map<number, ReplicaState['fault']>()
   return (replica, { fault }, reason) => {

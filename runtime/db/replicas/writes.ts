@@ -1,22 +1,22 @@
 import { laterPosition, type NotedWrite, type Position } from '../../contract/position.ts'
 
 /**
- * Where each caller's last write lies, so that anyone who sends no position of their own reads what they wrote all the same. What
- * this process does not know of somebody holds for everybody.
+ * The position of each caller's last write, so that clients which send no position read their own writes. Positions of
+ * unknown origin hold for every caller.
  */
 export interface Writes {
-  /** Where the position is not known, it lies before the next one that the primary tells of. */
+  /** If the position is unknown, it lies before the next one that the primary reports. */
   readonly note: (write: NotedWrite, now: number) => void
-  /** What a caller has to see; 'unknown': the primary alone has it for sure, null: nothing in particular. */
+  /** The position that a caller must see; 'unknown': only the primary surely has it; null: no requirement. */
   readonly of: (party: string) => Position | 'unknown' | null
   /** @param at when the primary was asked for the position */
   readonly seen: (at: number, position: Position) => void
 }
 
-/** Callers whose last write is known apart. */
+/** The number of callers whose last write is known individually. */
 const mostParties = 10_000
 
-/** @param now when this process began to hear of the writes of others: what was before is not known */
+/** @param now when this process began to receive the writes of its siblings: earlier ones are unknown */
 export function createWrites(now: number): Writes {
   const parties = new Map<string, Position>()
   let everybody: Position | null = null

@@ -3,7 +3,7 @@ import { ident } from '../../sql/ident.ts'
 import { literal } from '../../sql/literal.ts'
 import type { Query } from '../connect/session.ts'
 
-/** What a coordinator (Citus) tells of its worker nodes, which it reaches as the role that is current. */
+/** The worker nodes of a coordinator (Citus), which it reaches as the current role. */
 
 export interface WorkerNode {
   /** pg_dist_node.nodeid. */
@@ -12,7 +12,7 @@ export interface WorkerNode {
   readonly port: number
 }
 
-/** Why requests of a role, or what lies on a node, cannot be answered. */
+/** Why requests of a role, or for rows on a node, cannot be answered. */
 export type ShardFault =
   | { readonly kind: 'inactive' | 'away'; readonly node: WorkerNode }
   /** Node null: on the coordinator. */
@@ -20,7 +20,7 @@ export type ShardFault =
   | { readonly kind: 'refused'; readonly role: string; readonly node: WorkerNode }
 
 export interface ShardSight {
-  /** How many worker nodes there are; none where Citus is not. */
+  /** The number of worker nodes; 0 without Citus. */
   readonly nodes: number
   readonly faults: readonly ShardFault[]
 }
@@ -29,21 +29,21 @@ interface NodeRow extends WorkerNode {
   readonly active: boolean
   /** Roles of the API that do not reach the node. */
   readonly refused: readonly string[]
-  /** Roles of the API that may log in there; null: nobody reaches it. */
+  /** Roles of the API that may log in there; null: the node is unreachable. */
   readonly allowed: readonly string[] | null
 }
 
-/** For how many milliseconds a role waits for the nodes, which it reaches side by side. */
+/** The timeout of a role's connections to the nodes, which are opened in parallel, in milliseconds. */
 const connectMs = 2_000
 
-/** What a node is asked. */
+/** The question to each node. */
 const allowedSql = `select coalesce(json_agg(rolname), '[]') from pg_catalog.pg_roles
   where rolname in (${apiRoles.map(literal).join(', ')}) and rolcanlogin`
 
 /**
- * Which roles of $1 reach which nodes, tried on connections of their own: one that is kept tells nothing of what a node lets in
- * now. The role changes with each row, for this statement; a lateral item is evaluated for each row of those before it. The login
- * role is tried as well: a node that it reaches is not away, and tells of the others.
+ * Which roles of $1 reach which nodes, tried on new connections: a kept connection does not show whom a node accepts at
+ * present. The role changes with each row, for this statement; a lateral item is evaluated for each row of the items
+ * before it. The login role is tried as well: a node that it reaches is available, and reports the roles it allows.
  */
 const nodesSql = `with tried as materialized (
     select r.rolname::text as role, w.nodename, w.nodeport, w.success, w.result
@@ -74,7 +74,7 @@ const faultsOfNode = ({ id, host, port, active, refused, allowed }: NodeRow): re
 
 const noNodes: ShardSight = { nodes: 0, faults: [] }
 
-/** As a role that may become those of the API. Rejects with DatabaseFailure. */
+/** Runs as a role that may become those of the API. Rejects with DatabaseFailure. */
 export async function lookAtShards(query: Query): Promise<ShardSight> {
   if ((await query(isThereSql)).rows.length === 0) return noNodes
   const { rows: nodes } = await query<NodeRow>(nodesSql, [apiRoles, allowedSql])
@@ -84,13 +84,13 @@ export async function lookAtShards(query: Query): Promise<ShardSight> {
   return { nodes: nodes.length, faults: [...here, ...nodes.flatMap(faultsOfNode)] }
 }
 
-/** What is wrong, and what to do about it. */
+/** The fault and its remedy. */
 interface ShardWords {
   readonly message: string
   readonly fix: string
 }
 
-/** @param nodeName what the reader may know a node by */
+/** @param nodeName how the reader knows a node */
 export function shardWords(fault: ShardFault, nodeName: (node: WorkerNode) => string): ShardWords {
   switch (fault.kind) {
     case 'inactive':

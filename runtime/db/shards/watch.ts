@@ -6,23 +6,23 @@ import { lookAtShards, shardWords, type ShardFault, type ShardSight } from './lo
 
 export interface ShardWatch {
   /**
-   * Looks from now on where the rows of this schema lie on other servers, and no more where they do not. Null: it could not be made,
-   * as where a database is prepared whose worker nodes are away.
+   * From now on looks where the rows of this schema lie on other servers; stops if they do not. Null: the schema could
+   * not be built, for example while a database is prepared whose worker nodes are away.
    */
   readonly follow: (manifest: Manifest | null) => void
-  /** What has to be changed for all of them to answer; null: nothing is known to be. */
+  /** The change that is needed for all nodes to answer; null: no known fault. */
   readonly fault: () => string | null
   readonly stop: () => void
 }
 
 /** Each look opens a connection to each node for each role of the API. */
 const calmMs = 10_000
-/** What was fixed is told soon. */
+/** A repaired fault is reported soon. */
 const faultyMs = 2_000
-/** A node that is silent holds a look up for two seconds a role. */
+/** A silent node delays a look by two seconds per role. */
 const silentMs = 10_000
 
-/** Anybody may read it: a node is named by its number in the catalogue, not by its address. */
+/** Any role may read it: a node is named by its number in the catalogue, not by its address. */
 const sentenceOf = (fault: ShardFault): string => {
   const { message, fix } = shardWords(fault, ({ id }) => `${id} of pg_dist_node`)
   return `${message}: ${fix}`
@@ -47,7 +47,7 @@ export function createShardWatch(query: Query, log: Log): ShardWatch {
     end ??= watchServer({
       look: () => lookAtShards(query),
       seen,
-      // The coordinator itself is away, which is told by others: what is known of its nodes stays.
+      // The coordinator is away, which is reported elsewhere: the known state of its nodes stays.
       failed: () => undefined,
       pauseMs: () => (faults.length === 0 ? calmMs : faultyMs),
       silentMs,

@@ -17,8 +17,8 @@ export type ExchangeResult =
   /** The rows of each statement. */
   | { readonly kind: 'rows'; readonly rows: readonly (readonly ResultRow[])[] }
   /**
-   * `begun`: how many statements were planned and had their parameters read, `completed`: how many of them ended before
-   * the error. `broken`: the connection is unusable or unknown.
+   * `begun`: the number of statements that were planned and had their parameters read, `completed`: the number that
+   * ended before the error. `broken`: the connection is unusable or in an unknown state.
    */
   | {
       readonly kind: 'failed'
@@ -31,23 +31,23 @@ export type ExchangeResult =
 /** Receives the columns of each named statement that a connection prepares and that returns rows. */
 export type Described = (name: string, columns: readonly ResultColumn[]) => void
 
-/** A statement as it was asked for, and whether it is prepared under its name. */
+/** A statement as it was sent, and whether it is prepared under its name. */
 interface Parsing {
   readonly statement: PreparedText
   readonly named: boolean
 }
 
-/** The request that a connection works on, and what came of it so far. */
+/** The request in progress on a connection, and its results so far. */
 interface InFlight {
   /** The statements whose Parse Postgres has yet to acknowledge, in order. */
   readonly parsing: Parsing[]
-  /** Of the statement that was parsed last. */
+  /** The name of the statement that was parsed last. */
   parsed: string
   readonly rows: ResultRow[][]
   begun: number
   completed: number
   bytes: number
-  /** Bytes that it may have without asking for more. */
+  /** The bytes that it may receive without asking for more. */
   allowed: number
   readonly grow: Grow | null
   failure: { readonly error: unknown } | null
@@ -55,18 +55,18 @@ interface InFlight {
 }
 
 /**
- * Asks for room for an answer of so many bytes in all. False where there is none yet: the callback then reports once
- * whether room came in time.
+ * Asks for room for an answer of `bytes` in total. Returns false if there is none yet: the callback then reports once
+ * whether room was granted in time.
  */
 export type Grow = (bytes: number, told: (granted: boolean) => void) => boolean
 
 /** A pooler, behind which each transaction may have another backend. */
 export interface Pooled {
-  /** What each transaction sets for itself. */
+  /** The settings that each transaction sets. */
   readonly settings: SettingPairs
-  /** Whether what is prepared is found again. */
+  /** Whether prepared names are found again. */
   readonly keepsNames: () => boolean
-  /** Called where it was not. */
+  /** Called when a name was not found. */
   readonly lostName: () => void
 }
 
@@ -76,16 +76,16 @@ export interface Connection {
   /** Null: it has a backend of its own. */
   readonly pooled: Pooled | null
   readonly prepared: PreparedNames
-  /** Null: the columns are not needed, so Postgres is not asked to describe them. */
+  /** Null: the columns are not needed, so Postgres does not describe them. */
   readonly described: Described | null
-  /** The buffer of its requests, reused: an answered request has been read by Postgres completely. */
+  /** The buffer of its requests, reused: Postgres has read an answered request completely. */
   readonly memory: Buffer
   inFlight: InFlight | null
 }
 
 /**
- * Bytes that may come back for one request. An answer is held in memory as a whole, several times over; one of half a gigabyte
- * is more than a string can hold, and would end the process from inside the parser of messages.
+ * The maximum size of an answer. It is held in memory as a whole, several times over; half a gigabyte exceeds the
+ * longest string, and would end the process inside the parser of messages.
  */
 const maxAnswer = 33_554_432
 
@@ -125,7 +125,7 @@ const commandComplete: Receive = (_line, flight) => {
   flight.completed += 1
 }
 
-/** What each message means for the request; those that are missing mean nothing. */
+/** The meaning of each message for the request; types that are missing are ignored. */
 const receive: Readonly<Record<number, Receive>> = {
   // Parse is not transactional: an acknowledged statement stays prepared even if a later one fails.
   [messageTypes.parseComplete]: (connection, flight) => {
@@ -136,7 +136,7 @@ const receive: Readonly<Record<number, Receive>> = {
   [messageTypes.bindComplete]: (_line, flight) => {
     flight.begun += 1
   },
-  // Right after the Parse of the statement that it is about, or never.
+  // It follows the Parse of its statement immediately, or never.
   [messageTypes.rowDescription]: ({ described }, { parsed }, bytes, start) =>
     described?.(parsed, readColumns(bytes, start)),
   [messageTypes.dataRow]: (_line, { rows, completed }, bytes, start) =>
@@ -148,7 +148,7 @@ const receive: Readonly<Record<number, Receive>> = {
   },
   [messageTypes.readyForQuery]: (connection, flight) => {
     if (flight.failure !== null) fail(connection, flight, flight.failure.error, false)
-    // A pooler that loses its server may say so once too often: what comes then is another request's.
+    // A pooler that loses its server may send one message too many, which belongs to another request.
     else if (flight.completed < flight.rows.length) fail(connection, flight, new Error(endedEarly), true)
     else settleExchange(connection, { kind: 'rows', rows: flight.rows })
   },
@@ -157,16 +157,16 @@ const receive: Readonly<Record<number, Receive>> = {
 /** Enough for almost every request. */
 const memorySize = 16_384
 
-/** What an answer may have without being counted: almost all are shorter. */
+/** Answers up to this size are not counted: almost all are shorter. */
 const uncounted = 65_536
 
 /**
- * Sees to what has come of an answer and what is known to come. Where there is no room for it, it stays with Postgres until there
- * is; the answer that is given up may be read once more, since only readers ask for room that there may not be.
+ * Compares the bytes that arrived and are announced with the room of the answer. If there is not enough room, reading
+ * pauses until there is; an answer that is given up may be read again, because only readers ask for limited room.
  */
 const measure = (connection: Connection, flight: InFlight, missing: number): void => {
   const bytes = flight.bytes + missing
-  // The connection is closed with its request under way, so nothing was kept.
+  // The connection is closed during its request, so nothing was committed.
   if (bytes > maxAnswer) return fail(connection, flight, answerTooLarge(), true)
   if (bytes <= flight.allowed || flight.grow === null) return
   flight.allowed = bytes
@@ -179,7 +179,7 @@ const measure = (connection: Connection, flight: InFlight, missing: number): voi
   if (!flight.grow(bytes, told)) stream.pause()
 }
 
-/** Takes over a connected client: from here on all that its server sends is read here, and pg only closes it. */
+/** Takes over a connected client: from here on everything that its server sends is read here, and pg only closes it. */
 export const createConnection = (
   client: pg.Client,
   described: Described | null,
@@ -209,8 +209,8 @@ const totalWeight = (statements: readonly PreparedText[]): number =>
   statements.reduce((sum, statement) => sum + weightOf(statement), 0)
 
 /**
- * The statements of a request, as many of them under their names as one connection may hold. What is too much goes without a
- * name: it is parsed for this one use, and its memory is given back.
+ * Statements of a request, named as far as one connection may hold them. The rest goes without names: Postgres parses
+ * it for this use and frees its memory.
  */
 const namedWithin = (statements: readonly SentStatement[]): readonly SentStatement[] => {
   if (totalWeight(statements) <= maxWeight) return statements
@@ -226,7 +226,7 @@ const namedWithin = (statements: readonly SentStatement[]): readonly SentStateme
   })
 }
 
-/** The places of the statements that have to be parsed before they are used. */
+/** The indexes of the statements that must be parsed before use. */
 const unprepared = (prepared: PreparedNames, statements: readonly SentStatement[]): ReadonlySet<number> => {
   const names = new Set<string>()
   const places = new Set<number>()
@@ -263,8 +263,8 @@ const unnamed = (statements: readonly SentStatement[], describe: boolean): Outgo
 const nothingParsed: ReadonlySet<number> = new Set()
 
 /**
- * Almost every request finds all of its statements prepared: that these fit onto the connection was seen to then. Where a pooler
- * has lost one name, those of all connections behind it are in doubt.
+ * Almost every request finds all of its statements prepared; their weight was checked when they were prepared. If a
+ * pooler has lost one name, the names of all connections behind it are in doubt.
  */
 const outgoing = (connection: Connection, statements: readonly SentStatement[]): Outgoing =>
   connection.pooled?.keepsNames() !== false && statements.every(({ name }) => connection.prepared.use(name))
@@ -276,13 +276,13 @@ const parsingOf = (given: readonly SentStatement[], { statements, parsed }: Outg
     .map((statement, index) => ({ statement, named: statements[index]?.name !== '' }))
     .filter((_, index) => parsed.has(index))
 
-/** Called once with how a request ended. It must not throw. */
+/** Called once with the result of a request. It must not throw. */
 export type Settle = (result: ExchangeResult) => void
 
 /**
- * Runs the statements in one round trip. A failure is a result, reported only once Postgres is ready for the next
- * request or the connection is gone, so that no answer can reach another request. The commit comes before ReadyForQuery
- * and may itself fail (deferred constraints), hence rows count only then.
+ * Runs the statements in one round trip. A failure is a result; it is reported only once Postgres is ready for the next
+ * request or the connection is closed, so that no answer can reach another request. The commit comes before
+ * ReadyForQuery and may fail (deferred constraints), hence rows count only after it.
  */
 export const sendStatements = (
   connection: Connection,
@@ -306,11 +306,11 @@ export const sendStatements = (
   }
   connection.inFlight = flight
   const { stream } = connection.client.connection
-  // It ended between two requests: nothing would tell this one.
+  // The stream ended between two requests: no event would report it to this one.
   if (stream.destroyed) fail(connection, flight, new Error('The connection ended before a request.'), true)
   else stream.write(bytes)
 }
 
-/** The same as a promise, which never rejects for what the database did. */
+/** The same as a promise, which never rejects because of the database. */
 export const runStatements = (connection: Connection, statements: readonly SentStatement[]): Promise<ExchangeResult> =>
   new Promise((resolve) => sendStatements(connection, statements, resolve))

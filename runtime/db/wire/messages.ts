@@ -3,11 +3,12 @@ import type { Cell, ResultRow } from '../../contract/execution.ts'
 import { bufferSize } from '../connect/socket.ts'
 
 /**
- * What Postgres sends on a connection that is set up, read by hand: a request is answered by a dozen messages, of which only its
- * rows are worth an object (PostgreSQL manual 54.7: a type byte, a length that counts itself, then the body).
+ * Reads the messages of an established connection without a library: a request is answered by a dozen messages, of
+ * which only its rows deserve an object (PostgreSQL manual 54.7: a type byte, a length that includes itself, then the
+ * body).
  */
 
-/** Types of messages, as ASCII letters. All others say nothing that a request needs. */
+/** Types of messages, as ASCII letters. A request needs no others. */
 export const messageTypes = {
   parseComplete: 0x31,
   bindComplete: 0x32,
@@ -19,7 +20,7 @@ export const messageTypes = {
   readyForQuery: 0x5a,
 } as const
 
-/** Is handed a message: its type, and its body from `start` on. */
+/** Receives a message: its type, and its body from `start` on. */
 export type TakeMessage = (type: number, bytes: Buffer, start: number) => void
 
 const header = 5
@@ -27,21 +28,21 @@ const header = 5
 export interface MessageReader {
   /** Keeps none of these bytes. */
   readonly read: (chunk: Buffer) => void
-  /** Bytes that have yet to come of a message that came in part. */
+  /** The bytes that are missing of a partially received message. */
   readonly missing: () => number
 }
 
 const nothing = Buffer.alloc(0)
 
 /**
- * Cuts what a socket brings into messages. One that comes in parts is gathered in memory of its own, which is as long as
- * the message and made when its second part comes: until then one may refuse to read on.
+ * Splits the bytes of a socket into messages. A message that comes in parts is gathered in a buffer of its own length,
+ * which is allocated with the second part: until then the consumer may stop reading.
  */
 export function createMessageReader(take: TakeMessage): MessageReader {
   let gathered = nothing
   let there = 0
   let wanted = header
-  /** Adds to what is gathered as much as it lacks; gives where in the chunk that ends. */
+  /** Adds as many bytes as are missing; returns the end index in the chunk. */
   const gather = (chunk: Buffer, at: number): number => {
     if (gathered.length < wanted) {
       const longer = Buffer.allocUnsafeSlow(wanted)
@@ -86,7 +87,7 @@ const lengthAt = (bytes: Buffer, at: number): number => 1 + bytes.readUInt32BE(a
 /** From about this many bytes on, making a string of them and bytes again costs more than copying them. */
 const longText = 1_024
 
-/** What is longer than all that a socket reads at once was gathered in memory of its own, which it may keep. */
+/** A message longer than the read buffer was gathered in a buffer of its own, which the cell may keep. */
 const readCell = (bytes: Buffer, start: number, end: number): Cell => {
   if (end - start < longText) return bytes.toString('utf8', start, end)
   const text = bytes.subarray(start, end)
@@ -106,10 +107,10 @@ export function readRow(bytes: Buffer, start: number): ResultRow {
   return row
 }
 
-/** A column as Postgres describes it: the number of its type is what a parser of its text is found by. */
+/** A column as Postgres describes it: the OID of its type selects the parser of its text. */
 export type ResultColumn = Pick<pg.FieldDef, 'name' | 'dataTypeID'>
 
-/** What stands between a column's name and the number of its type, and after that: table, number; size, modifier, format. */
+/** The bytes between a column's name and its type OID, and after that: table, number; size, modifier, format. */
 const beforeType = 6
 const afterType = 8
 
@@ -126,7 +127,7 @@ export function readColumns(bytes: Buffer, start: number): readonly ResultColumn
   return columns
 }
 
-/** ErrorResponse (manual 54.8): fields of a letter and a text each. Those that are not listed are of no use to us. */
+/** ErrorResponse (manual 54.8): fields of a letter and a text each. Fields that are not listed are not needed. */
 const errorFields = {
   S: 'severity',
   C: 'code',

@@ -1,34 +1,34 @@
 import type { PreparedText } from '../../contract/execution.ts'
 
 /**
- * The statements that one connection has prepared. What each costs its backend grows with its text: 25 to 130 kB for
- * common ones (engine.md 2), hence a bound on the texts' weight.
+ * The statements that one connection has prepared. The memory of the backend for each grows with its text: 25 to 130 kB
+ * for common ones (engine.md 2), hence a limit on the texts' weight.
  */
 export interface PreparedNames {
   readonly add: (statement: PreparedText) => void
   /** Whether a statement is prepared; it is about to be used. */
   readonly use: (name: string) => boolean
   /**
-   * Told names that were to be prepared and are not. PgBouncer notes a name when it sees it coming, and ends the connection that
-   * prepares it again before it is closed.
+   * Receives names whose preparation failed. PgBouncer registers a name when it sees it coming, and ends a connection
+   * that prepares it again before it is closed.
    */
   readonly doubt: (names: readonly string[]) => void
   /**
-   * Takes out and returns what is to be closed first: names in doubt, and the oldest ones, so that statements of the weight
-   * `incoming` fit in; none of `needed`, and those that were used since they were last looked at only after all others.
+   * Removes and returns the names to close first: names in doubt, and the oldest, so that statements of the weight
+   * `incoming` fit in; never one of `needed`, and those used since the last eviction only after all others.
    */
   readonly evict: (incoming: number, needed: ReadonlySet<string>) => readonly string[]
 }
 
-/** What one connection may hold: some 200 statements of common length. */
+/** The weight limit of one connection: some 200 statements of common length. */
 export const maxWeight = 1_000_000
 
-/** In characters; a short statement has its fixed costs. */
+/** In characters; a short statement has fixed costs. */
 export const weightOf = ({ text }: PreparedText): number => Math.max(text.length, 5_000)
 
 export const createPreparedNames = (): PreparedNames => {
-  // A Map iterates in order of insertion; see lib/lru.ts for what the marks are about. There nothing is needed by what
-  // makes room, and nobody has to be told what left.
+  // A Map iterates in order of insertion; lib/lru.ts explains the marks. That cache protects no entries and reports no
+  // evictions.
   const names = new Map<string, { readonly weight: number; used: boolean }>()
   const doubted = new Set<string>()
   let total = 0

@@ -20,17 +20,17 @@ export interface Outgoing {
   /** Prepared statements to give back. */
   readonly closed: readonly string[]
   readonly statements: readonly SentStatement[]
-  /** Which of them, by their places, are parsed right before they are used; one without a name always is. */
+  /** The indexes of the statements that are parsed right before use; a statement without a name always is. */
   readonly parsed: ReadonlySet<number>
   /** Whether Postgres describes the columns of the parsed statement. */
   readonly describe: boolean
 }
 
-/** More than what is written between two texts. */
+/** More bytes than anything written between two texts. */
 const margin = 64
 const longText = 4_096
 
-/** As much as a text may take; to count exactly what it takes pays for long ones only. */
+/** The maximum size of a text; an exact count pays only for long ones. */
 const roomFor = (text: string): number => (text.length < longText ? 3 * text.length : Buffer.byteLength(text))
 
 const makeRoom = (cursor: Cursor, bytes: number): void => {
@@ -47,10 +47,10 @@ const putInt32 = (cursor: Cursor, value: number): void => {
   cursor.at = cursor.buffer.writeInt32BE(value, cursor.at)
 }
 
-/** Up to about this length, letters are written faster one by one than by a call that leaves JavaScript. */
+/** Up to about this length, writing character by character is faster than a call that leaves JavaScript. */
 const shortText = 40
 
-/** Writes a text in UTF-8; answers where it ends. */
+/** Writes a text in UTF-8; returns its end. */
 const writeText = (buffer: Buffer, text: string, start: number): number => {
   const { length } = text
   if (length > shortText) return start + buffer.write(text, start, 'utf8')
@@ -79,14 +79,14 @@ const putValue = (cursor: Cursor, value: string | null): void => {
   cursor.at = end
 }
 
-/** Of every message: its type and its length. */
+/** Of every message: type and length. */
 const header = 5
 
 /** Types of messages, as ASCII letters. */
 const messageTypes = { bind: 0x42, close: 0x43, describe: 0x44, execute: 0x45, parse: 0x50, sync: 0x53 }
 const ofStatement = 0x53
 
-/** Begins a message; answers where, for `endMessage`. */
+/** Begins a message; returns its start for `endMessage`. */
 const beginMessage = (cursor: Cursor, type: number): number => {
   const start = cursor.at
   cursor.buffer[start] = type
@@ -94,10 +94,10 @@ const beginMessage = (cursor: Cursor, type: number): number => {
   return start
 }
 
-/** Writes the length of a message, which is known when its body stands. */
+/** Writes the length of a message, which is known when its body is complete. */
 const endMessage = ({ buffer, at }: Cursor, start: number): void => void buffer.writeInt32BE(at - start - 1, start + 1)
 
-/** Close and Describe of a prepared statement differ in their type alone. */
+/** Close and Describe of a prepared statement differ only in their type. */
 const putNamed = (cursor: Cursor, type: 'close' | 'describe', name: string): void => {
   const start = beginMessage(cursor, messageTypes[type])
   cursor.buffer[cursor.at++] = ofStatement
@@ -105,7 +105,7 @@ const putNamed = (cursor: Cursor, type: 'close' | 'describe', name: string): voi
   endMessage(cursor, start)
 }
 
-/** Types of parameters are left to Postgres. */
+/** Postgres infers the types of parameters. */
 const putParse = (cursor: Cursor, name: string, text: string): void => {
   const start = beginMessage(cursor, messageTypes.parse)
   putText(cursor, name)
@@ -151,7 +151,7 @@ const putWritten = (cursor: Cursor, bytes: Buffer): void => {
 
 const putSync = (cursor: Cursor): void => endMessage(cursor, beginMessage(cursor, messageTypes.sync))
 
-/** For a statement that is sent again and again as it is. */
+/** For a statement that is sent repeatedly without changes. */
 export const writeRun = ({ name, text, values }: BoundStatement): WrittenStatement => {
   const cursor: Cursor = { buffer: Buffer.allocUnsafeSlow(2 * margin), at: 0 }
   putRun(cursor, name, values)
@@ -160,10 +160,10 @@ export const writeRun = ({ name, text, values }: BoundStatement): WrittenStateme
   return { name, text, run }
 }
 
-/** Of a Bind: before its names, that of its portal is empty. */
+/** Of a Bind: before its names, of which that of its portal is empty. */
 const beforeName = header + 1
 
-/** The same, to be parsed again each time. */
+/** The same statement, parsed again for each use. */
 export const withoutName = (statement: SentStatement): SentStatement => {
   if (!('run' in statement)) return { ...statement, name: '' }
   const { name, text, run: named } = statement
@@ -178,7 +178,7 @@ export const withoutName = (statement: SentStatement): SentStatement => {
 /**
  * Encodes [Close]* ([Parse [Describe]] Bind Execute)* Sync. Closes come first, because an error skips all messages up
  * to Sync.
- * @param memory the buffer to write into; one that is too short is left alone
+ * @param memory the buffer to write into; a buffer that is too short is not used
  */
 export const encode = (memory: Buffer, { closed, statements, parsed, describe }: Outgoing): Buffer => {
   const cursor: Cursor = { buffer: memory, at: 0 }

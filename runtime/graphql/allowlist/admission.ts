@@ -9,9 +9,9 @@ import { isJsonObject } from '../../lib/json.ts'
 export type ListTable = NonNullable<AllowlistFacts['table']>
 
 /**
- * Whether a request has to show that its document is listed (spec/graphql.md 17, `allowlist`), and as what it is looked
- * up. Nothing is read of a document before it is known to have been listed: to a role that a list governs, every other
- * text is the same.
+ * Whether a request must prove that its document is listed (spec/graphql.md 17, `allowlist`), and the key of the
+ * look-up. Nothing of a document is read before it is known to be listed: for a role with a list, all other texts are
+ * equal.
  */
 export interface Admission {
   readonly table: ListTable
@@ -22,8 +22,8 @@ export interface Admission {
 }
 
 /**
- * Null: the request's own text runs as it is.
- * @throws Refusal for a hash that is not its document's, and where there is no list to look it up in
+ * Null: the request's own text runs without a check.
+ * @throws Refusal for a hash that does not match its document, and if no list exists to look it up in
  */
 export function admit(manifest: Manifest, request: GraphqlRequest, role: string): Admission | null {
   const governing = governingList(manifest, role)
@@ -34,7 +34,7 @@ export function admit(manifest: Manifest, request: GraphqlRequest, role: string)
     return listedIn(list, sent ?? '', true)
   }
   if (list === undefined) return null
-  // The hash beside a text is checked for everybody, and the list is asked for those that it governs.
+  // The hash beside a text is checked for every role; the list is consulted for the roles that it governs.
   const hash = governing === undefined && sent === null ? null : sha256Hex(request.query)
   if (sent !== null && sent !== hash) {
     throw refuse('PERSISTED_QUERY_MISMATCH', 'The hash that was sent is not that of the document.')
@@ -44,11 +44,11 @@ export function admit(manifest: Manifest, request: GraphqlRequest, role: string)
 
 type Lists = Pick<Manifest, 'allowlists'>
 
-/** The list without which the role runs nothing; undefined: there is none. */
+/** The list whose documents are the only ones that the role may run; undefined: there is no such list. */
 export const governingList = ({ allowlists = [] }: Lists, role: string): AllowlistFacts | undefined =>
   allowlists.find(({ roles }) => roles.includes(role))
 
-/** The list that the role's hashes are looked up in: a role that no list governs uses the first one. */
+/** The list for the role's hashes: a role without a governing list uses the first one. */
 export const hashListOf = (lists: Lists, role: string): AllowlistFacts | undefined =>
   governingList(lists, role) ?? lists.allowlists?.[0]
 
@@ -57,14 +57,14 @@ function listedIn({ table }: AllowlistFacts, hash: string, hashOnly: boolean): A
   return { table, hash, hashOnly }
 }
 
-/** The hash that a request sends, beside a text or in the place of one. */
+/** The hash that a request sends, beside a text or instead of one. */
 export function sentHash({ extensions }: GraphqlRequest): string | null {
   const persisted = extensions['persistedQuery']
   const hash = isJsonObject(persisted) ? persisted['sha256Hash'] : undefined
   return typeof hash === 'string' ? hash.toLowerCase() : null
 }
 
-/** A refused document names its hash, so that its owner can list it. */
+/** The refusal of a document names its hash, so that the owner can list it. */
 export const notListed = ({ hash, hashOnly }: Pick<Admission, 'hash' | 'hashOnly'>): Refusal =>
   hashOnly
     ? refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')

@@ -8,17 +8,17 @@ import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './statements.ts'
 
 /**
- * Texts of listed documents by their hashes. A text is kept only under the hash that it has, so nothing here ever
- * becomes wrong; whether it is still listed, and for the caller, is asked with every request.
+ * Texts of listed documents by their hashes. A text is kept only under its own hash, so an entry never becomes wrong;
+ * each request checks whether it is still listed for the caller.
  */
 export interface Texts {
   readonly get: (hash: string) => string | undefined
-  /** Keeps a text; answers its hash. */
+  /** Keeps a text; returns its hash. */
   readonly add: (text: string) => string
   readonly stats: () => LruStats
 }
 
-/** In characters; a list that is longer works as well, in two round trips where a text was forgotten. */
+/** In characters; a longer list works as well, with two round trips for a forgotten text. */
 const allTexts = 16_000_000
 
 export function createTexts(): Texts {
@@ -35,8 +35,8 @@ export function createTexts(): Texts {
 }
 
 /**
- * The text of a listed document, which is asked for when it is not known yet.
- * @throws Refusal when it is not listed for the caller
+ * The text of a listed document, read from the list if it is not known yet.
+ * @throws Refusal if it is not listed for the caller
  */
 export function listedText(
   run: RunExchange,
@@ -57,15 +57,15 @@ async function askForText(
   const question = lookUp(asker.caller.role, table, hash)
   const rows = await asking(run, admission, exchangeOf(asker, true, [question]))
   const text = rows[0]?.[0]?.toString() ?? null
-  // A row whose hash is another text's lists neither of them.
+  // A row with the hash of another text lists neither.
   if (text === null || sha256Hex(text) !== hash) throw notListed(admission)
   texts.add(text)
   return text
 }
 
 /**
- * Runs statements only where their document is listed for the caller: one round trip, and where it is not listed any more,
- * nothing ran.
+ * Runs statements only if their document is listed for the caller: one round trip, and nothing runs if it is no longer
+ * listed.
  */
 /** From now on the turn runs only while the document is listed. */
 export function runWhileListed(turn: Pick<Turn<Running>, 'run' | 'read'>, admission: Admission, text: string): void {
@@ -104,12 +104,12 @@ function underCondition(
 /** Raised by catalograph.refuse. */
 const refusedByUs = 'CG002'
 
-/** Classes of what is said of a statement that cannot be prepared, or whose parameters cannot be read. */
+/** SQLSTATE classes of statements that cannot be prepared, or whose parameters cannot be read. */
 const unpreparable: ReadonlySet<string> = new Set(['0A', '22', '3F', '42'])
 
 /**
- * A table, column or right that the list lacks lists nothing. The request's own first statement may be what lacks one: then
- * the list, asked by itself, holds the document.
+ * A list whose table, column or privilege is missing is empty. The cause may be the request's own first statement: then
+ * the list, queried alone, contains the document.
  */
 async function failedUnder(run: RunExchange, admission: Admission, exchange: Exchange, error: unknown): Promise<never> {
   if (!(error instanceof DatabaseFailure) || error.kind !== 'refused') throw error
@@ -130,7 +130,7 @@ async function holds(run: RunExchange, exchange: Exchange): Promise<boolean> {
   )
 }
 
-/** Runs an exchange whose first statement is about the list. A table, column or right that it lacks lists nothing. */
+/** Runs an exchange whose first statement checks the list; a missing table, column or privilege means an empty list. */
 const asking = (run: RunExchange, admission: Admission, exchange: Exchange): Promise<readonly ResultRow[]> =>
   run(exchange).catch((error: unknown) => failedAsking(run, admission, exchange, error))
 
@@ -141,10 +141,10 @@ async function failedAsking(
   error: unknown,
 ): Promise<never> {
   if (!(error instanceof DatabaseFailure) || error.statement === null) throw error
-  // The request's own statements are counted without it.
+  // The index of the failed statement refers to the request's own statements.
   if (error.statement > 0) throw atStatement(error, error.statement - 1)
   if (error.kind !== 'refused') throw atStatement(error, null)
-  // Unless the schema changed, in which case this fails and the request begins again.
+  // If the schema changed, this fails and the request begins again.
   await run(exchangeOf(exchange, exchange.readOnly, []))
   throw notListed(admission)
 }

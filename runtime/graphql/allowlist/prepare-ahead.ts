@@ -13,14 +13,14 @@ import { documents, hashes } from './statements.ts'
 
 /**
  * Prepares listed documents for the roles of their lists before a request sends them: after a change of the schema, and
- * after a change of the list, which is checked once a second while requests come. It works beside requests and in small
- * steps; the other documents are prepared by their first request.
+ * after a change of the list, which is checked once a second while requests come. It works concurrently with requests
+ * in small steps; other documents are prepared by their first request.
  */
 export type PrepareAhead = (loaded: Loaded) => void
 
 const lookEveryMs = 1_000
 
-/** Under one engine, by role: the hashes that were listed when the list was looked at last. */
+/** For one engine, by role: the hashes that the last look at the list returned. */
 type Done = Map<string, ReadonlySet<string>>
 
 export function createPrepareAhead(run: RunExchange, texts: Texts, now: () => number): PrepareAhead {
@@ -36,7 +36,7 @@ export function createPrepareAhead(run: RunExchange, texts: Texts, now: () => nu
     lookedAt = now()
     running = true
     const { done } = seen
-    // A failure is reported to the request that sends the document.
+    // The request that sends the document gets the failure.
     prepareLists(run, texts, loaded, allowlists, done)
       .catch(() => undefined)
       .finally(() => (running = false))
@@ -50,7 +50,7 @@ async function prepareLists(
   allowlists: readonly AllowlistFacts[],
   done: Done,
 ): Promise<void> {
-  // The request that gave rise to it is answered first.
+  // The request that caused it is answered first.
   await setImmediate()
   for (const { table, roles } of allowlists) {
     if (table === null) continue
@@ -61,13 +61,13 @@ async function prepareLists(
         const rows = await run({ caller, version, readOnly: true, statements: [statement] })
         return JSON.parse(rows[0]?.[0]?.toString() ?? '[]') as readonly string[]
       }
-      // A role that may not read the list is the other roles' business as little as the requests' here.
+      // A role without privileges on the list affects neither other roles nor requests.
       await prepareRole(ask, texts, loaded, { table, role, done }).catch(() => undefined)
     }
   }
 }
 
-/** Documents are fetched by so many. */
+/** The number of documents per fetch. */
 const batch = 100
 
 interface Target {
@@ -98,10 +98,10 @@ async function prepareRole(
   }
 }
 
-/** Under every name that a request may give, for the shapes of variables that can be foreseen. */
+/** Under every operation name that a request may give, for the predictable sets of variables. */
 function prepareDocument({ engine, listed }: Loaded, role: string, text: string, hash: string): void {
   const { schema } = engine.view(role)
-  // It would keep requests waiting; the first that asks for it waits instead.
+  // It would delay other requests; the first request with it waits instead.
   if (isHeavy(scan(text))) return
   for (const operationName of attempt(() => operationNames(text)) ?? []) {
     const document = attempt(() => listed.find({ role, text, operationName, mark: hash }))
@@ -131,7 +131,7 @@ type Given = Readonly<Record<string, unknown>>
 
 const sample = sampling(sampleScalars)
 
-/** No variables; and all of them, where a value of each type can be thought up. */
+/** No variables; and all variables, if an example value of each type can be made. */
 function variants(schema: GraphQLSchema, { definitions }: Document): readonly Given[] {
   const all = sampleVariables(schema, definitions, sample)
   const isWhole = definitions.length > 0 && Object.values(all).every((value) => value !== undefined)

@@ -6,7 +6,7 @@ import type { ListTable } from './admission.ts'
 
 /**
  * Statements about a list, run as the caller's role: it needs SELECT on the table, and policies of the table decide
- * what is listed for whom. Parameters take the types of the columns, so that an index on `hash` serves.
+ * what is listed for whom. Parameters take the types of the columns, so that an index on `hash` is used.
  */
 const bound = (role: string, text: string, values: BoundStatement['values']): BoundStatement => ({
   ...named(role, text),
@@ -27,7 +27,7 @@ interface TableSql {
   readonly sql: ExchangeCondition['sql']
 }
 
-/** Every request by hash asks with one of a few texts: they are made once for each table. */
+/** Requests by hash use a few texts: they are made once per table. */
 const known = new WeakMap<ListTable, TableSql>()
 
 function sqlOf(table: ListTable): TableSql {
@@ -39,23 +39,23 @@ function sqlOf(table: ListTable): TableSql {
   return made
 }
 
-/** That the list holds this very document; it fails with SQLSTATE CG002 where it does not. */
+/** Checks that the list contains this document; fails with SQLSTATE CG002 if not. */
 export function listing(table: ListTable, hash: string, text: string): ExchangeCondition {
   const { mark, sql } = sqlOf(table)
-  // Two texts have two hashes, so the hash stands for the text; the name suffix stands for the list.
+  // Equal hashes mean equal texts; the name suffix identifies the list.
   return { nameSuffix: mark, sql, values: [hash, text] }
 }
 
-/** The same as a statement, for where there is no version to check it with. What follows it in a request then never runs. */
+/** The same check as a separate statement, without a version to check. If it fails, the request runs nothing more. */
 export function guard(role: string, table: ListTable, hash: string, text: string): BoundStatement {
   return bound(role, `select where ${sqlOf(table).sql(1)}`, [hash, text])
 }
 
-/** One column: the document that stands under a hash. */
+/** One column: the document with a hash. */
 export const lookUp = (role: string, { schema, name }: ListTable, hash: string): BoundStatement =>
   bound(role, `select l.document::text from ${qualified(schema, name)} l where l.hash = $1 limit 1`, [hash])
 
-/** More are not prepared ahead of being asked for. */
+/** The maximum number of documents that are prepared ahead. */
 const maxPrepared = 5_000
 
 /** One column: a JSON list of the hashes that a role sees. */

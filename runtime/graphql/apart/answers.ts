@@ -5,16 +5,16 @@ import { unpack } from './packing.ts'
 import type { Ready } from '../run/turn.ts'
 import type { ThreadAnswer } from './thread.ts'
 
-/** What a thread says of a request, from either end. */
+/** Replies of a thread to a request, on both sides. */
 
-/** @param always see Reply. @throws what is neither the request's fault nor the artifacts' */
+/** @param always see Reply. @throws errors that neither the request nor the artifacts caused */
 export function replyFor(error: unknown, always: boolean): Reply {
   if (error instanceof Refusal) return { kind: 'refused', code: error.code, errors: error.errors, always }
   if (error instanceof HttpFailure) return { kind: 'unreadable', code: error.code, message: error.message }
   throw error
 }
 
-/** A fault of ours. */
+/** An internal error. */
 export const failedReply = (error: unknown): Reply => ({
   kind: 'failed',
   detail: error instanceof Error ? (error.stack ?? error.message) : String(error),

@@ -11,11 +11,11 @@ import type { Ready } from '../run/turn.ts'
 import { createQueue } from './queue.ts'
 import { createThread, type ThreadAnswer, type Thread } from './thread.ts'
 
-/** Reads on another thread what would keep everybody waiting: long documents, and many values. */
+/** Reads work that would block the event loop on another thread: long documents, and many values. */
 export interface Apart {
   /**
-   * @param party whose request it is: many requests of one party do not delay another's
-   * @param known looks again when the turn has come: another request may have read the same document
+   * @param party owner of the request: many requests of one party do not delay another's
+   * @param known looks up the result when its turn comes: another request may have read the same document
    * @throws Refusal, HttpFailure
    */
   readonly read: (what: Reading, party: string, known: () => Ready | null) => Promise<Ready>
@@ -32,14 +32,14 @@ export interface Reading {
 
 export function createApart(thread: Thread = createThread(), waiting?: TurnLimits): Apart {
   const queue = createQueue(waiting)
-  /** Documents that are being read. */
+  /** Documents being read. */
   const underWay = new Map<string, Promise<unknown>>()
   const read: Apart['read'] = (what, party, known) =>
     queue(party, async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))))
   return {
     read: async (what, party, known) => {
       const id = `${what.revision.id} ${idOf(what.asked)}`
-      // A request with the same document takes no place in the queue: the running reading will most likely serve it.
+      // A request with the same document takes no place in the queue: the running read will most likely serve it.
       const before = underWay.get(id)
       if (before !== undefined) {
         await before
@@ -55,7 +55,7 @@ export function createApart(thread: Thread = createThread(), waiting?: TurnLimit
 
 const nothing = (): void => undefined
 
-/** Numbers with digits of their own would not cross to the other thread as such: they go as a text. */
+/** Numbers with exact digits cannot be cloned as such: they are sent as a text. */
 const unreadOf = ({ unread, variables }: GraphqlRequest): string | null =>
   unread ?? (holdsDecimals(variables) ? (stringify({ variables }) ?? null) : null)
 

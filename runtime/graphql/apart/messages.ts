@@ -7,18 +7,18 @@ import type { FailureCode, ErrorEntry } from '../protocol/failures.ts'
 import type { Statements } from '../statements/statements.ts'
 import type { Packed } from './packing.ts'
 
-/** What a service and the thread that reads for it say to each other. */
+/** Messages between a service and its reader thread. */
 
-/** What a request asks; its values cross to the other thread, so these are few, or they are a text. */
+/** The content of a request; its values are cloned, so they are few, or a text. */
 export interface Question extends Omit<DocumentRequest, 'mark'> {
   readonly kind: 'question'
-  /** Which revision it is about. */
+  /** The revision of the question. */
   readonly revision: string
   readonly queryOnly: boolean
   readonly live: boolean
   readonly byStep: boolean
   readonly variables: Readonly<Record<string, unknown>>
-  /** The body that holds the variables, where they were too many to be read. */
+  /** The body with the variables, if they were too many to be read. */
   readonly unread: string | null
 }
 
@@ -35,7 +35,7 @@ export type Reply =
   | {
       readonly kind: 'ready'
       readonly ready: Packed
-      /** What is worth keeping of it; null: too heavy. */
+      /** The part worth keeping; null: too heavy. */
       readonly lesson: { readonly sketch: Sketch; readonly shape: string; readonly statements: Statements } | null
     }
   /** `always`: for all variables. */
@@ -46,5 +46,5 @@ export type Reply =
       readonly always: boolean
     }
   | { readonly kind: 'unreadable'; readonly code: HttpFailureCode; readonly message: string }
-  /** A fault of ours. */
+  /** An internal error. */
   | { readonly kind: 'failed'; readonly detail: string }

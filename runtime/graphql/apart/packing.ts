@@ -4,18 +4,18 @@ import type { Ready } from '../run/turn.ts'
 import type { Piece } from '../statements/statements.ts'
 
 /**
- * What is ready, on its way between threads. What comes in a message is made all at once: many objects come as texts, so that they are
- * made some at a time.
+ * The ready form of a request, in transit between threads. The receiver deserializes a message in one step: many
+ * objects are sent as texts, so that they can be parsed in slices.
  */
 export type Packed = Ready | (Pick<Ready, 'writes' | 'interests'> & { readonly slices: readonly string[] })
 
 type Item =
   | { readonly text: CheckableText }
-  /** `of`: which of the texts before. */
+  /** `of`: index of the earlier text. */
   | ({ readonly of: number } & Pick<BoundStatement, 'values' | 'tenants' | 'unchanged'>)
   | { readonly piece: Piece }
 
-/** Objects that are made at once: some milliseconds' worth. */
+/** Objects per slice: some milliseconds of work. */
 const most = 1_000
 
 /** @param ready with statements as `bind` makes them */
@@ -42,7 +42,7 @@ const textOf = (statement: BoundStatement): CheckableText =>
     ? { name: statement.name, text: statement.text, carriesCheck: true }
     : { name: statement.name, text: statement.text }
 
-/** Others get their turn between the slices. */
+/** The event loop runs other work between the slices. */
 export async function unpack(packed: Packed): Promise<Ready> {
   if (!('slices' in packed)) return packed
   const { slices, ...others } = packed

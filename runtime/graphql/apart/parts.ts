@@ -1,7 +1,7 @@
 import type { Revision } from '../../contract/revision.ts'
 import type { RevisionPart } from './messages.ts'
 
-/** Items of a list that are sent at once: some milliseconds of work. */
+/** Items of a list per message: some milliseconds of work. */
 const most = 100
 
 /** A revision in parts, each of which is sent quickly. The schema report is left out: the main thread answers it. */

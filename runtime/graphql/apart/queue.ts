@@ -2,10 +2,10 @@ import { createTurns, type TurnLimits } from '../../lib/turns.ts'
 import { QueueFull } from '../../lib/work-queue.ts'
 import { refuse } from '../protocol/failures.ts'
 
-/** Runs one piece of work at a time, by the turns of the parties. @throws Refusal where too many wait */
+/** Runs one piece of work at a time, in turns of the parties. @throws Refusal if too many wait */
 export type Queue = <T>(party: string, work: () => Promise<T>) => Promise<T>
 
-/** Each holds a body. */
+/** Each waiting request holds a body. */
 const usualWaiting: TurnLimits = { each: 16, all: 64 }
 
 export function createQueue(waiting: TurnLimits = usualWaiting): Queue {

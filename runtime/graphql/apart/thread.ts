@@ -5,25 +5,27 @@ import { builtModule } from '../../lib/built-module.ts'
 import type { Message, Question, Reply } from './messages.ts'
 import { partsOf } from './parts.ts'
 
-/** The thread that reads what takes long: started when it is needed, and ended when it is not for a while. */
+/** The reader thread for long work: started on demand, and ended after a time of idleness. */
 export interface Thread<Asked = Question> {
-  /** One question at a time. A thread that ends over a question answers nothing else: the next one gets a new one. */
+  /**
+   * One question at a time. A thread that ends during a question is not used again; the next question starts a new one.
+   */
   readonly ask: (revision: Revision, question: Asked) => Promise<ThreadAnswer>
 }
 
-/** What a thread does. */
+/** The work of a thread. */
 interface ThreadWork {
   /** The file of its module. */
   readonly module: string
-  /** What it receives of a revision before it is asked about it. */
+  /** What it receives of a revision before the first question about it. */
   readonly parts: (revision: Revision) => Iterable<Message>
 }
 
 export type ThreadAnswer =
   | Reply
-  /** The question took more memory than the thread may have. */
+  /** The question exceeded the memory limit of the thread. */
   | { readonly kind: 'exhausted' }
-  /** It took longer than any question may. */
+  /** It exceeded the time limit of a question. */
   | { readonly kind: 'late' }
 
 export interface ThreadLimits {
@@ -32,10 +34,10 @@ export interface ThreadLimits {
   readonly megabytes: number
 }
 
-/** A document of a megabyte that takes the most, a list of 60,000 conditions, takes 400 MB. */
+/** The most expensive document of a megabyte, a list of 60,000 conditions, takes 400 MB. */
 export const usualThreadLimits: ThreadLimits = { idleMs: 10_000, longestMs: 30_000, megabytes: 768 }
 
-/** As much as the first thread has: what is nested too deeply there is so here. */
+/** Equal to the main thread: a document that is nested too deeply there is so here. */
 const stackMegabytes = 1
 
 interface Running {
@@ -45,7 +47,7 @@ interface Running {
   revision: string | null
 }
 
-/** Reads documents by their schema. */
+/** Reads documents with their schema. */
 export const createThread = (limits?: ThreadLimits): Thread =>
   createThreadFor({ module: builtModule(import.meta.url, 'runtime/graphql/apart/worker.js'), parts: partsOf }, limits)
 
@@ -65,7 +67,7 @@ export function createThreadFor<Asked>(
       resourceLimits: { maxOldGenerationSizeMb: limits.megabytes, stackSizeMb: stackMegabytes },
     })
     const one: Running = { worker, idle: undefined, revision: null }
-    // `exchange` reports it to the requests that wait.
+    // `exchange` reports it to the waiting requests.
     worker.on('error', () => end(one)).on('exit', () => end(one))
     return one
   }
@@ -92,7 +94,7 @@ export function createThreadFor<Asked>(
   }
 }
 
-/** @param send rejects where the thread cannot be asked */
+/** @param send rejects if the thread cannot receive */
 function exchange(worker: Worker, longestMs: number, send: () => Promise<void>): Promise<ThreadAnswer> {
   return new Promise((resolve) => {
     const settle = (answer: ThreadAnswer): void => {

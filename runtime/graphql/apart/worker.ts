@@ -23,10 +23,10 @@ import { pack } from './packing.ts'
 
 /** The thread that reads long documents: it receives a revision, and answers questions about it. */
 
-/** Long documents come once, and the main thread remembers the answers. */
+/** Long documents come once, and the main thread caches the answers. */
 const bounds: CacheLimits = { ...untrustedCacheLimits, longestDocument: 4_096 }
 
-/** A revision that is being received; its parts are put in their places. */
+/** A revision of which parts are still missing. */
 interface ReceivedRevision {
   readonly revision: Omit<Revision, 'manifest' | 'entities'> & {
     readonly manifest: Revision['manifest'] & Record<string, unknown>
@@ -35,7 +35,7 @@ interface ReceivedRevision {
   documents: Documents | null
 }
 
-/** Answers each question, also with a failure; a fault in the parts of a revision ends the thread. */
+/** Answers each question, also with a failure; an error in the parts of a revision ends the thread. */
 function createReader(): (message: Message) => Reply | null {
   const memories = createMemories()
   let told: ReceivedRevision | null = null
@@ -90,7 +90,7 @@ function lessonOf(sketch: Sketch, { shape, statements }: Prepared): Extract<Repl
   return isWorthKeeping(told, statements) ? { sketch: told, shape, statements } : null
 }
 
-/** What is known of its place in the text holds the whole text. */
+/** The location of a node references the whole text. */
 const withoutPlace = (definition: VariableDefinitionNode): VariableDefinitionNode =>
   JSON.parse(
     JSON.stringify(definition, (key, value: unknown) => (key === 'loc' ? undefined : value)),

@@ -5,13 +5,13 @@ import type { Ready } from '../run/turn.ts'
 import { createQueue } from '../apart/queue.ts'
 import { createThreadFor, type Thread } from '../apart/thread.ts'
 
-/** A request with a compiled document and more variables than are read while everybody waits. */
+/** A request with a compiled document whose variables are too many for the event loop. */
 export interface LongQuestion {
-  /** Of the revision. */
+  /** The folder of the revision. */
   readonly folder: string
   readonly role: string
   readonly hash: string
-  /** Of the document, and of the types of the role. */
+  /** The addresses of the document, and of the types of the role. */
   readonly addresses: { readonly document: string; readonly types: string }
   readonly operationName: string | null
   /** The body that holds the variables. */
@@ -20,8 +20,8 @@ export interface LongQuestion {
 
 /**
  * Reads such variables on another thread.
- * @param party whose request it is: many requests of one party do not delay another's
- * @param look looks again when the turn has come, and throws where nobody waits any more
+ * @param party owner of the request: many requests of one party do not delay another's
+ * @param look called again when its turn comes; it throws if the request has ended
  */
 export type ReadApart = (revision: Revision, question: LongQuestion, party: string, look: () => void) => Promise<Ready>
 

@@ -21,30 +21,30 @@ type ShapeOfItsOwn = Exclude<CompiledShape, { readonly as: string }>
 
 /** An operation of a compiled document for a role. */
 export interface KnownOperation extends Omit<Known, 'definitions' | 'ready'> {
-  /** @throws Refusal for variables that do not fit their types, or have a form that was not compiled */
+  /** @throws Refusal for variables that do not fit their types, or whose form was not compiled */
   readonly ready: (variables: Given) => NonNullable<ReturnType<Known['ready']>>
 }
 
 export interface KnownDocument {
   readonly text: string
-  /** It names what the database does not have. */
+  /** It names objects that the database does not have. */
   readonly outdated: boolean
-  /** @throws Refusal where there is no such operation, or none is named and there are several */
+  /** @throws Refusal if there is no such operation, or several and none is named */
   readonly operation: (name: string | null) => KnownOperation
 }
 
 export interface KnownDocuments {
-  /** Undefined: it was not compiled for the role. @throws ArtifactFailure where its file is not what was written */
+  /** Undefined: it was not compiled for the role. @throws ArtifactFailure if its file was changed */
   readonly find: (role: string, hash: string) => KnownDocument | undefined
 }
 
-/** The text of a file in the folder of a revision. @throws ArtifactFailure for one that is not there, or not what was written */
+/** The text of a file in the folder of a revision. @throws ArtifactFailure if the file is missing or was changed */
 export type ReadDocumentFile = (folder: string, address: string) => string
 
-/** What of the files is held, in characters; what is made of one takes some four bytes for each. */
+/** The size of the cached files in characters; the decoded form takes some four bytes per character. */
 const heldCharacters = 16_000_000
 
-/** What was compiled. A document is read when it is asked for, and held as long as it is among those that were asked last. */
+/** The compiled documents. A document is read on demand, and kept while it is among the most recently used. */
 export function createKnownDocuments(
   { folder, addresses, outdated }: CompiledDocuments,
   readFile: ReadDocumentFile,
@@ -79,7 +79,7 @@ export function createKnownDocuments(
   }
 }
 
-/** @throws Refusal for a document whose file cannot be used; newer artifacts may have taken its place */
+/** @throws Refusal for a document whose file cannot be used; newer artifacts may have replaced it */
 export function readable(find: () => KnownDocument | undefined): KnownDocument | undefined {
   try {
     return find()
@@ -89,7 +89,7 @@ export function readable(find: () => KnownDocument | undefined): KnownDocument |
   }
 }
 
-/** @throws ArtifactFailure for a document that does not have the hash that it stands under */
+/** @throws ArtifactFailure for a document whose content does not match its hash */
 export function decodeDocument(content: string, hash: string): DocumentFile {
   const file = JSON.parse(content) as DocumentFile
   if (sha256Hex(file.document) === hash) return file
@@ -108,7 +108,7 @@ function documentOf(
   characters: number,
 ): Omit<KnownDocument, 'outdated'> {
   const known = new Map<string | null, KnownOperation>()
-  // All that have no holes fit in.
+  // Statements without holes all fit in.
   const filled = createLru<string, Statements>(characters, lengthOf)
   const made = (name: string | null): KnownOperation => {
     const operation = choose(operations, name)
@@ -121,7 +121,7 @@ function documentOf(
   return { text: document, operation: made }
 }
 
-/** In the reference implementation's words. */
+/** With the messages of graphql-js. */
 function choose(operations: readonly CompiledOperation[], name: string | null): CompiledOperation {
   const [only, ...others] = operations
   const found = name === null ? (others.length === 0 ? only : undefined) : operations.find((one) => one.name === name)
@@ -134,7 +134,7 @@ function choose(operations: readonly CompiledOperation[], name: string | null): 
 const otherForm =
   'The document was not compiled for variables of this form: add an example of them to the examples beside the document.'
 
-/** @param filled the statements of the document's operations, by operation and key, with texts that are whole */
+/** @param filled the complete statements of the document's operations, by operation and key */
 function operationOf(
   role: string,
   { name: operation, kind, variables, shapes, rows, planned, nulls, lenient }: CompiledOperation,
@@ -174,8 +174,8 @@ function shapeAt(shapes: CompiledOperation['shapes'], key: string): ShapeOfItsOw
 }
 
 /**
- * Tokens that cannot be read have one form, and each its own refusal.
- * @param example for which the operation was refused
+ * All unreadable cursors have one form, but each has its own refusal.
+ * @param example the variables for which the operation was refused
  */
 function refusalFor(
   declared: readonly DeclaredVariable[],
@@ -189,7 +189,7 @@ function refusalFor(
   return own ?? new Refusal(refused[0]?.extensions.code ?? 'BAD_ARGUMENT', refused)
 }
 
-/** Null: it can be read, or is no token. */
+/** Null: it is readable, or not a cursor. */
 function unreadable({ name, type }: DeclaredVariable, values: Given): Refusal | null {
   const value = values[name]
   if (typeof value !== 'string') return null
@@ -208,7 +208,7 @@ const statementsOf = (role: string, { writes, pieces, reads, statements }: RunSh
   writes,
   pieces,
   reads,
-  // A text that the check is added to was written open: `carriesCheck` says so.
+  // A text to which the check is added has a place for it: `carriesCheck` is true.
   statements: statements.map((statement) => {
     return { ...statement, ...named(role, wholeText(statement.text, values)) } as Statement
   }),
@@ -225,7 +225,7 @@ const numberFor = ({ variable, most, plus }: SizeHole, values: Given): string =>
 const lengthOf = ({ statements }: Statements, key: string): number =>
   statements.reduce((sum, { text }) => sum + text.length, key.length)
 
-/** Whether what answers by one revision answers by the other. */
+/** Whether the two revisions give equal answers. */
 export const saysTheSame = (one: Revision, other: Revision): boolean =>
   one === other ||
   (one.id === other.id &&

@@ -4,19 +4,19 @@ import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } from './format.ts'
 
-/** The compiled documents of a folder: what is said of them all, and where they are. */
+/** The compiled documents of a folder: their index, and their location. */
 export interface FoundDocuments {
-  /** Of the revision and its documents. */
+  /** The id of the revision and its documents. */
   readonly id: string
-  /** Of the revision. */
+  /** The folder of the revision. */
   readonly folder: string
   readonly index: DocumentsIndex
   readonly addresses: DocumentAddresses
 }
 
-/** Where compiled documents are. */
+/** The location of compiled documents. */
 export interface DocumentsPlace {
-  /** Another text whenever others may have been written. */
+  /** Changes when artifacts may have been written. */
   readonly mark: () => string
   /** @throws ArtifactFailure */
   readonly find: () => FoundDocuments
@@ -24,13 +24,13 @@ export interface DocumentsPlace {
 
 interface Written {
   readonly folder: string
-  /** Of the index. */
+  /** The text of the index. */
   readonly text: string
   /** The names of the files beside it. */
   readonly files: () => readonly string[]
 }
 
-/** @throws ArtifactFailure for what is missing or of another format */
+/** @throws ArtifactFailure if a file is missing or has another format */
 export function foundDocuments({ folder, text, files }: Written): FoundDocuments {
   const index = decodeIndex(text, `${folder}/${documentsIndex}`)
   const there = new Set(files())
@@ -63,13 +63,13 @@ function decodeIndex(text: string, path: string): DocumentsIndex {
 const sealStart = ',\n  "seal": "'
 const indexEnd = '\n}\n'
 
-/** The text of an index with its last member: the SHA-256 of what stands before it. */
+/** The text of an index with its last member: the SHA-256 of the preceding text. */
 export function withSeal(text: string): string {
   const before = text.slice(0, -indexEnd.length)
   return `${before}${sealStart}${sha256Hex(before)}"${indexEnd}`
 }
 
-/** The text of a file. @throws ArtifactFailure for one that is not what was written */
+/** The text of a file. @throws ArtifactFailure if it was changed */
 export function unchanged(text: string, folder: string, address: string): string {
   if (sha256Hex(text).startsWith(address)) return text
   throw damaged(`${folder}/${documentFile(address)} was changed after it was compiled.`)

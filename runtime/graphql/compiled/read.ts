@@ -6,7 +6,7 @@ import { currentRevision, readPart } from '../../engine/load.ts'
 import { documentFile, documentsIndex } from './format.ts'
 import { foundDocuments, unchanged, type DocumentsPlace, type FoundDocuments } from './found.ts'
 
-/** Changes whenever `compile` has written: it replaces this file once all that it names is there. */
+/** Changes after each `compile`, which replaces this file once all files that it names exist. */
 function writtenMark(folder: string): string {
   const { ino, mtimeMs, size } = statSync(join(folder, currentFile), { throwIfNoEntry: false }) ?? noFile
   return `${ino} ${mtimeMs} ${size}`
@@ -14,15 +14,15 @@ function writtenMark(folder: string): string {
 
 const noFile = { ino: 0, mtimeMs: 0, size: 0 }
 
-/** The documents of a folder that `compile` wrote. */
+/** The documents of a folder written by `compile`. */
 export const documentsIn = (folder: string): DocumentsPlace => ({
   mark: () => writtenMark(folder),
   find: () => findDocuments(folder),
 })
 
 /**
- * Reads none of the documents: a thousand of them would take longer than all else that a server does before its first answer.
- * @throws ArtifactFailure for what is missing or of another format
+ * Reads none of the documents: reading a thousand would take longer than the rest of a server's start.
+ * @throws ArtifactFailure if a file is missing or has another format
  */
 export function findDocuments(folder: string): FoundDocuments {
   const place = join(folder, currentRevision(folder))
@@ -31,7 +31,7 @@ export function findDocuments(folder: string): FoundDocuments {
   return foundDocuments({ folder: place, text, files: () => readdirSync(dirname(path)) })
 }
 
-/** Reads one of the files. @param folder of the revision @throws ArtifactFailure for one that is missing or was changed */
+/** Reads one of the files. @param folder of the revision @throws ArtifactFailure if it is missing or was changed */
 export const readDocumentFile = (folder: string, address: string): string =>
   unchanged(readPart(join(folder, documentFile(address))), folder, address)
 

@@ -6,7 +6,7 @@ import type { KnownOperation } from './documents.ts'
 
 /**
  * What a compiled operation runs with such variables.
- * @param watches whether somebody wants to know what matters to it
+ * @param watches whether the interests for live queries are needed
  * @throws Refusal for variables that cannot be used
  */
 export function readyFor(

@@ -25,8 +25,8 @@ import {
 import { readyFor } from './ready.ts'
 
 /**
- * How a request is answered where only compiled documents are: find, read the variables, bind, run, respond. Nothing is parsed,
- * validated, planned or written.
+ * Answers requests from compiled documents only: find, read the variables, bind, run, respond. Nothing is parsed,
+ * validated or planned, and no SQL is written.
  */
 
 interface Loaded extends Running {
@@ -39,8 +39,8 @@ interface Loaded extends Running {
 type DocumentTurn = Turn<Loaded>
 
 /**
- * @param apart reads many variables; null: they are read here
- * @param ofCell new artifacts may come without a change of the database, unless it says otherwise
+ * @param apart reads many variables; null: they are read on this thread
+ * @param ofCell new artifacts may come without a change of the database, unless false
  */
 export function createCompiledService(
   { database, source, now = Date.now, failed }: ServiceParts,
@@ -101,7 +101,8 @@ function refuseExtensions({ request: { extensions } }: DocumentTurn): void {
 
 /**
  * Finds the operation, reads the variables and binds them.
- * @throws Refusal for what was not compiled, or cannot be answered by the schema of now, and for variables that cannot be used
+ * @throws Refusal for an operation that was not compiled or cannot be answered by the current schema, and for variables
+ * that cannot be used
  */
 const prepare =
   (apart: ReadApart | null): PipelineStage<DocumentTurn> =>
@@ -124,7 +125,7 @@ function refuseOutdated(): never {
   )
 }
 
-/** @throws Refusal for a hash that is not that of the text beside it */
+/** @throws Refusal for a hash that does not match the text beside it */
 function hashOf(request: GraphqlRequest): string {
   const sent = sentHash(request)
   if (request.query === null) return sent ?? ''
@@ -133,7 +134,7 @@ function hashOf(request: GraphqlRequest): string {
   throw refuse('PERSISTED_QUERY_MISMATCH', 'The hash that was sent is not that of the document.')
 }
 
-/** Clients that know hashes send the text after the first of these codes. */
+/** Clients of persisted queries send the text after the first of these codes. */
 function notCompiled({ query }: GraphqlRequest, hash: string): Error {
   if (query === null) return refuse('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound')
   if (introspects(query))
@@ -144,7 +145,7 @@ function notCompiled({ query }: GraphqlRequest, hash: string): Error {
   )
 }
 
-/** What a list governs runs only where it is listed, too. */
+/** A role with an allow-list also needs its documents to be listed. */
 function obeyList(turn: DocumentTurn, hash: string, text: string): void {
   const { loaded, asker, request } = turn
   const list = governingList(loaded.engine.manifest, asker.caller.role)

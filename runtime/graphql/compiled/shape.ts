@@ -5,7 +5,7 @@ import type { CompiledOperation } from './format.ts'
 type Given = Readonly<Record<string, unknown>>
 
 /**
- * The key that a compiled operation has what it does with such variables under; they are coerced, unless it is lenient.
+ * The key of what a compiled operation does with such variables; they are coerced, unless it is lenient.
  * @param areHoles false: the key of what is done when the holes are filled
  */
 export function shapeKeyOf(

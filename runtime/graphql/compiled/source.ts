@@ -18,29 +18,29 @@ import { startsOf, type DocumentNeeds, type DocumentsIndex } from './format.ts'
 import type { DocumentsPlace, FoundDocuments } from './found.ts'
 
 /**
- * Compiled documents as a server sees them: the newest of a folder, and which of them the database can answer. New artifacts
- * are picked up, and documents are compared with the schema again whenever it changed.
+ * The compiled documents of a server: the newest of a folder, and which of them the database can answer. New artifacts
+ * are picked up, and documents are compared with the schema after each change of it.
  */
 interface CompiledSourceOptions {
   readonly documents: DocumentsPlace
   /** Runs statements as the login role. */
   readonly query: Query
   readonly log: Log
-  /** True: nobody waits for a look that another request began, and that ends with it. */
+  /** True: no request waits for a look that another request began and that ends with it. */
   readonly alone?: boolean
 }
 
-/** Artifacts, and what stood in the folder when they were read. */
+/** Artifacts, and the folder's mark when they were read. */
 interface Written {
   readonly mark: string
   readonly documents: FoundDocuments
-  /** Why newer ones cannot be read. */
+  /** Why newer artifacts cannot be read. */
   readonly failure?: string
 }
 
 /**
- * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first, where the database is
- * not prepared, or cannot answer any of the documents.
+ * @throws ArtifactFailure for artifacts that cannot be used. The source rejects with Hopeless at first if the database
+ * is not prepared, or cannot answer any of the documents.
  */
 export function createCompiledSource({
   documents: place,
@@ -54,7 +54,7 @@ export function createCompiledSource({
     const before = written
     written = newest(place, before)
     const { documents, failure } = written
-    // Requests check the version too: anyone who asks without a reason need not have everything compared.
+    // Requests check the version too: a call without a reason need not compare everything.
     if (last !== null && last.version !== null && written === before && last.version === (await versionOf(query)))
       return last
     const sight = await lookFor(query, soughtBy(documents.index)).catch(refuseUnprepared)
@@ -71,7 +71,7 @@ export function createCompiledSource({
   if (alone) return refresh
   let running: Promise<Revision> | null = null
   return () => {
-    // Anyone who asks while a look is under way may know of a later change.
+    // A call during a running look may know of a later change.
     const asked = (running ?? Promise.resolve()).then(refresh, refresh)
     running = asked
     return asked
@@ -84,12 +84,12 @@ function newest(place: DocumentsPlace, before: Written): Written {
   try {
     return { mark, documents: place.find() }
   } catch (error) {
-    // They may be about to be written: the mark is looked at again.
+    // A write may be in progress: the mark is compared again.
     return { ...before, failure: messageOf(error) }
   }
 }
 
-/** The schema of what prepares a database, or a function of it. */
+/** The SQLSTATE classes of a missing schema or function of a prepared database. */
 const notThere: ReadonlySet<string> = new Set(['3F', '42'])
 
 function refuseUnprepared(error: unknown): never {
@@ -105,7 +105,7 @@ const soughtBy = ({ needs, watched, roles, manifest }: DocumentsIndex): Sought =
   wantsDefinitions: Object.keys(watched).length > 0,
 })
 
-/** What the documents need, each once. */
+/** The needs of all documents, without duplicates. */
 function together(needs: DocumentsIndex['needs']): DocumentNeeds {
   const schemas = new Map<string, Map<string, NamedColumns>>()
   const functions = new Map<string, NamedFunction>()
@@ -124,7 +124,7 @@ function together(needs: DocumentsIndex['needs']): DocumentNeeds {
 
 const keyOf = (names: readonly (string | null)[]): string => JSON.stringify(names)
 
-/** By address, the documents that need something that is not there, and the first of what they miss. */
+/** By address, the documents that need a missing object, and the first such object. */
 function outdatedOf({ needs, watched }: DocumentsIndex, sight: Sight): ReadonlyMap<string, string> {
   const lost = new Set([...sight.columns, ...sight.functions].map(keyOf))
   return new Map(
@@ -155,7 +155,7 @@ function missedOf({ relations, functions }: DocumentNeeds, lost: ReadonlySet<str
 
 const ofType = (type: NamedColumns[string] | undefined): string => (typeof type === 'string' ? ` of type ${type}` : '')
 
-/** Artifacts of which the database can answer nothing are another one's. */
+/** If the database can answer none of the documents, the artifacts belong to another database. */
 function refuseForeign({ index }: FoundDocuments, outdated: ReadonlyMap<string, string>): void {
   const [missing] = outdated.values()
   if (missing === undefined || outdated.size < Object.keys(index.needs).length) return
@@ -173,7 +173,7 @@ function revisionOf(
   return {
     id,
     version,
-    // Who is a member of whom is as it is here, and not where the documents were compiled.
+    // Role memberships are those of this database, not of the one where the documents were compiled.
     manifest: { ...nothingServed, ...index.manifest, roles: { ...index.manifest.roles, ...roles } },
     entities: [],
     functions: '',
@@ -182,7 +182,7 @@ function revisionOf(
   }
 }
 
-/** Nothing of the API is known but its documents. */
+/** The API consists of its documents only. */
 export const nothingServed = {
   schemas: [],
   enums: [],

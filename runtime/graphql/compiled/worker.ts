@@ -8,7 +8,7 @@ import { createKnownDocuments, readable } from './documents.ts'
 import { readDocumentFile } from './read.ts'
 import { readyFor } from './ready.ts'
 
-/** The thread that reads many variables of compiled documents. A document is read for each of its questions. */
+/** The thread that reads many variables of compiled documents. It reads a document for each of its questions. */
 
 function answer({ folder, role, hash, addresses, operationName, unread }: LongQuestion): Reply {
   try {

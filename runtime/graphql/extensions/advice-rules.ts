@@ -1,8 +1,8 @@
-/** Advice about what Postgres does with rules and with keys over periods (advice.ts has the relations `r`). */
+/** Advice about rules and about keys over periods (advice.ts defines the relations `r`). */
 
 /**
- * A write is asked for within WITH and returns rows, for which Postgres takes one kind of rule (PostgreSQL manual, CREATE RULE
- * and 7.8.4).
+ * A write runs within WITH and returns rows, which Postgres allows for one kind of rule only (PostgreSQL manual, CREATE
+ * RULE and 7.8.4).
  */
 export const RULES = `select 1, 'a rule makes writes fail',
     'rule ' || pg_catalog.quote_ident(w.rulename) || ' on ' || r.name,
@@ -14,21 +14,21 @@ export const RULES = `select 1, 'a rule makes writes fail',
   where r.roles is not null
     and not (w.is_instead and w.ev_qual::pg_catalog.text = '<>' and rule.text ~ '\\mRETURNING\\M' and rule.text !~ 'DO INSTEAD \\(')`
 
-/** Keys of tables, with whether they are over periods: Postgres 17 and older have no such column, and take the word from outside. */
+/** Keys of tables, and whether they are over periods: Postgres 17 and older take that column from the outer query. */
 export const KEYS = `keys as (
   select k.* from (select false as conperiod) before_18
   cross join lateral (select k.oid, k.conname, k.conrelid, k.conkey, conperiod as temporal
     from pg_catalog.pg_constraint k where k.contype = 'f' and k.conparentid = 0) k
 )`
 
-/** Nothing is to be fixed: the owner learns why there is no field. */
+/** Not a fault: it explains to the owner why there is no field. */
 export const PERIODS = `select 6, 'a foreign key over periods has no relation',
     'constraint ' || pg_catalog.quote_ident(k.conname) || ' on ' || r.name,
     'It relates rows whose periods cover another one, and relations relate rows whose columns are equal.',
     '-- A function that takes a row and returns those of the other table can have a field.'
   from keys k join relations r on r.oid = k.conrelid where k.temporal and r.roles is not null`
 
-/** A pointer, where the database says of no table what it refers to: one for each schema. */
+/** A hint if the database has no foreign keys: one per schema. */
 export const UNRELATED = `select 7, 'no table has a foreign key', 'schema ' || pg_catalog.quote_ident(n.nspname),
     'No row leads to rows of another table.',
     '-- Add foreign keys, or declare them in comments with the setting foreign_keys (docs/api.md): comment on table a is ''@graphql({"foreign_keys": [{"local_columns": ["b_id"], "foreign_schema": ' || pg_catalog.to_json(n.nspname)::pg_catalog.text || ', "foreign_table": "b", "foreign_columns": ["id"]}]})'';'

@@ -36,12 +36,14 @@ export interface Callable {
   readonly fields: string
 }
 
-/** Roles that keys are published for, and the one that asks. */
+/** Roles that keys are published for, and the current role. */
 const API_ROLES = `api as (
   select oid, rolname from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', current_user)
 )`
 
-/** Relations that some API role may read or change, and their names in SQL; objects of extensions are left out, since their owner is not the one to change them. */
+/**
+ * Relations that some API role may read or change, with their quoted names; objects of extensions are not the owner's.
+ */
 const RELATIONS = `relations as (
   select c.oid, c.relnamespace as schema, c.relkind, c.relrowsecurity, c.reloptions,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as name,
@@ -55,13 +57,13 @@ const RELATIONS = `relations as (
       and d.objid = c.oid and d.deptype = 'e')
 )`
 
-/** Columns by which an index finds rows: its leading ones, where it is whole and valid. */
+/** Columns by which an index finds rows: the leading columns of a valid index without a condition. */
 const INDEXES = `indexes as (
   select i.indrelid, (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1] as columns
   from pg_catalog.pg_index i where i.indisvalid and i.indpred is null
 )`
 
-/** The functions that return the caller, outside of a sub-select of their own. */
+/** The functions that return the caller, outside of a sub-select. */
 const PER_ROW = `(?<!SELECT \\(*)(auth\\.(?:uid|jwt|role|email)\\(\\)|current_setting\\('[^']*'::text(?:, (?:true|false))?\\))`
 
 const POLICIES = `policies as (
@@ -88,8 +90,8 @@ const BEYOND_POLICIES = `select 2, 'row level security cannot protect it',
 const SECRET = literal(secretName)
 
 /**
- * A grant on columns narrows none on the whole table, so that one is replaced. Where a key has the secret, what is left of the table
- * would have no key.
+ * A column grant does not narrow a grant on the whole table, so that one is replaced. If the secret is part of the key,
+ * the rest of the table would have no key.
  */
 const SECRETS = `select 0, 'what looks like a secret can be read', 'table ' || r.name,
     api.rolname || ' may read ' || c.secret || ' in every row.'
@@ -170,7 +172,7 @@ const POLICY_COLUMNS = `select distinct 5, 'a column that policies compare has n
     and not exists (select from indexes i where i.indrelid = r.oid
       and (i.columns[1] = a.attnum or r.oid <> p.relation and a.attnum = any (i.columns)))`
 
-/** Who has to read which list, and what of it there is. */
+/** The roles that must read each list, and the state of the list. */
 const LISTS = `lists as (
   select role.rolname, role.oid as role, n.oid as schema, c.oid as relation,
     pg_catalog.quote_ident(pg_catalog.json_extract_path_text(l.value, 'table', 'schema')) as in_schema,
@@ -200,14 +202,14 @@ const UNREADABLE_LISTS = `select 0, 'the allow-list cannot be read', 'table ' ||
   where l.schema is null or l.relation is null or not pg_catalog.has_schema_privilege(l.role, l.schema, 'USAGE')
     or not (${columnOfList('hash')} and ${columnOfList('document')})`
 
-/** Instead of its SQL with the schema's comment, into which the limits go: see limits.ts. */
+/** Instead of SQL with the schema's comment, to which the limits are added: see limits.ts. */
 const NO_LIMITS = `select 1, '${noLimits}', 'schema ' || pg_catalog.quote_ident(n.nspname),
     'A document of two hundred bytes can keep a connection busy for as long as a statement may run. '
       || 'These numbers are to begin with: catalograph cost tells what your documents need.',
     coalesce(pg_catalog.obj_description(n.oid, 'pg_namespace'), '')
   from pg_catalog.pg_namespace n where n.nspname = $3`
 
-/** A schema is looked at because its comment asks for the report, so the object in its comment has a member. */
+/** A schema is checked because its comment asks for the report, so the object in its comment has a member. */
 const EXTENSIONS = `select 2, 'what extensions brought is in the API', 'schema ' || pg_catalog.quote_ident(n.nspname),
     pg_catalog.quote_ident(current_user) || ' may call ' || pg_catalog.json_extract_path_text(m.value, 'fields') || '.',
     'comment on schema ' || pg_catalog.quote_ident(n.nspname) || ' is ' || pg_catalog.quote_literal(pg_catalog.regexp_replace(

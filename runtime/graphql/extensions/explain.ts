@@ -8,21 +8,21 @@ import { toStatements, type Notes, type StatementEngine, type Statements } from 
 import { isJsonObject } from '../../lib/json.ts'
 
 /**
- * `explain` (spec/graphql.md 17): returns every statement of a request with its parameters and Postgres' plan for it,
- * under the places of the answer that it makes. A statement is explained right before it runs and in the same
- * transaction, so its plan is about the rows that it meets; explaining runs nothing.
+ * `explain` (spec/graphql.md 17): returns every statement of a request with its parameters and Postgres' plan, under
+ * the paths of the answer that it produces. A statement is explained right before it runs and in the same transaction,
+ * so its plan is about the rows that it meets; explaining runs nothing.
  */
 export interface Explained {
-  /** Response keys of what the statement answers, from the root. */
+  /** Response keys of the statement's part of the answer, from the root. */
   readonly paths: readonly Path[]
   readonly statement: string
   /** In text format, in order of $1, $2, ... */
   readonly parameters: readonly (string | null)[]
-  /** For each parameter the variable that it comes from, as `$filter.id.eq`; null where the document holds the value. */
+  /** For each parameter its variable, for example `$filter.id.eq`; null if the value is in the document. */
   readonly variables: readonly (string | null)[]
   /**
-   * EXPLAIN (FORMAT JSON). What reads a relation or calls a function also says under `GraphQL Path` for which place of
-   * the answer; what a view, a policy or a function that Postgres inlines reads, for the place that it stands in.
+   * EXPLAIN (FORMAT JSON). Nodes that read a relation or call a function have `GraphQL Path`, the path in the answer
+   * that they serve; nodes of a view, a policy or an inlined function have the path of their parent.
    */
   readonly plan: unknown
 }
@@ -40,7 +40,7 @@ const explaining = ({ text, values, unchanged }: BoundStatement): BoundStatement
   name: '',
   text: `explain (format json) ${text}`,
   values,
-  // What changes no row may have no plan either.
+  // A statement that changes no row may lack a plan.
   ...(unchanged !== undefined && { unchanged: '[]' }),
 })
 
@@ -60,14 +60,16 @@ export async function runWithPlans(run: RunExchange, exchange: Exchange): Promis
   }
 }
 
-/** in_failed_sql_transaction: a shard that could not explain a statement, which Citus ignores, ended the transaction there. */
+/**
+ * in_failed_sql_transaction: Citus ignores that a shard could not explain a statement, but its transaction is aborted.
+ */
 const aborted = '25P02'
 
 async function withoutPlans(run: RunExchange, exchange: Exchange): Promise<WithPlans> {
   return { rows: await run(exchange), plans: exchange.statements.map(() => 'null') }
 }
 
-/** @param plan what the statements were written from */
+/** @param plan the source of the statements */
 export function explain(
   engine: StatementEngine,
   role: string,
@@ -78,7 +80,7 @@ export function explain(
 ): readonly Explained[] {
   const places = placesOf(plan)
   const aliases = statements.map(() => new Map<string, Path>())
-  // Written once more, this time with an eye on what is read for which part of the plan.
+  // Written a second time, recording which part of the plan each alias serves.
   const note: Notes = (statement) => (alias, part) => {
     const path = places.get(part)
     if (path !== undefined) aliases[statement]?.set(alias, path)
@@ -92,7 +94,7 @@ export function explain(
   }
   return statements.map(({ text, values }, index) => {
     const paths = keysOf(index).map((key) => [key])
-    // A statement for one field reads everything for it.
+    // A statement for one field serves that field only.
     const whole = paths.length === 1 ? paths[0] : undefined
     return {
       paths,
@@ -110,8 +112,8 @@ const variableOf = (slot: Slot): string | null => (slot.kind === 'variable' ? `$
 const aliasOf = (name: string): string => name.replace(/_\d+$/, '')
 
 /**
- * Adds to each node of a plan that reads or changes a relation, or calls a function, the path that it does so for: that
- * of its alias where the statement gave it one, else that of the node that it stands in.
+ * Adds the path to each node of a plan that reads or changes a relation or calls a function: that of its alias if the
+ * statement gave one, else that of its parent node.
  */
 function withPaths(plan: unknown, paths: ReadonlyMap<string, Path>, outer: Path | undefined): unknown {
   if (Array.isArray(plan)) return plan.map((item) => withPaths(item, paths, outer))
@@ -125,7 +127,7 @@ function withPaths(plan: unknown, paths: ReadonlyMap<string, Path>, outer: Path 
   return Object.fromEntries(path === undefined || !reads ? inner : [...inner, ['GraphQL Path', path] as const])
 }
 
-/** What a node may be called in its statement; a CTE is named where it hangs: `CTE s3`. */
+/** The possible names of a node in its statement; a CTE is named at its parent: `CTE s3`. */
 function namesOf({ Alias: alias, 'Subplan Name': subplan }: Readonly<Record<string, unknown>>): readonly string[] {
   const own = typeof alias === 'string' ? [alias, aliasOf(alias)] : []
   return typeof subplan === 'string' && subplan.startsWith('CTE ') ? [...own, subplan.slice('CTE '.length)] : own
@@ -133,7 +135,7 @@ function namesOf({ Alias: alias, 'Subplan Name': subplan }: Readonly<Record<stri
 
 type Places = Map<Part, Path>
 
-/** The parts of a plan, and where in the answer each of them stands. */
+/** The parts of a plan, and their paths in the answer. */
 function placesOf({ roots }: Plan): Places {
   const places: Places = new Map()
   for (const root of roots) {

@@ -7,9 +7,7 @@ import { runWithAdvice, schemaReport, type SchemaReport } from './report.ts'
 import type { Statements } from '../statements/statements.ts'
 import type { GraphqlRequest } from '../protocol/types.ts'
 
-/**
- * What an answer says besides `data`, where the owner switched it on and the request asks for it (spec/graphql.md 17).
- */
+/** The extensions of an answer, if the owner enabled them and the request asks for them (spec/graphql.md 17). */
 export interface Extensions {
   readonly explain?: readonly Explained[]
   readonly schemaReport?: SchemaReport
@@ -26,7 +24,7 @@ export function extensionsOf({ manifest }: Engine, { extensions }: GraphqlReques
   return asked.explain || asked.schemaReport ? asked : null
 }
 
-/** Runs an exchange, and in the same transaction the statements of the extensions. */
+/** Runs an exchange, and the statements of the extensions in the same transaction. */
 export async function runExtended(
   run: RunExchange,
   engine: Engine,

@@ -1,22 +1,22 @@
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import type { LiveRelation } from '../../contract/live.ts'
 
-/** Whether something can be watched, and what that costs (spec/graphql.md 16, 17). */
+/** Whether a type or field can be watched, and the cost (spec/graphql.md 16, 17). */
 export type LiveReport =
   | {
       readonly watchable: true
-      /** Tables whose writes run a trigger for it, as `schema.name`; each stands for its partitions and heirs, too. */
+      /** Tables whose writes run a trigger for it, as `schema.name`; each includes its partitions and children. */
       readonly reads: readonly string[]
       /**
-       * Columns by which a change of other rows wakes nobody; empty: every change of what it reads wakes everybody who watches
-       * it.
+       * Columns whose values limit the watches that a change wakes; empty: every change of a read relation wakes every
+       * watch.
        */
       readonly pins: readonly string[]
     }
   /** Sentences of spec/graphql.md 16.1. */
   | { readonly watchable: false; readonly reasons: readonly string[] }
 
-/** Nothing where nothing is known of it. */
+/** Undefined if no facts are known. */
 export function liveReport(facts: EntityFacts | FunctionFacts | undefined): { readonly live?: LiveReport } {
   const live = facts?.live
   if (live === undefined) return {}

@@ -21,8 +21,8 @@ import { liveReport, type LiveReport } from './report-live.ts'
 import { withLimitsSql, type Advice } from './report-limits.ts'
 
 /**
- * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether the caller's
- * role finds it in its API and if not why; what the compiler has to say; and what the owner should fix.
+ * `schemaReport` (spec/graphql.md 17): every relation and function of the schemas that ask for it, whether it is in the
+ * API of the caller's role and if not why; the compiler's remarks; and the advice for the owner.
  */
 export interface SchemaReport {
   readonly role: string
@@ -33,13 +33,13 @@ export interface SchemaReport {
 }
 
 interface Found {
-  /** The extension that brought it; absent: none did. */
+  /** The extension that created it; absent: none. */
   readonly extension?: string
   readonly inSchema: boolean
-  /** `no primary key`, `unusable name`, `no grant`, `overloaded function`, `not served`; null for what is there. */
+  /** `no primary key`, `unusable name`, `no grant`, `overloaded function`, `not served`; null if it is in the API. */
   readonly reason: string | null
   readonly message: string | null
-  /** What the owner can do: a sentence, or for grants the SQL. */
+  /** The remedy: a sentence, or for grants the SQL. */
   readonly fix: string | null
 }
 
@@ -48,9 +48,9 @@ interface RelationReport extends Found {
   readonly kind: string
   /** Its GraphQL type. */
   readonly type: string | null
-  /** Fields that it lost, because two relations share a name, something else has it, or it is that of the node id. */
+  /** Fields that it lost: two relations share a name, another object has it, or it is that of the node id. */
   readonly conflicts: readonly Diagnostic[]
-  /** Whether subscriptions may select it; absent where it is not in the manifest, or nothing in the database is live. */
+  /** Whether subscriptions may select it; absent if it is not in the manifest, or no relation is live. */
   readonly live?: LiveReport
 }
 
@@ -59,7 +59,7 @@ interface FunctionReport extends Found {
   readonly arguments: readonly string[]
   /** Its field, on Query, Mutation or a row's type. */
   readonly field: string | null
-  /** As that of a relation. */
+  /** Like that of a relation. */
   readonly live?: LiveReport
 }
 
@@ -69,7 +69,7 @@ export interface Advising {
   readonly unlimited: string | null
 }
 
-/** An exchange and what an owner should fix, found in the same transaction. */
+/** Runs an exchange and the advice queries in the same transaction. */
 export async function runWithAdvice(
   run: RunExchange,
   view: RoleView,
@@ -84,7 +84,7 @@ export async function runWithAdvice(
   return { rows: rows.slice(0, -1), advice: found.flatMap(withLimitsSql) }
 }
 
-/** What extensions brought and the role finds in its API, by schema. */
+/** The functions of extensions in the role's API, by schema. */
 function callableOf(view: RoleView, functions: readonly ReportedFunction[]): readonly Callable[] {
   const brought = functions.filter(({ ofExtension }) => ofExtension !== undefined)
   if (brought.length === 0) return []
@@ -129,7 +129,7 @@ function relationReport(visible: RoleVisibility, { remarks }: ReportFacts, relat
   }
 }
 
-/** What is reported of a relation that the role only inserts into (spec/graphql.md 1.2). */
+/** The report of a relation that the role can only insert into (spec/graphql.md 1.2). */
 const insertOnly = (visible: RoleVisibility, entity: EntityFacts | undefined): Found | null =>
   entity !== undefined && visible.insertOnly.includes(entity)
     ? { ...present, message: `${visible.role} inserts rows, and may read no column of it.` }
@@ -162,7 +162,7 @@ function missingRelation(
   return unusableName(remarks, object, 'name-taken')
 }
 
-/** A grant of what does not look like a secret. */
+/** A grant on the columns that do not look like secrets. */
 function grantOf({ columns }: EntityFacts, table: string, role: string): string {
   const open = openColumns(columns)
   if (open.length === columns.length) return `grant select on ${table} to ${role};`
@@ -235,7 +235,7 @@ function missingFunction(
   }
 }
 
-/** Functions that are fields of what the role sees. */
+/** Functions that are fields of relations the role sees. */
 function shownFunctions({ schema, visible }: RoleView): ReadonlySet<FunctionFacts> {
   const roots = [schema.getQueryType(), schema.getMutationType()]
   const rows = visible.exposed.map(({ name }) => schema.getType(name))

@@ -1,15 +1,15 @@
 /**
- * What the text of a body shows before it is parsed. A megabyte of brackets takes JSON.parse a quarter of a second; looking at
- * it takes a hundredth of that.
+ * Properties of a body's text, found without parsing it. JSON.parse takes a quarter of a second for a megabyte of
+ * brackets; this scan takes a hundredth of that.
  */
 export interface Look {
-  /** What making values of it costs: one for each of a list or object, and several for each of these and for a long text. */
+  /** The cost of parsing: one per item of a list or object, and several for each list or object and for a long text. */
   readonly weight: number
-  /** Brackets that are open at once, at most. */
+  /** The maximum nesting of brackets. */
   readonly depth: number
-  /** Outside of texts there is a number that a double may not hold, or print with other digits. */
+  /** A number outside of strings may not fit a double, or may print with other digits. */
   readonly hasExactNumber: boolean
-  /** Of an object: its members as they are written, the last of those that share a name; null: it is none. */
+  /** The members of an object as they are written, the last of those with equal names; null: not an object. */
   readonly members: ReadonlyMap<string, BodyMember> | null
 }
 
@@ -20,7 +20,7 @@ export interface BodyMember {
 
 const bracketWeight = 4
 
-/** A text may be a cursor, which is read as JSON; that of the document stands beside the values. */
+/** A text may be a cursor, which is parsed as JSON; the document's text is not among the values. */
 const charactersPerValue = 16
 
 /** Numbers shorter than this are exact in a double. */
@@ -30,7 +30,7 @@ const [quote, comma, colon, backslash, dot, zero] = [34, 44, 58, 92, 46, 48]
 const [smallE, largeE] = [101, 69]
 const [openCurly, closeCurly, openSquare, closeSquare] = [123, 125, 91, 93]
 
-/** Follows the brackets of a text; what is no JSON is found when it is parsed. */
+/** Follows the brackets of a text; invalid JSON is found by the parser. */
 export function lookAt(text: string): Look {
   const members = createMembers(text)
   let weight = 0
@@ -46,7 +46,7 @@ export function lookAt(text: string): Look {
       continue
     }
     if (digits > 0) {
-      // Digits on both sides of a point are of one number.
+      // Digits on both sides of a point belong to one number.
       if (code === dot) {
         isFraction = true
         continue
@@ -103,7 +103,7 @@ function createMembers(text: string) {
   }
 }
 
-/** A name may be written with escapes. */
+/** A name may contain escapes. */
 function nameOf(key: string): string {
   if (!key.includes('\\')) return key
   try {
@@ -120,7 +120,7 @@ const isDigit = (code: number): boolean => code >= 48 && code <= 57
 /** Texts with more quotation marks in them are read character by character. */
 const fewMarks = 100
 
-/** The place of the quotation mark that closes a text. */
+/** The index of the closing quotation mark. */
 function endOfText(text: string, from: number): number {
   let at = from
   for (let marks = 0; marks < fewMarks; marks += 1) {
@@ -133,7 +133,7 @@ function endOfText(text: string, from: number): number {
   return at
 }
 
-/** @param from nothing that stands before it escapes anything after it */
+/** @param from no earlier backslash escapes anything after it */
 function isEscaped(text: string, from: number, place: number): boolean {
   let first = place
   while (first > from && text.charCodeAt(first - 1) === backslash) first -= 1

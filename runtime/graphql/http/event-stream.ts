@@ -13,26 +13,26 @@ import { refusalResponse } from './who-asks.ts'
 
 /** Answers as Server-Sent Events: "distinct connections mode" of GraphQL over Server-Sent Events. */
 
-/** What opens streams, and keeps them. */
+/** Opens and keeps streams. */
 export interface LiveStreams {
   readonly open: Hub['open']
   readonly sessions: Sessions
-  /** In which each stream is kept alive. */
+  /** The rounds that keep streams alive. */
   readonly rounds: JoinRounds
-  /** Counts a connection among those of streams, until the result is called. */
+  /** Counts a connection among those with streams, until the result is called. */
   readonly carriesStreams: (socket: Socket) => () => void
 }
 
 export const eventStream = 'text/event-stream'
 export const eventStreamType = `${eventStream}; charset=utf-8`
 
-/** How often something is sent, in milliseconds, so that nothing between takes the connection for a dead one. */
+/** The interval of keep-alive messages in milliseconds, so that no proxy closes the connection as idle. */
 export const keepAliveMs = 15_000
 
 const complete = 'event: complete\ndata: \n\n'
 const comment = ':\n\n'
 
-/** A query's or a mutation's answer as a whole stream. */
+/** The answer of a query or mutation as a complete stream. */
 export const eventsOf = ({ body }: GraphqlResponse): Buffer =>
   Buffer.concat([frame(bodyBytes(body), null), Buffer.from(complete)])
 
@@ -43,8 +43,7 @@ interface AskedStream {
 }
 
 /**
- * Opens a stream and hands it the connection. Resolves with null as soon as it is answered, and with the refusal of a request
- * that is not.
+ * Opens a stream on the connection. Resolves with null once its response has begun, or with the refusal of the request.
  */
 export function openEventStream(
   { headers, raw: { socket } }: FastifyRequest,
@@ -62,7 +61,7 @@ export function openEventStream(
       if (hasBegun) return
       hasBegun = true
       reply.hijack()
-      // At once: what is set one by one is kept for as long as the stream is.
+      // In one call: headers that are set individually are kept as long as the stream.
       raw.writeHead(200, { ...headersOf(reply), 'content-type': eventStreamType, 'x-accel-buffering': 'no' })
       raw.flushHeaders()
       leave = joinAll(leave, rounds(keepAlive), carriesStreams(socket))
@@ -76,14 +75,14 @@ export function openEventStream(
       next: (answer) => {
         begin()
         const bytes = frameOf(answer)
-        // A client that takes it at once has nothing waiting here.
+        // A client that reads at once has no unsent bytes.
         if (!raw.write(bytes)) unsent.force(bytes.length)
       },
       unchanged: begin,
       failed: (response) => {
         close()
         if (!hasBegun && response.outcome !== 'failed') {
-          // The connection goes on without the stream.
+          // The connection continues without the stream.
           raw.off('close', gone)
           return resolve(response)
         }
@@ -94,7 +93,7 @@ export function openEventStream(
       stopped: () => {
         begin()
         close()
-        // Without `complete`: its client comes again.
+        // Without `complete`: the client reconnects.
         if (!raw.destroyed) raw.end()
       },
     }
@@ -133,7 +132,7 @@ const joinAll =
     for (const leave of leaves) leave()
   }
 
-/** Frames of answers that several streams send. */
+/** Frames of answers that several streams share. */
 const frames = new WeakMap<SharedAnswer, Buffer>()
 
 function frameOf(answer: SharedAnswer): Buffer {
@@ -145,8 +144,8 @@ function frameOf(answer: SharedAnswer): Buffer {
 }
 
 /**
- * One event `next` (HTML standard, server-sent events). JSON that Postgres printed may have line breaks, between tokens only:
- * each line is one of the event's, which its reader joins again.
+ * One event `next` (HTML standard, server-sent events). JSON printed by Postgres may contain line breaks, between
+ * tokens only: each line becomes a data line, which the reader joins again.
  */
 function frame(body: Buffer, id: string | null): Buffer {
   const head = id === null ? 'event: next\ndata: ' : `id: ${id}\nevent: next\ndata: `

@@ -3,17 +3,17 @@ import { HttpFailure, statusHeaders } from '../../http/failures.ts'
 import type { GraphqlOutcome } from '../protocol/types.ts'
 import { eventStream } from './event-stream.ts'
 
-/** In which forms a request can be answered, and with which status. */
+/** The media types of answers, and their status codes. */
 
 /** The default first (GraphQL over HTTP, section Legacy watershed). */
 const jsonTypes = ['application/json', 'application/graphql-response+json'] as const
 type MediaType = (typeof jsonTypes)[number]
 
-/** What the client wants: an answer of this type, or events, whose refusals are of this type. */
+/** The accepted media type: an answer of this type, or events, whose refusals have this type. */
 export interface Wanted {
   readonly media: MediaType
   readonly isStream: boolean
-  /** Whether it takes events where there is no other answer. */
+  /** Whether it accepts a stream if there is no other answer. */
   readonly takesStream: boolean
 }
 
@@ -52,10 +52,10 @@ export const outcomeHeaders = Object.fromEntries(
 
 const usual: Wanted = { media: jsonTypes[0], isStream: false, takesStream: false }
 
-/** Throws HttpFailure where the client takes none of them. */
+/** @throws HttpFailure if the client accepts none of them */
 export function acceptedMedia(method: string, accept: string | undefined): Wanted {
   if (accept === undefined || accept === '*/*') return usual
-  // Offered to those who name it: `text/*` never meant it.
+  // Only on explicit request: `text/*` does not mean event streams.
   const takesStream = method !== 'HEAD' && accept?.includes(eventStream) === true
   const media = negotiate(accept, takesStream ? [...jsonTypes, eventStream] : jsonTypes)
   if (media === null) throw new HttpFailure('NOT_ACCEPTABLE')

@@ -5,7 +5,7 @@ import type { GraphqlRequest } from '../protocol/types.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-/** Deeper values are of no use, and what walks them later may walk by recursion. */
+/** Deeper values have no use, and later code may walk them recursively. */
 const deepestBody = 512
 
 const noObject = 'The body must be a JSON object.'
@@ -16,16 +16,16 @@ export function readBody(text: string): GraphqlRequest {
   return readParameters(readObject(text, noObject), false)
 }
 
-/** No shorter body holds more values than can be read while everybody waits. */
+/** A shorter body cannot hold more values than the event loop can read at once. */
 const longBody = 4_096
 
-/** Values that are read in some milliseconds, and bound to a statement in some more. */
+/** A value count that is read within some milliseconds, and bound to a statement within some more. */
 const maxWeight = 6_000
 
-/** The parser that keeps numbers exact takes a hundred times as long for texts as JSON.parse. */
+/** For strings, the parser that keeps numbers exact is a hundred times slower than JSON.parse. */
 const longExactBody = 65_536
 
-/** The same, but a part that would hold the event loop is left `unread`: the reading thread reports its faults. */
+/** The same, but a part that would block the event loop is left `unread`: the reader thread reports its errors. */
 export function readBodyQuickly(text: string): GraphqlRequest {
   if (text.length <= longBody) return readBody(text)
   const look = lookAt(text)
@@ -45,13 +45,13 @@ function readLooked(text: string, { depth, hasExactNumber }: Look): JsonObject {
   return value
 }
 
-/** What a body may hold, and extensions that mean something. */
+/** The members of a body, and the extensions with a meaning. */
 const names = {
   body: ['query', 'operationName', 'variables', 'extensions'],
   extensions: ['persistedQuery', 'explain', 'schemaReport'],
 } as const
 
-/** What a body asks, without the lists and objects in it that are too long. */
+/** The members of a body, without long lists and objects. */
 const lightened = (members: ReadonlyMap<string, BodyMember>, known: readonly string[] = names.body): string =>
   `{${known
     .flatMap((name) => {
@@ -107,7 +107,7 @@ function hasPersistedHash(extensions: JsonObject): boolean {
   return isJsonObject(persisted) && typeof persisted['sha256Hash'] === 'string'
 }
 
-/** Clients that have one operation send nothing, null or an empty text. */
+/** Clients with a single operation send nothing, null or an empty text. */
 function readOperationName(name: unknown): string | null {
   if (name === undefined || name === null || name === '') return null
   if (typeof name === 'string') return name
@@ -136,8 +136,8 @@ function readObject(text: string, message: string): JsonObject {
 }
 
 /**
- * Undefined when the text is not JSON; a text that is too deep for the parser has its own result. The parser that keeps all digits
- * is slow: it is for numbers that need it, and not for texts that look like them.
+ * Undefined if the text is not JSON; a text that is too deep for the parser has its own result. The parser that keeps
+ * all digits is slow: it is used only for numbers that need it, not for strings that look like them.
  */
 function tryParse(text: string, isExact = mayHoldOthers(text) && lookAt(text).hasExactNumber): unknown {
   try {

@@ -20,7 +20,7 @@ import { readBodyQuickly, readQueryString } from './request.ts'
 import { failureOf, httpErrors, throwUnidentified } from './who-asks.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
 
-/** What answers requests at this moment: while no schema is loaded, that it is unavailable. */
+/** The current GraphQL service: while no schema is loaded, it answers that it is unavailable. */
 export interface Serving {
   serve: (
     request: GraphqlRequest,
@@ -32,22 +32,22 @@ export interface Serving {
 export interface GraphqlRoute {
   readonly authenticate: Authenticate
   readonly serving: Serving
-  /** What a request may take from its arrival to its commit, in milliseconds; 0: any time. */
+  /** The time limit of a request from arrival to commit, in milliseconds; 0: none. */
   readonly requestTimeoutMs: number
   readonly log: Log
-  /** Seconds for which the address that a request comes from is refused yet; 0: it is not. Never rejects. */
+  /** The seconds for which the address of a request remains blocked; 0: not blocked. Never rejects. */
   readonly closedFor: (request: FastifyRequest) => number | Promise<number>
-  /** What limits count the client of a request by. */
+  /** The key by which limits count the client of a request. */
   readonly sourceOf: (request: FastifyRequest) => string
   /** The memory that answers share. */
   readonly answers: ByteBudget
-  /** Null: everybody may ask as often as they like. */
+  /** Null: no limit. */
   readonly rateLimit: RateLimit | null
-  /** Asked of each request that is admitted; null: none is traced. */
+  /** Called for each admitted request; null: no tracing. */
   readonly trace: TraceRequest | null
-  /** Null: nothing can be watched. */
+  /** Null: no live queries. */
   readonly live: LiveStreams | null
-  /** Receives each request that was answered; null: nobody watches. */
+  /** Called for each answered request; null: no observer. */
   readonly observe: ObserveRequest | null
 }
 
@@ -65,10 +65,10 @@ export function registerGraphql(app: FastifyInstance, route: GraphqlRoute): void
   })
 }
 
-/** A body as Fastify takes it. */
+/** A body as Fastify accepts it. */
 type Sent = string | Buffer | Readable
 
-/** The body of the answer; what else belongs to it is said to the reply. */
+/** The body of the answer; status and headers are set on the reply. */
 async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -115,7 +115,7 @@ async function answer(
   return body instanceof LongBody ? sendLong(reply, body, route.answers.open(context.party)) : body
 }
 
-/** Resolves when the stream has begun, and its reply is Fastify's no more; or with the refusal. */
+/** Resolves when the stream has begun and Fastify no longer owns the reply, or with the refusal. */
 async function openStream(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -141,16 +141,16 @@ function begin(
   return trace({ arrived: arrivedAt, operation: () => operationNameOf(asked), role, traceparent: parent })
 }
 
-/** For the owner alone: how long something takes may tell others of rows that they do not see. */
+/** For the owner only: durations may reveal rows that a caller cannot see. */
 const serverTiming = (timeline: Timeline): string =>
   phasesOf(timeline)
     .map(([phase, begin, end]) => `${phase};dur=${(end - begin).toFixed(2)}`)
     .join(', ')
 
-/** With a list of origins the answer depends on who asks, too. */
+/** With a list of origins the answer also depends on the caller's origin. */
 const varying = (reply: FastifyReply): string => (reply.hasHeader('vary') ? 'origin, accept' : 'accept')
 
-/** Counts the body for as long as its reader takes to read it. */
+/** Counts the body until its client has read it. */
 function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readable {
   if (!reply.raw.destroyed) {
     holding.force(body.bytes)
@@ -159,14 +159,14 @@ function sendLong(reply: FastifyReply, body: LongBody, holding: Holding): Readab
   return sentInPieces(reply, body)
 }
 
-/** The owner is admitted regardless of strangers at the same address, as behind a proxy that is not configured. */
+/** The owner is admitted even if other clients of the address are blocked, as behind a proxy without configuration. */
 function refuseClosed(reply: FastifyReply, seconds: number, identified: Identified): void {
   if (identified.kind === 'caller' && identified.caller.role === ownerRole) return
   reply.header('retry-after', String(seconds))
   throw new HttpFailure('ADDRESS_CLOSED')
 }
 
-/** The owner's key has no limit: it is on servers. */
+/** The owner's key has no limit: it is used on servers. */
 function refuseTooMany(reply: FastifyReply, limit: RateLimit, { party, kind }: RequestContext): void {
   const waitMs = kind === 'service' ? 0 : limit.take(party)
   if (waitMs === 0) return
@@ -174,7 +174,7 @@ function refuseTooMany(reply: FastifyReply, limit: RateLimit, { party, kind }: R
   throw new HttpFailure('RATE_LIMITED')
 }
 
-/** A POST without any body has no text. */
+/** A POST without a body has no text. */
 function readPost({ body }: FastifyRequest): GraphqlRequest {
   return readBodyQuickly(typeof body === 'string' ? body : '')
 }
@@ -188,7 +188,7 @@ async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Prom
   throw new HttpFailure('METHOD_NOT_ALLOWED')
 }
 
-/** What is answered while no schema is loaded yet. */
+/** The answer while no schema is loaded. */
 export const unavailableResponse: GraphqlResponse = {
   outcome: 'unavailable',
   code: 'UNAVAILABLE',

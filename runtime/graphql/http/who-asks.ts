@@ -5,14 +5,14 @@ import type { TokenFault } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
-/** Who asks over HTTP, and what is said to those who may not. */
+/** Identifies the caller over HTTP, and builds the refusals. */
 
-/** Of a token whose issuer is silent nothing is known, not that it is wrong. */
+/** If the issuer does not respond, the token is unverified, not invalid. */
 export function throwUnidentified(error: unknown): never {
   throw error instanceof IssuerSilent ? new HttpFailure('UNAVAILABLE') : error
 }
 
-/** What each fault of a bearer token is called towards its sender. */
+/** The sentence for each fault of a bearer token. */
 const faultSentences: Readonly<Record<TokenFault, string>> = {
   expired: 'Invalid token: it has expired',
   early: 'Invalid token: it is not valid yet',
@@ -33,11 +33,11 @@ export function failureOf(refusal: CredentialRefusal): HttpFailure {
   }
 }
 
-/** The errors of what HTTP itself refuses. */
+/** The errors of refusals by HTTP. */
 export const httpErrors = (code: HttpFailureCode, message: string): string =>
   JSON.stringify({ data: null, errors: [{ message, extensions: { code } }] })
 
-/** The answer to who may not ask any more. */
+/** The answer to a caller whose credentials are refused. */
 export function refusalResponse(refusal: CredentialRefusal): GraphqlResponse {
   const { code, message } = failureOf(refusal)
   return { outcome: 'unauthorized', code, body: httpErrors(code, message) }

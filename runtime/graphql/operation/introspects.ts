@@ -1,2 +1,2 @@
-/** Whether a document may ask what the schema is. */
+/** Whether a document may contain introspection. */
 export const introspects = (text: string): boolean => /__(?:schema|type)\b/.test(text)

@@ -9,8 +9,8 @@ import {
 } from 'graphql'
 
 /**
- * The reference rule, asked only about names that the schema does not know: it lists all types of a schema before it looks at a
- * document, and ours makes a type when it is first named.
+ * The rule of graphql-js, called only for names that the schema does not know: it lists all types of a schema before it
+ * looks at a document, and this schema creates a type when it is first named.
  */
 export function knownTypeNames(context: ValidationContext): ASTVisitor {
   const schema = context.getSchema()

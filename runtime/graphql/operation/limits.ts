@@ -9,12 +9,12 @@ import {
 import { refuse } from '../protocol/failures.ts'
 
 /**
- * Refusals that protect the server and always hold (spec/graphql.md, decision 10). Every fragment is looked at once, so
- * the cost grows with the document and not with what it would expand to.
+ * Refusals that protect the server and always apply (spec/graphql.md, decision 10). Every fragment is visited once, so
+ * the cost grows with the document and not with its expansion.
  */
 const maxDepth = 32
 const maxSelections = 1_000_000
-/** Each selection of an introspection may be answered for every type and field of a schema; the usual query has some 250. */
+/** A selection of an introspection may be answered for every type of a schema; the common query has some 250. */
 const maxIntrospected = 500
 
 export interface Size {
@@ -26,8 +26,8 @@ export interface Size {
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>
 
 /**
- * @param maxFields what the owner allows of it (spec/graphql.md 17, `limits`), or null
- * @returns how large it is; null when a fragment contains itself
+ * @param maxFields the owner's limit (spec/graphql.md 17, `limits`), or null
+ * @returns its size; null if a fragment contains itself
  */
 export function checkLimits(
   document: DocumentNode,
@@ -36,7 +36,7 @@ export function checkLimits(
 ): Size | null {
   const fragments = fragmentsOf(document)
   const size = measure(operation.selectionSet, fragments)
-  // A document with a cycle has no size; validation refuses it in the specification's words.
+  // A document with a cycle has no size; validation refuses it with the specification's message.
   if (size === null) return null
   if (size.depth > maxDepth) {
     throw refuse(
@@ -74,10 +74,10 @@ export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragm
   }
 }
 
-/** How long finding out may take: as long as it takes, or some milliseconds. */
+/** How long the work may take: unlimited, or some milliseconds. */
 export type Patience = 'patient' | 'quick'
 
-/** Thrown where only what takes some milliseconds is done, by what would take longer. */
+/** Thrown in quick mode by work that would take longer than some milliseconds. */
 export class TakesLong extends Error {
   override readonly name = 'TakesLong'
 }
@@ -89,7 +89,7 @@ export const fragmentsOf = (document: DocumentNode): Fragments =>
     ),
   )
 
-/** Depth and number of selections with fragments expanded, or null when a fragment contains itself. */
+/** Depth and number of selections with fragments expanded, or null if a fragment contains itself. */
 function measure(root: SelectionSetNode, fragments: Fragments): Size | null {
   const known = new Map<string, Size>()
   const open = new Set<string>()

@@ -13,22 +13,22 @@ import { Refusal, refuse, type FailureCode } from '../protocol/failures.ts'
 import { checkLimits, fragmentsOf, TakesLong, type Patience } from './limits.ts'
 import { isAborted, problemsOf } from './validation.ts'
 
-/** s2: a valid question: one operation of a document that the caller's schema can answer. */
+/** s2: a valid operation of a document that the caller's schema can answer. */
 export interface Operation {
   readonly document: DocumentNode
   readonly node: OperationDefinitionNode
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** False when the specification's rules are switched off (spec/graphql.md 11, right-hand column). */
+  /** False if validation is switched off (spec/graphql.md 11, right-hand column). */
   readonly strict: boolean
 }
 
-/** Fields with fragments expanded that are planned within some milliseconds. */
+/** The number of expanded fields that are planned within some milliseconds. */
 const quickSelections = 1_500
 
 /**
  * Parses a document, finds the operation to run and validates the document against the caller's schema.
- * @throws Refusal listing every problem in the reference implementation's words
- * @throws TakesLong where it has to be quick
+ * @throws Refusal with every problem, in the words of graphql-js
+ * @throws TakesLong in quick mode
  */
 export function toOperation(
   view: RoleView,
@@ -56,7 +56,7 @@ export function toOperation(
 export const tooRepetitive = (): Refusal =>
   refuse('DOCUMENT_TOO_REPETITIVE', 'The document selects the same fields or spreads fragments too many times.')
 
-/** The same of a document that was found valid for this view before. */
+/** The same for a document that was found valid for this view before. */
 export function parseOperation(view: RoleView, text: string, operationName: string | null): Operation {
   const document = parseDocument(text)
   const node = getOperationAST(document, operationName)
@@ -79,7 +79,7 @@ function parseDocument(text: string): DocumentNode {
   }
 }
 
-/** The tokens of a text hold each other and outweigh its nodes; errors that are still to come name places, not tokens. */
+/** The tokens of a text are linked and outweigh its nodes; later errors need positions, not tokens. */
 function dropTokens(document: DocumentNode): void {
   visit(document, {
     enter: ({ loc }) => {
@@ -88,7 +88,7 @@ function dropTokens(document: DocumentNode): void {
   })
 }
 
-/** The reference implementation's words for an operation that cannot be chosen. */
+/** The message of graphql-js for an operation that cannot be chosen. */
 function operationMissing(document: DocumentNode, name: string | null): Refusal {
   const count = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION).length
   if (name !== null) return refuse('OPERATION_NOT_FOUND', `Unknown operation named "${name}".`)

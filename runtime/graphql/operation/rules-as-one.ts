@@ -7,14 +7,14 @@ import {
   type ValidationRule,
 } from 'graphql'
 
-/** What a rule looks at. */
+/** The visitor of a rule. */
 interface Watcher {
   readonly visitor: ASTVisitor
-  /** The node below which it looks at nothing. */
+  /** The node whose subtree it skips. */
   skipped: ASTNode | null
 }
 
-/** What it does with nodes of one kind. */
+/** Its handlers for nodes of one kind. */
 interface Watch {
   readonly watcher: Watcher
   readonly enter: ASTVisitFn<ASTNode> | undefined
@@ -32,8 +32,8 @@ const watchesOf = (watchers: readonly Watcher[], kind: Kind): readonly Watch[] =
     .filter(({ enter, leave }) => enter !== undefined || leave !== undefined)
 
 /**
- * Rules as one rule, which shows a node to those that look at its kind. The reference implementation asks each rule about all
- * kinds before it reads a document, and then shows every node to every rule.
+ * Combines rules into one, which shows a node only to the rules that visit its kind. graphql-js asks each rule about
+ * all kinds before it reads a document, and then shows every node to every rule.
  */
 export const asOneRule =
   (rules: readonly ValidationRule[]): ValidationRule =>

@@ -1,34 +1,34 @@
 /**
- * What the text of a document shows before it is parsed: how long reading it will take, and whether it has to be refused. A
- * tree of the same text costs a hundred times as much. What is no GraphQL ends it early, as it ends the parser.
+ * Properties of a document's text, found without parsing it: the cost of reading it, and whether it must be refused. A
+ * syntax tree of the same text costs a hundred times as much. A syntax error ends the scan early, as it ends the
+ * parser.
  */
 export interface DocumentScan {
-  /** What parsing and validating cost: a token counts as one, a selection set as several; so do many comments and characters. */
+  /** The cost of parsing and validating: a token counts as one, a selection set as several; so do long texts. */
   readonly weight: number
-  /** At most so many comparisons, but for a factor, are made of fields that may have to be merged. */
+  /** An upper bound, up to a factor, of the comparisons of fields that may be merged. */
   readonly comparisons: number
-  /** So many brackets are open at once that a parser, which calls itself for each, exhausts the stack. */
+  /** The nesting of brackets exhausts the stack of a recursive parser. */
   readonly deep: boolean
-  /** Merging is sure to cost more than the reference implementation spends on it. */
+  /** Merging surely costs more than the limit of graphql-js. */
   readonly repetitive: boolean
 }
 
 /**
- * What the reference implementation spends on comparing fields before it gives a document up (graphql-js 16.15).
- * Each pair of fields with one response name in one selection set costs two of it, so a set that names something n
- * times costs n(n - 1) at least.
+ * The comparisons of fields after which graphql-js gives a document up (graphql-js 16.15). Each pair of fields with one
+ * response name in one selection set costs two of them, so a set that names a field n times costs n(n - 1) at least.
  */
 const mergingBudget = 500_000
 
-/** No stack holds the calls that read as many levels; fewer are left to the parser. */
+/** No stack holds the recursive calls for as many levels; fewer are left to the parser. */
 const maxOpen = 10_000
 
-/** A selection may be of a type that is used for the first time. */
+/** A selection may have a type that is used for the first time. */
 const tokensPerSet = 4
 const commentsPerToken = 8
 const charactersPerToken = 64
 
-/** Tokens and comments that are looked at: longer documents are heavy, and cost too much even to look at whole. */
+/** The maximum number of tokens and comments that are scanned: longer documents are heavy. */
 const maxSteps = 30_000
 
 export function scan(text: string): DocumentScan {
@@ -36,7 +36,7 @@ export function scan(text: string): DocumentScan {
   let tokens = 0
   let comments = 0
   let open = 0
-  /** Round ones: nothing in them is a selection. */
+  /** Round brackets contain no selections. */
   let round = 0
   const goesOn = (): boolean => tokens + comments < maxSteps && open <= maxOpen && !sets.repetitive()
   for (let at = 0; at < text.length && goesOn();) {
@@ -74,10 +74,10 @@ const maxComparisons = 40_000
 export const isHeavy = ({ weight, comparisons }: DocumentScan): boolean =>
   weight > maxWeight || comparisons > maxComparisons
 
-/** Fields that are merged with each other: those of a selection set with the inline fragments in it. */
+/** Fields that are merged with each other: those of a selection set and its inline fragments. */
 interface Group {
   first: string | null
-  /** How often each is named; from the second field on. */
+  /** How often each name occurs; counted from the second field on. */
   names: Map<string, number> | null
 }
 
@@ -85,19 +85,19 @@ interface Sets {
   readonly word: (text: string, start: number, end: number) => void
   readonly mark: (kind: number) => void
   readonly count: () => number
-  /** Fields that are named again in their set, and spreads of fragments. */
+  /** Fields that repeat a name of their set, and spreads of fragments. */
   readonly merged: () => number
   readonly repetitive: () => boolean
 }
 
 /** Follows the selection sets of a document by its tokens outside of round brackets. */
 function createSets(): Sets {
-  /** Those that are open; null: nothing is selected in it. */
+  /** The open sets; null: it holds no selections. */
   const groups: (Group | null)[] = []
-  /** What the next word means by the token before it. */
+  /** The meaning of the next word after the previous token. */
   let next: 'field' | 'fragment' | 'nothing' = 'field'
   let isInline = false
-  /** Whether the definition that is under way selects fields; null before its first token. */
+  /** Whether the current definition selects fields; null before its first token. */
   let selects: boolean | null = null
   let count = 0
   let merged = 0
@@ -133,7 +133,7 @@ function createSets(): Sets {
       else if (meaning === 'fragment') fragment(end - start === 2 && text.startsWith('on', start))
     },
     mark: (kind) => {
-      // After an alias stands the name of its field.
+      // An alias is followed by the name of its field.
       next = kind === kinds.dot ? 'fragment' : kind === kinds.at || kind === kinds.colon ? 'nothing' : 'field'
       if (kind === kinds.dot) isInline = true
       else if (kind === kinds.openCurly) {
@@ -154,7 +154,7 @@ function createSets(): Sets {
 
 const executable: ReadonlySet<string> = new Set(['query', 'mutation', 'subscription', 'fragment'])
 
-/** What a character is, or the token that it begins; opening brackets before closing ones, both after all others. */
+/** The kind of a character or of the token that it begins; opening brackets before closing ones. */
 const kinds = {
   unknown: 0,
   blank: 1,
@@ -206,7 +206,7 @@ const backslash = 92
 const kindOf = (code: number): number =>
   code < 128 ? (kindOfCode[code] ?? kinds.unknown) : code === byteOrderMark ? kinds.blank : kinds.unknown
 
-/** A number's point and sign of exponent begin another token: what is counted need not be exact. */
+/** A number's point and exponent sign begin another token: the count need not be exact. */
 function endOfWord(text: string, from: number): number {
   let at = from
   while (at < text.length) {
@@ -223,7 +223,7 @@ function endOfLine(text: string, from: number): number {
   return at
 }
 
-/** Where a text ends that was opened right before; the text's end where it does not. */
+/** The end of a string that was opened right before; the text's end if it is not closed. */
 function endOfString(text: string, from: number): number {
   if (text.startsWith('""', from)) return endOfBlock(text, from + 2)
   let at = from
@@ -234,7 +234,7 @@ function endOfString(text: string, from: number): number {
   return at + 1
 }
 
-/** In a block nothing is escaped but its end. */
+/** In a block string only its end can be escaped. */
 function endOfBlock(text: string, from: number): number {
   for (let at = text.indexOf('"""', from); at >= 0; at = text.indexOf('"""', at + 3)) {
     if (text.charCodeAt(at - 1) !== backslash) return at + 3

@@ -8,8 +8,8 @@ import {
 } from 'graphql'
 
 /**
- * A subscription has one root field, which is none of introspection and does not depend on @skip or @include. The reference
- * implementation's rule of this version fails with an exception where one of these has a variable.
+ * A subscription has one root field, which is not introspection and does not depend on @skip or @include. The rule of
+ * this version of graphql-js throws if one of these has a variable.
  */
 export function singleFieldSubscriptions(context: ValidationContext): ASTVisitor {
   return {
@@ -33,11 +33,11 @@ export function singleFieldSubscriptions(context: ValidationContext): ASTVisitor
 interface RootFields {
   /** By response key. */
   readonly fields: ReadonlyMap<string, readonly FieldNode[]>
-  /** Those that a directive may leave out, alone or with the fragment that they stand in. */
+  /** Fields that a directive may leave out, directly or with their fragment. */
   readonly depends: readonly FieldNode[]
 }
 
-/** Each fragment is looked at once, so that cycles and repetitions cost nothing. */
+/** Each fragment is visited once, so that cycles and repetitions cost nothing. */
 function rootFields(context: ValidationContext, root: SelectionSetNode): RootFields {
   const fields = new Map<string, FieldNode[]>()
   const depends: FieldNode[] = []

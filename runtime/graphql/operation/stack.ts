@@ -1,8 +1,8 @@
 import { refuse, type Refusal } from '../protocol/failures.ts'
 
 /**
- * Runs work that reads a document or its values. Parsers, rules and plans recurse into what is nested, so a document
- * that exhausts the stack is nested beyond any use.
+ * Runs work that reads a document or its values. Parsers, rules and plans are recursive, so a document that exhausts
+ * the stack is nested beyond any use.
  */
 export function withinStack<T>(work: () => T): T {
   try {

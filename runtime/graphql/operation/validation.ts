@@ -26,7 +26,7 @@ import { TakesLong, type Patience } from './limits.ts'
 import { asOneRule } from './rules-as-one.ts'
 import { singleFieldSubscriptions } from './single-field-subscriptions.ts'
 
-/** What stands for a rule of the reference implementation. */
+/** Replacements of rules of graphql-js. */
 const ours: ReadonlyMap<ValidationRule, ValidationRule> = new Map([
   [KnownTypeNamesRule, knownTypeNames],
   [SingleFieldSubscriptionsRule, singleFieldSubscriptions],
@@ -36,8 +36,8 @@ const ours: ReadonlyMap<ValidationRule, ValidationRule> = new Map([
 const strictRules: readonly ValidationRule[] = specifiedRules.map((rule) => ours.get(rule) ?? rule)
 
 /**
- * What still holds when a schema comment switches validation off (spec/graphql.md, decision 9): without these a
- * document has no meaning. Left out are the rules about unused, undeclared and loosely typed things.
+ * The rules that remain when a schema comment switches validation off (spec/graphql.md, decision 9): without these a
+ * document has no meaning. The rules about unused, undeclared and loosely typed names are left out.
  */
 const lenientRules: readonly ValidationRule[] = [
   ExecutableDefinitionsRule,
@@ -56,17 +56,16 @@ const lenientRules: readonly ValidationRule[] = [
   singleFieldSubscriptions,
 ]
 
-/** A suggestion compares a name with every name of a type; a document with more problems than this is no slip of the pen. */
+/** A suggestion compares a name with every name of a type; more problems than this are not typing errors. */
 const maxSuggested = 20
 
-/** Problems times relations whose names are compared within some milliseconds. */
+/** The product of problems and relations whose names are compared within some milliseconds. */
 const quickSuggestions = 300
 
 /**
- * The problems of a document, in the reference implementation's words: all of them up to its limit of a hundred.
- * Suggestions are made only for documents with few problems, or wrong names by the hundred would cost seconds on a
- * large schema.
- * @throws TakesLong where it has to be quick
+ * The problems of a document, in the words of graphql-js, up to its limit of a hundred. Suggestions are made only for
+ * documents with few problems, because hundreds of wrong names would cost seconds on a large schema.
+ * @throws TakesLong in quick mode
  */
 export function problemsOf(view: RoleView, document: DocumentNode, pace: Patience): readonly GraphQLError[] {
   const base = view.visible.manifest.validation ? strictRules : lenientRules
@@ -79,7 +78,7 @@ export function problemsOf(view: RoleView, document: DocumentNode, pace: Patienc
 }
 
 /**
- * Whether a problem says that validation was given up: comparing all fields that may have to be merged costs the square of a
- * document, so the reference implementation does a bounded part of it.
+ * Whether validation was given up: comparing all fields that may be merged costs the square of a document, so
+ * graphql-js does a bounded part of it.
  */
 export const isAborted = ({ message }: GraphQLError): boolean => message === 'Validation aborted.'

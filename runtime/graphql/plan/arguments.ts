@@ -4,9 +4,9 @@ import { slotOf, type Input } from './input.ts'
 import type { Argument } from './types.ts'
 
 /**
- * The arguments of a call in the function's order. One that is left out is not passed, so that Postgres takes its
+ * The arguments of a call in the function's order. An omitted argument is not passed, so that Postgres uses its
  * default; null is passed as NULL (spec/graphql.md 9.2).
- * @throws Refusal where one is given by its place and one before it is not
+ * @throws Refusal if an argument is given by position and an earlier one is missing
  */
 export function planArguments({ args }: FunctionFacts, given: (name: string) => Input): readonly Argument[] {
   const inputs = args.map((argument) => ({ argument, input: given(argument.field) }))

@@ -13,20 +13,20 @@ import type { RowChange, UpdateRows } from './types.ts'
 import type { Encoding, Slot, Value } from './values.ts'
 import { planResponse } from './written.ts'
 
-/** What an update sets, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */
+/** The changes of an update, and the fields of `updates` (spec/graphql.md 10.3, 17.4). */
 
 export interface NamedChange {
   readonly change: ColumnChange
   readonly field: string
-  /** The argument that it stands in. */
+  /** The name of the argument. */
   readonly by: string
 }
 
-/** @throws Refusal where nothing is changed, or a column twice */
+/** @throws Refusal if nothing is changed, or a column twice */
 export const planChanges = (planner: Planner, entity: EntityFacts, selected: SelectedField): readonly ColumnChange[] =>
   withPresets(planner, entity, namedChanges(planner, entity, selected))
 
-/** @throws Refusal where a column is changed twice */
+/** @throws Refusal if a column is changed twice */
 export function namedChanges(planner: Planner, entity: EntityFacts, selected: SelectedField): readonly NamedChange[] {
   const args = planner.args(selected)
   const { visible } = planner
@@ -45,7 +45,7 @@ export function namedChanges(planner: Planner, entity: EntityFacts, selected: Se
   return all
 }
 
-/** What a row is set to, the owner's values beside. @throws Refusal where that is nothing */
+/** The new values of a row, beside those that the owner sets. @throws Refusal if there are none */
 export function planSetOf(planner: Planner, entity: EntityFacts, input: Input): readonly ColumnChange[] {
   return withPresets(planner, entity, planSet(planner.visible.updatable(entity), input))
 }
@@ -73,7 +73,7 @@ function planSet(updatable: readonly ColumnFacts[], input: Input): readonly Name
   })
 }
 
-/** What is null changes nothing. */
+/** Null changes nothing. */
 function planOperator(
   operator: ChangeOperatorName,
   columns: ReadonlyMap<string, ColumnFacts>,
@@ -130,7 +130,7 @@ export function planRowChange(
   }
 }
 
-/** The values of the key that the field is given. */
+/** The values of the key in the field's arguments. */
 export function planKey(planner: Planner, { columns }: RowKey, selected: SelectedField): readonly Value[] {
   const args = planner.args(selected)
   return columns.map(({ field }) => ({ slot: slotOf(args(field)), encoding: { kind: 'scalar', maxLength: null } }))
@@ -158,7 +158,7 @@ export function planUpdateRows(
   }
 }
 
-/** @param rows objects with a key and a `set`, and where the same come from in each request */
+/** @param rows objects with a key and a `set`, and their origin in each request */
 export function planRowSets(
   planner: Planner,
   entity: EntityFacts,

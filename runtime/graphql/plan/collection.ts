@@ -12,7 +12,7 @@ import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { AggregateMember, Collection, ConnectionMember, EdgeMember, FigureName, PageInfoMember } from './types.ts'
 
-/** A connection field: which rows, in which order, which page, and what of it (spec/graphql.md 5 and 6). */
+/** A connection field: rows, order, page and selections (spec/graphql.md 5 and 6). */
 export function planCollection(planner: Planner, entity: EntityFacts, selected: SelectedField): Collection {
   if (entity.key.length === 0) throw badArgument('Found table with no primary key')
   const args = planner.args(selected)
@@ -27,7 +27,7 @@ export function planCollection(planner: Planner, entity: EntityFacts, selected: 
   }
 }
 
-/** The same of rows of several relations that have an interface in common (spec/graphql.md 17.9). */
+/** The same for rows of several relations that implement a common interface (spec/graphql.md 17.9). */
 export function planCollections(
   planner: Planner,
   of: readonly EntityFacts[],
@@ -51,7 +51,7 @@ export function planCollections(
   })
 }
 
-/** The values of the enum are SQL names; none of them is as if nothing was asked. */
+/** The values of the enum are SQL names; an empty list equals absence. */
 function planDistinct(input: Input): Pick<Collection, 'distinct'> {
   const columns = new Set(isGiven(input) ? (valueOf(input) as readonly string[]) : [])
   return columns.size === 0 ? {} : { distinct: [...columns] }

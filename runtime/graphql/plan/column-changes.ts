@@ -3,30 +3,30 @@ import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
 import type { Value } from './values.ts'
 
-/** What columns of rows are changed to (spec/graphql.md 10.3, 17.4). */
+/** Changes of columns (spec/graphql.md 10.3, 17.4). */
 
-/** A column's new value: one that is given, or what an operator makes of the present one. */
+/** A column's new value: a given value, or the result of an operator on the present one. */
 export type ColumnChange =
   | { readonly column: string; readonly value: Value }
   | PresetPlace
-  /** What says that the row counts as deleted. */
+  /** The marker of a deleted row. */
   | SoftDeleteFacts
   | {
       readonly column: string
       readonly operator: ChangeOperatorName
       readonly family: ChangeFamily
-      /** What it is applied to the value with, one after the other. */
+      /** The operands that are applied to the value, in order. */
       readonly operands: readonly (readonly Value[])[]
     }
 
-/** Rows by a key, each with values of its own. */
+/** Rows by a key, each with its own values. */
 export interface RowSets {
-  /** By which columns a row is found; values are arrays with one of each object. */
+  /** The columns by which a row is found; values are arrays with one element per object. */
   readonly by: readonly { readonly column: string; readonly values: Value }[]
   readonly set: readonly {
     readonly column: string
     readonly values: Value
-    /** Which objects set it, where not all do. */
+    /** The objects that set it, if not all do. */
     readonly given: Value | null
   }[]
   readonly presets?: readonly PresetPlace[]

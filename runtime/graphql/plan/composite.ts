@@ -3,10 +3,10 @@ import { meaningOf } from '../../engine/meaning.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import type { CompositeMembers } from './types.ts'
 
-/** Whether a field of a value is selected into. */
+/** Whether a field of a value has a selection set. */
 export const isComposite = (field: GraphQLField<unknown, unknown>): boolean => isObjectType(getNamedType(field.type))
 
-/** What is selected of a composite value (`composites`, spec/graphql.md 17). */
+/** The selections of a composite value (`composites`, spec/graphql.md 17). */
 export function planComposite(planner: Planner, value: SelectedField): CompositeMembers {
   const type = planner.objectType(value)
   return planner.fieldsOf(type, value.nodes).map((selected): CompositeMembers[number] => {

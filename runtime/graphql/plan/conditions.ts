@@ -20,12 +20,12 @@ export function combined(kind: 'all' | 'any', conditions: readonly Filter[]): Fi
   return conditions.length === 1 ? first : { kind, of: conditions }
 }
 
-/** What is compared, and what its operands are like. */
+/** The compared value, and the type of its operands. */
 export interface Compared {
   readonly subject: Subject
   readonly form: FormName | undefined
   readonly list: boolean
-  /** Whether conditions on its elements are there. */
+  /** Whether conditions on its elements exist. */
   readonly elements?: boolean
   readonly geo: boolean
 }
@@ -44,7 +44,7 @@ export const planColumn = (visible: RoleVisibility, column: ColumnFacts, input: 
     ? planAttributes(visible, column.column, [], column.type.id, input)
     : planValue(columnSubject(column), input)
 
-/** Conditions on attributes of a composite value; what is empty is no condition, as everywhere. */
+/** Conditions on attributes of a composite value; an empty filter is no condition. */
 function planAttributes(
   visible: RoleVisibility,
   column: string,
@@ -77,7 +77,7 @@ function planAttributes(
   return combined('all', conditions)
 }
 
-/** The conditions that a filter of values makes on what is compared. */
+/** The conditions of a filter on a value. */
 export function planValue(compared: Compared, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   if (compared.form !== undefined) return planForm(compared, compared.form, input)
@@ -94,7 +94,7 @@ const planOne = (compared: Compared, name: string, operand: Input): Filter =>
     ? planSpatial(compared, name as SpatialOperatorName, operand)
     : planOperator(compared, name as OperatorName, operand)
 
-/** Conditions on the elements of a list; those of `every` that are empty are none. */
+/** Conditions on the elements of a list; an empty `every` is no condition. */
 function planElements({ subject }: Compared, quantifier: ElementQuantifier, input: Input): Filter | null {
   if (input.kind !== 'object') return null
   const element: Compared = { subject: { element: true }, form: undefined, list: false, geo: false }
@@ -102,10 +102,10 @@ function planElements({ subject }: Compared, quantifier: ElementQuantifier, inpu
   return of === null && quantifier === 'every' ? null : { kind: 'elements', ...subject, quantifier, of }
 }
 
-/** Values whose filter an addition brings. */
+/** Values whose filter an addition defines. */
 function planForm(compared: Compared, form: FormName, input: Extract<Input, { kind: 'object' }>): Filter | null {
   const subject = { ...compared.subject, form }
-  // What is compared as it is may be what a policy or a watch names.
+  // Only an unconverted subject can be part of a policy or a watch.
   const usual = forms[form].readAs === undefined ? compared : { ...compared, subject }
   const conditions = input.fields.flatMap(([name, operand]) =>
     form === 'json' && name === 'path'
@@ -115,7 +115,7 @@ function planForm(compared: Compared, form: FormName, input: Extract<Input, { ki
   return combined('all', conditions)
 }
 
-/** What is compared where the last step of a path leads. */
+/** The subject at the last step of a path. */
 function partOf(subject: Subject): Pick<Compared, 'subject' | 'form'> {
   const last = subject.at?.at(-1)
   return { subject, form: last === undefined ? subject.form : formOfPart(last.as) }
@@ -131,12 +131,12 @@ function planOperator({ subject, list }: Compared, operator: OperatorName, opera
   }
   const slot = operand.kind === 'leaf' ? operand.slot : nullSlot
   const isArray = wants === 'values' || list
-  // The length rule is for what is written (spec/graphql.md 3.4).
+  // The length rule concerns written values (spec/graphql.md 3.4).
   const value: Value = { slot, encoding: { kind: isArray ? 'array' : 'scalar', maxLength: null } }
   return { kind: 'compare', ...subject, operator, operand: wants, value }
 }
 
-/** Where something is; of a null, and of a null geometry, nothing is true. */
+/** Geometric conditions; they are not true for NULL and for a null geometry. */
 function planSpatial({ subject }: Compared, operator: SpatialOperatorName, operand: Input): Filter {
   const value = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
   if (operator !== 'dWithin') return { kind: 'spatial', ...subject, operator, value: value(slotOf(operand)) }

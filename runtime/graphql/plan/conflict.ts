@@ -26,12 +26,12 @@ export function planConflict(planner: Planner, entity: EntityFacts, input: Input
 }
 
 /**
- * What becomes of rows of a relation that are there already (spec/graphql.md 17.6): their place is one statement.
+ * The treatment of existing rows of a relation (spec/graphql.md 17.6): one statement serves all places.
  *
  * @param key response key of the field
  * @param name of the relation
  * @param holders the relation in each object that adds rows there
- * @throws Refusal where they do not say the same
+ * @throws Refusal if they disagree
  */
 export function planSharedConflict(
   planner: Planner,
@@ -42,7 +42,7 @@ export function planSharedConflict(
 ): OnConflict | null {
   const inputs = holders.map((holder) => memberOf(holder, 'onConflict'))
   const [first = null, ...others] = inputs.map((input) => planConflict(planner, entity, input))
-  // Conditions have values of their own in each request, so that nothing tells here whether they are the same.
+  // Conditions have their own values in each request, so planning cannot compare them.
   const isConditional = inputs.some((input) => isGiven(memberOf(input, 'filter')))
   if (others.length > 0 && (isConditional || others.some((other) => wordOf(other) !== wordOf(first))))
     throw refusedAt(key, `Several objects with "${name}" take the same "onConflict", without "filter"`)

@@ -3,13 +3,14 @@ import { arrayText, type ArrayItem } from '../../sql/array-text.ts'
 import { badArgument } from '../protocol/failures.ts'
 
 /**
- * Cursors and node ids: base64 of the JSON text that Postgres made (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep their digits.
+ * Cursors and node ids: base64 of the JSON text that Postgres produced (spec/graphql.md 5.2, 5.5, 7.1). Numbers keep
+ * their digits.
  */
 
-/** What an element stands for: a value's text, the elements of an array, a JSON document, or an array of those. */
+/** What an element represents: a value's text, an array's elements, a JSON document, or an array of these. */
 export type ElementForm = 'text' | 'list' | 'json' | 'json-list'
 
-/** Elements as they were read, numbers with all their digits. */
+/** Elements as they were parsed, numbers with all their digits. */
 export type Elements = readonly unknown[]
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
@@ -35,7 +36,7 @@ function decode(token: string): Elements | Step {
   return Array.isArray(value) ? value : 'array'
 }
 
-/** Whether an element is a null of SQL: JSON has a value of that name, and nothing but keys, which are never null, is JSON. */
+/** Whether an element is a null of SQL: JSON has its own null; but only keys, which are never null, are JSON. */
 export const isNullElement = (element: unknown, form: ElementForm): boolean => element === null && form !== 'json'
 
 /** An element as text to be cast to the type of its column; null stays null. */
@@ -81,7 +82,7 @@ export function decodeNodeId(token: string): NodeId {
   return { schema, relation, keys }
 }
 
-/** The relation that a node id has to name. */
+/** The relation that a node id must name. */
 export interface NodeTable {
   readonly schema: string
   readonly relation: string

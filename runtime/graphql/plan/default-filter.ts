@@ -6,7 +6,7 @@ import type { Planner } from './planner.ts'
 import { planStated } from './stated.ts'
 import type { Filter } from './types.ts'
 
-/** What the caller asked for; where nothing is given what the relation's comment says (spec/graphql.md 17.5). */
+/** The given order, or else that of the relation's comment (spec/graphql.md 17.5). */
 export const planChosen = (planner: Planner, entity: EntityFacts, input: Input): Filter | null =>
   input.kind === 'absent'
     ? planStated(planner.visible, defaultFilterOf(planner.visible, entity))

@@ -4,24 +4,24 @@ import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
 import type { Filter } from './types.ts'
 
-/** Rows that count as deleted, where a relation has `softDelete` (spec/graphql.md 17.5). */
+/** Soft-deleted rows of a relation with `softDelete` (spec/graphql.md 17.5). */
 
 interface Meant {
-  /** True: only those that do; false: only those that do not; absent: both. */
+  /** True: only deleted rows; false: only the rest; absent: both. */
   readonly deleted?: boolean
 }
 
-/** @param input the argument that asks for deleted rows; without one there are none */
+/** @param input the argument that asks for deleted rows; without it they are excluded */
 export function planDeleted({ softDelete }: EntityFacts, input: Input = { kind: 'absent' }): Meant {
   const asked = input.kind === 'leaf' ? input.value : 'WITHOUT'
   return softDelete == null || asked === 'WITH' ? {} : { deleted: asked === 'ONLY' }
 }
 
-/** The same of a field that takes a key, whose columns keep their names. */
+/** The same for a field that takes a key, whose columns keep their names. */
 export const planDeletedBy = (entity: EntityFacts, key: readonly string[], args: (name: string) => Input): Meant =>
   planDeleted(entity, key.includes('deleted') ? undefined : args('deleted'))
 
-/** A condition on the rows of a relation, with what the argument says of deleted ones. */
+/** A condition on the rows of a relation, combined with the argument about deleted rows. */
 export function amongMeant(entity: EntityFacts, filter: Filter | null, input?: Input): Filter | null {
   const { deleted } = planDeleted(entity, input)
   if (deleted === undefined) return filter
@@ -29,7 +29,7 @@ export function amongMeant(entity: EntityFacts, filter: Filter | null, input?: I
   return filter === null ? isMeant : { kind: 'all', of: [filter, isMeant] }
 }
 
-/** What rows are changed to where they are not removed. */
+/** The new values of rows that are marked and not removed. */
 export function planMark({ visible }: Planner, entity: EntityFacts): readonly ColumnChange[] {
   const { softDelete } = entity
   if (softDelete == null) return []

@@ -14,12 +14,12 @@ import type { Planner } from './planner.ts'
 import type { Filter, Quantifier } from './types.ts'
 import type { Slot } from './values.ts'
 
-/** What filters are planned with. */
+/** The part of the planner that filters need. */
 type FilterPlanner = Pick<Planner, 'visible' | 'countRelated'>
 
 /**
- * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition wherever they stand;
- * an operand that is null compares with null, so that no row matches.
+ * Turns a filter argument into conditions (spec/graphql.md 4.2, 4.3). Empty objects and lists are no condition at any
+ * depth; a null operand compares with null, so that no row matches.
  */
 export function planFilter(planner: FilterPlanner, entity: EntityFacts, input: Input): Filter | null {
   if (input.kind !== 'object') return null
@@ -61,8 +61,8 @@ function planOther(planner: FilterPlanner, entity: EntityFacts, name: string, in
 }
 
 /**
- * Conditions on related rows (spec/graphql.md 17). Those of a to-one relation are met by a row that is there, so that
- * without one they are not met; empty conditions on it are none, as those of `every` are.
+ * Conditions on related rows (spec/graphql.md 17). Conditions on a to-one relation require an existing row; empty
+ * conditions on it are ignored, like those of `every`.
  */
 function planRelated(planner: FilterPlanner, { relation, target }: Related, input: Input): Filter | null {
   if (input.kind !== 'object') return null
@@ -101,7 +101,7 @@ export function nodeKey(entity: EntityFacts, slot: Slot, token: string): Filter 
   }
 }
 
-/** How a value of this column stands in a cursor or node id. */
+/** The form of a column's value in a cursor or node id. */
 export function elementForm(entity: EntityFacts, name: string): ElementForm {
   const type = entity.columns.find((column) => column.column === name)?.type
   const isJson = type?.kind === 'scalar' && type.name === 'JSON'

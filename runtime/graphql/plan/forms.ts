@@ -6,12 +6,12 @@ import { memberOf, slotOf, type Input } from './input.ts'
 import type { Filter, Subject } from './types.ts'
 import type { Slot, Value } from './values.ts'
 
-/** Conditions on values whose filters additions bring (spec/graphql.md 17). */
+/** Conditions on values whose filters come from additions (spec/graphql.md 17). */
 
 const scalar = (slot: Slot): Value => ({ slot, encoding: { kind: 'scalar', maxLength: null } })
 const array = (slot: Slot): Value => ({ slot, encoding: { kind: 'array', maxLength: null } })
 
-/** The condition of an operator that is the form's own; null where it is one of the usual ones. */
+/** The condition of an operator that belongs to the form; null if it is a common operator. */
 export function planOwnOperator(subject: Subject, form: FormName, operator: string, operand: Input): Filter | null {
   const own = forms[form].own[operator]
   if (own === undefined) return null
@@ -25,15 +25,15 @@ export function planOwnOperator(subject: Subject, form: FormName, operator: stri
   return { kind: 'form', ...subject, operator, value, ...beside }
 }
 
-/** Plans the conditions of a filter on what is compared. */
+/** Plans the conditions of a filter on a subject. */
 type PlanConditions = (subject: Subject, input: Input) => Filter | null
 
-/** Each condition on what is deeper mentions all steps to it, so that statements grow with the square of the steps. */
+/** Each nested condition repeats all steps to it, so that statements grow with the square of the steps. */
 const maxSteps = 32
 
 /**
- * Conditions on what stands at paths of a JSON value.
- * @throws Refusal where they lie too deep in each other
+ * Conditions on values at paths of a JSON value.
+ * @throws Refusal if they are nested too deeply
  */
 export function planPaths(subject: Subject, input: Input, plan: PlanConditions): readonly Filter[] {
   if (input.kind !== 'list') return []
@@ -49,12 +49,12 @@ export function planPaths(subject: Subject, input: Input, plan: PlanConditions):
   })
 }
 
-/** SQL name of the column whose values themselves are compared; null where something of them is, or something else. */
+/** SQL name of the column whose whole values are compared; null for parts of them and other subjects. */
 export const comparedColumn = (subject: Subject): string | null =>
   'column' in subject && subject.path === undefined && subject.at === undefined && subject.form === undefined
     ? subject.column
     : null
 
-/** The form in which a part of a JSON value is compared; undefined where its scalar says how. */
+/** The form in which a part of a JSON value is compared; undefined if its scalar decides. */
 export const formOfPart = (part: JsonPartName): FormName | undefined =>
   jsonParts[part].scalar === 'JSON' ? 'json' : undefined

@@ -8,9 +8,9 @@ import type { Planner } from './planner.ts'
 import type { GroupKey, OrderKey } from './types.ts'
 import type { Encoding, Value } from './values.ts'
 
-/** What rows are grouped by (spec/graphql.md 17.2). */
+/** The keys of groups (spec/graphql.md 17.2). */
 
-/** The members of a group that say what its rows have in common. */
+/** The members of a group that are its keys. */
 export type KeyMember = 'key' | RecurringMember
 
 export const groupKeyId = (member: KeyMember, path: readonly string[]): string => [member, ...path].join('.')
@@ -23,7 +23,7 @@ export const notAKey = (member: KeyMember, path: readonly string[]): Error =>
 
 type Args = (name: string) => Input
 
-/** By id. Null stands for what is not asked, as it does for directions (spec/graphql.md 5.4). */
+/** By id. Null equals absence, as for directions (spec/graphql.md 5.4). */
 export function planKeys(planner: Planner, entity: EntityFacts, args: Args): ReadonlyMap<string, GroupKey> {
   const keys = new Map<string, GroupKey>()
   const widths = new Map(

@@ -8,17 +8,17 @@ import type { Planner } from './planner.ts'
 import type { GroupValue } from './types.ts'
 import type { Value } from './values.ts'
 
-/** Values of groups by their ids (spec/graphql.md 17.2): what is asked, compared and sorted by is found out once. */
+/** Values of groups by their ids (spec/graphql.md 17.2): each selected, compared or sorting value is computed once. */
 
-/** What the parts of groups are planned with. */
+/** The context in which the parts of groups are planned. */
 export interface GroupPlan {
   readonly planner: Planner
   readonly entity: EntityFacts
-  /** Whether rows are grouped by what has this id. */
+  /** Whether the value with this id is a key of the groups. */
   readonly isKey: (id: string) => boolean
-  /** Has the value found out, once however often it is asked for, and gives its id. */
+  /** Registers the value, once however often it is used, and returns its id. */
   readonly named: (value: GroupValue) => string
-  /** Has the argument checked where nothing is found out by it. */
+  /** Registers an argument that must be checked although no value depends on it. */
   readonly check: (value: Value) => void
 }
 
@@ -29,7 +29,7 @@ export const figureId = ({ named }: GroupPlan, name: GroupFigure, field: string,
 
 export const countId = ({ named }: GroupPlan): string => named({ id: 'count', kind: 'count' })
 
-/** The figures of a function that an input names, with what it says of each. */
+/** The figures of a function that an input names, with the input of each. */
 export function figuresIn<T>(
   { planner, entity }: GroupPlan,
   name: GroupFigure,
@@ -44,14 +44,14 @@ export function figuresIn<T>(
   })
 }
 
-/** @throws Refusal where rows are not grouped by it */
+/** @throws Refusal if it is not a key of the groups */
 export function demandKey({ isKey }: GroupPlan, member: KeyMember, path: readonly string[]): string {
   const id = groupKeyId(member, path)
   if (!isKey(id)) throw notAKey(member, path)
   return id
 }
 
-/** The percentiles that an input names, with what it says of each. */
+/** The percentiles that an input names, with the input of each. */
 export function percentilesIn<T>(
   planned: GroupPlan,
   input: Input,

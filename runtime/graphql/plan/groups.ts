@@ -24,7 +24,7 @@ import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
 import type { Value } from './values.ts'
 
-/** Groups of a collection's rows (spec/graphql.md 17.2). Values are called as they are in the answer: `sum.price`. */
+/** Groups of a collection's rows (spec/graphql.md 17.2). Values have their names in the answer: `sum.price`. */
 export function planGroups(planner: Planner, entity: EntityFacts, selected: SelectedField): Groups {
   const args = planner.args(selected)
   const keys = planKeys(planner, entity, args)
@@ -124,7 +124,7 @@ function planCondition(planned: GroupPlan, name: string, input: Input): Filter |
   }
 }
 
-/** What is said of a value of a group, if anything. */
+/** The conditions on a value of a group, if any. */
 function planCompared(idOf: () => string, input: Input): readonly Filter[] {
   if (input.kind !== 'object' || input.fields.length === 0) return []
   const subject = { column: idOf() }

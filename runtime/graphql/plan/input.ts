@@ -16,8 +16,8 @@ import { parseLooseLiteral, parseLooseValue } from './loose-leaves.ts'
 import type { Slot } from './values.ts'
 
 /**
- * An argument as planning sees it: its shape is known, its leaves are slots with the value they have in this request. Literals and
- * variables look alike from here on.
+ * An argument for planning: its shape is known, its leaves are slots with their value in this request. Literals and
+ * variables are treated alike from here on.
  */
 export type Input =
   | { readonly kind: 'absent' }
@@ -36,29 +36,29 @@ const nothing: Input = { kind: 'null' }
 
 export type ObjectInput = Extract<Input, { kind: 'object' }>
 
-/** Those of a list, or the only one. */
+/** The objects of a list, or the single object. */
 export function objectsIn(given: Input): readonly ObjectInput[] {
   const items = given.kind === 'list' ? given.items : [given]
   return items.flatMap((item) => (item.kind === 'object' ? [item] : []))
 }
 
-/** What an object has under a name; null where there is none. */
+/** The member of an object; null if absent. */
 export const memberOf = (input: Input | undefined, name: string): Input =>
   (input?.kind === 'object' ? input.fields.find(([field]) => field === name)?.[1] : undefined) ?? nothing
 
 export interface Variables {
-  /** Values by name, coerced to their declared types; a variable that is absent has no entry. */
+  /** Values by name, coerced to their declared types; an absent variable has no entry. */
   readonly values: Readonly<Record<string, unknown>>
   /**
-   * True when variables have no usable types (validation off): their values are read for the place where they stand and become
-   * constants.
+   * True if variables have no usable types (validation off): their values are read by the type of their position and
+   * become constants.
    */
   readonly untyped: boolean
 }
 
 const constant = (value: unknown): Slot => ({ kind: 'constant', value })
 
-/** The input of an argument, by what stands in the document (undefined: not given). */
+/** The input of an argument from its node in the document (undefined: not given). */
 export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, variables: Variables): Input {
   const type = typeOfPlace(argument, variables)
   const input = node === undefined ? absent : fromNode(type, node, variables)
@@ -70,7 +70,7 @@ export function toInput(argument: GraphQLArgument, node: ValueNode | undefined, 
   return fromValue(argument.type, argument.defaultValue, constant(argument.defaultValue), false)
 }
 
-/** With validation off, null stands for the default where there is one (spec/graphql.md 10.4, decision 19). */
+/** With validation off, null stands for the default if there is one (spec/graphql.md 10.4, decision 19). */
 const typeOfPlace = ({ type, defaultValue }: GraphQLArgument, { untyped }: Variables): GraphQLInputType =>
   untyped && defaultValue !== undefined && type instanceof GraphQLNonNull ? type.ofType : type
 
@@ -99,7 +99,7 @@ function fromVariable(type: GraphQLInputType, name: string, variables: Variables
 
 function fromListNode(type: GraphQLList<GraphQLInputType>, node: ValueNode, variables: Variables): Input {
   const nodes = node.kind === Kind.LIST ? node.values : [node]
-  // An absent variable in a list is null there (GraphQL specification 3.12, input coercion).
+  // An absent variable in a list is null (GraphQL specification 3.12, input coercion).
   const items = nodes.map((item) => {
     const input = fromNode(type.ofType, item, variables)
     if (input.kind !== 'absent') return input
@@ -109,7 +109,7 @@ function fromListNode(type: GraphQLList<GraphQLInputType>, node: ValueNode, vari
   return listInput(type, items, null)
 }
 
-/** Lists of leaves are leaves themselves: they are bound whole. */
+/** Lists of leaves are leaves themselves: they are bound as a whole. */
 function listInput(type: GraphQLList<GraphQLInputType>, items: readonly Input[], slot: Slot | null): Input {
   const whole: Slot = slot ?? { kind: 'list', items: items.map(slotOf) }
   const element = type.ofType instanceof GraphQLNonNull ? type.ofType.ofType : type.ofType
@@ -142,7 +142,7 @@ function objectInput(
   fields: readonly (readonly [string, Input])[],
   slot: Slot | null,
 ): Input {
-  // Where validation is on, it has said so.
+  // With validation on, the refusal came earlier.
   if (isOneOf && (fields.length !== 1 || fields[0]?.[1].kind === 'null'))
     throw badArgument(`Exactly one key must be specified for OneOf type "${name}".`)
   const whole: Slot = slot ?? { kind: 'object', fields: fields.map(([name, input]) => [name, slotOf(input)]) }

@@ -3,12 +3,12 @@ import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { Planner } from './planner.ts'
 import type { Encoding } from './values.ts'
 
-/** Columns of inputs, and how their values travel. */
+/** Columns of inputs, and the encoding of their values. */
 
 export const encodingOf = (column: ColumnFacts): Encoding =>
   column.type?.list === true ? { kind: 'array', maxLength: null } : { kind: 'scalar', maxLength: column.maxLength }
 
-/** What the role's rows are set to beside what it gives; absent where that is nothing. */
+/** The values that the owner sets in the role's rows; absent if there are none. */
 export function presetsOf(
   { visible }: Pick<Planner, 'visible'>,
   entity: EntityFacts,

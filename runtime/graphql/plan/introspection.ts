@@ -3,14 +3,13 @@ import type { RoleView } from '../../engine/schema/schema.ts'
 import { asRefusal, type Operation } from '../operation/operation.ts'
 import type { Walk } from './selection.ts'
 
-/** The types of arguments that meta fields and directives have; the operation's other variables belong to its other fields. */
+/** The argument types of meta fields and directives; the operation's other variables belong to its other fields. */
 const usable: ReadonlySet<string> = new Set(['String', 'Boolean'])
 
 const named = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : named(type.type))
 
 /**
- * Answers __schema and __type by the reference implementation, from the schema that introspection may show
- * (spec/graphql.md 12).
+ * Answers __schema and __type with graphql-js, from the schema that introspection may show (spec/graphql.md 12).
  * @returns JSON text of the field's value
  */
 export function introspect(

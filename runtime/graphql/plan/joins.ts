@@ -12,7 +12,7 @@ interface JoinPlanner {
   readonly visible: RoleVisibility
 }
 
-/** How a relation joins, with what stands in between. */
+/** How a relation joins, including intermediate relations. */
 export function joinOf({ visible }: JoinPlanner, { local, foreign, target, way }: RelationFacts): Join {
   if (way === undefined) return { local, foreign }
   const { through, where, repeats } = way
@@ -45,7 +45,7 @@ function chosen(
   return filter === null ? {} : { filter }
 }
 
-/** The joins on the way to rows of a relation, each between two relations. */
+/** The joins on the path to rows of a relation, each between two relations. */
 export function hopsOf({ local, foreign, filter, deleted, through = [] }: Join, target: EntityFacts): readonly Hop[] {
   const places = [
     ...through.map((between) => ({ ...between, ...planDeleted(between.entity) })),
@@ -62,17 +62,17 @@ export function hopsOf({ local, foreign, filter, deleted, through = [] }: Join, 
   }))
 }
 
-/** Whether one row in between, and no other one, connects each of two rows. */
+/** Whether exactly one intermediate row connects each pair of rows. */
 export const isConnected = ({ through = [], repeats }: Join): boolean => through.length === 1 && repeats !== true
 
-/** A key of the one row that a relation leads to, as a key of the rows here. */
+/** A key of the row at the end of a to-one relation, as a key of the rows here. */
 export function keyThere(planner: JoinPlanner, { relation, target }: Related): (of: OrderKey) => RelatedKey {
   const always = relation.always === true
   const hops = hopsOf(joinTo(planner, { relation, target }), target)
   return (of) => hops.reduceRight<OrderKey>((key, hop) => ({ kind: 'one', ...hop, always, of: key }), of) as RelatedKey
 }
 
-/** How it joins rows of which deleted ones are none, unless an argument asks for them. */
+/** The join to rows without deleted ones, unless an argument asks for them. */
 export const joinTo = (planner: JoinPlanner, { relation, target }: Related, deleted?: Input): Join => ({
   ...joinOf(planner, relation),
   ...planDeleted(target, deleted),

@@ -9,8 +9,8 @@ import {
 import { badArgument, Refusal } from '../protocol/failures.ts'
 
 /**
- * Values with validation off (spec/graphql.md 11). The words of our own scalars are kept, as clients know them; those of the
- * reference implementation and of enums give way to one text.
+ * Values with validation off (spec/graphql.md 11). The messages of our own scalars stay, because clients know them;
+ * those of graphql-js and of enums are replaced by one text.
  */
 
 /** A literal: an enum may be written as a string and a string as a bare word. */
@@ -25,7 +25,7 @@ export function parseLooseLiteral(type: GraphQLLeafType, node: ValueNode): unkno
   }
 }
 
-/** What a variable has. */
+/** The value of a variable. */
 export function parseLooseValue(type: GraphQLLeafType, value: unknown): unknown {
   try {
     return type.parseValue(value)
@@ -35,7 +35,7 @@ export function parseLooseValue(type: GraphQLLeafType, value: unknown): unknown 
   }
 }
 
-/** Int takes any integer of 64 bits then; of variables those that a number does not hold are bigints. */
+/** In this mode Int accepts any integer of 64 bits; variables beyond the range of a number are bigints. */
 const isLong = (value: unknown): boolean =>
   (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) ||
   (typeof value === 'number' && Number.isSafeInteger(value))

@@ -19,8 +19,8 @@ const directions: Readonly<Record<OrderDirection, Omit<OrderTerm, 'column'>>> = 
 const directionOf: ReadonlyMap<string, Omit<OrderTerm, 'column'>> = new Map(Object.entries(directions))
 
 /**
- * What the caller asked for, where nothing is given what the relation's comment says (spec/graphql.md 17.5), then always the key
- * (spec/graphql.md 5.4): cursors hold the key's values even where it was named before.
+ * The given order, or else that of the relation's comment (spec/graphql.md 17.5), followed by the key (spec/graphql.md
+ * 5.4): cursors contain the key's values even if it was named before.
  */
 export function planOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const objects = input.kind === 'list' ? input.items : []
@@ -31,7 +31,7 @@ export function planOrder(planner: Planner, entity: EntityFacts, input: Input): 
   return [...asked, ...planKey(entity)]
 }
 
-/** The order of rows of several relations: without a default of its own, and with the type before the key (spec/graphql.md 17.9). */
+/** The order of rows of several relations: without a default, with the type before the key (spec/graphql.md 17.9). */
 export function planTypedOrder(planner: Planner, entity: EntityFacts, input: Input): readonly OrderTerm[] {
   const asked = input.kind === 'list' ? input.items.flatMap((object) => planTerms(planner, entity, object, asItIs)) : []
   const type = { column: { kind: 'type', name: entity.name }, descending: false, nullsFirst: false } as const

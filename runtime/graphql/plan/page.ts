@@ -10,7 +10,7 @@ type Args = (name: string) => Input
 
 /**
  * The checks of spec/graphql.md 5.2, in its order.
- * @param mostElements that a cursor may have; those beyond the order say nothing
+ * @param mostElements the maximum for a cursor; elements beyond the order are ignored
  */
 export function planPage(
   entity: EntityFacts,
@@ -63,13 +63,13 @@ function cursor(entity: EntityFacts, order: readonly OrderTerm[], input: Input):
   const typeAt = order.findIndex(({ column }) => isTypeKey(column))
   return decodeCursor(String(input.value)).map((value, index) => {
     const form = orderedForm(entity, order[index]?.column ?? '')
-    // What follows the name of a type is the key of a row of that type.
+    // The elements after the name of a type are the key of a row of that type.
     const of = typeAt >= 0 && index > typeAt ? { of: { at: typeAt, name: entity.name } } : {}
     return isNullElement(value, form) ? null : { slot, encoding: { kind: 'cursor', index, form, ...of } }
   })
 }
 
-/** How a value of this key stands in a cursor. */
+/** The form of this key's value in a cursor. */
 const orderedForm = (entity: EntityFacts, key: OrderKey): ElementForm =>
   typeof key === 'string' ? elementForm(entity, key) : key.kind === 'one' ? orderedForm(key.entity, key.of) : 'text'
 

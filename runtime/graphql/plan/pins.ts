@@ -5,7 +5,7 @@ import type { DirectJoin, Filter } from './types.ts'
 import type { Demand, JoinedPins, PinForm } from './watched-reads.ts'
 import type { Value } from './values.ts'
 
-/** Which rows a filter can find at all, as far as it names values of columns (spec/graphql.md 16). */
+/** The rows that a filter can match, as far as it names values of columns (spec/graphql.md 16). */
 
 const forms: Partial<Record<ScalarName, PinForm>> = {
   Int: 'integer',
@@ -16,7 +16,7 @@ const forms: Partial<Record<ScalarName, PinForm>> = {
   String: 'text',
 }
 
-/** How values of a column are written; null: they cannot be pinned. */
+/** The text form of a column's values; null: they cannot be pinned. */
 function pinForm({ live, columns }: EntityFacts, column: string): PinForm | null {
   if (live === undefined || !('reads' in live) || live.own?.pins.includes(column) !== true) return null
   const type = columns.find((item) => item.column === column)?.type
@@ -24,7 +24,7 @@ function pinForm({ live, columns }: EntityFacts, column: string): PinForm | null
   return type.kind === 'enum' ? 'text' : (forms[type.name] ?? null)
 }
 
-/** Null: it finds rows of any values. */
+/** Null: any values match. */
 export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | null {
   if (filter === null) return null
   switch (filter.kind) {
@@ -54,7 +54,7 @@ export function demandOf(entity: EntityFacts, filter: Filter | null): Demand | n
   }
 }
 
-/** @param columns what the values are equal to */
+/** @param columns the columns that equal the values */
 export const keyDemand = (entity: EntityFacts, columns: readonly string[], values: readonly Value[]): Demand | null =>
   allOf(values.map((value, place) => equal(entity, columns[place] ?? '', value, false)))
 
@@ -71,7 +71,7 @@ function equal(entity: EntityFacts, column: string, value: Value, each: boolean)
   return form === null ? null : { kind: 'equal', column, form, value, each }
 }
 
-/** What a row there says of the rows here that a join leads to. */
+/** The pins of the rows here that follow from a row at the other end of a join. */
 export const joinedPins = (
   there: EntityFacts,
   here: EntityFacts,

@@ -24,7 +24,8 @@ import { planWrite } from './writes.ts'
 
 /**
  * s2 to s3: decides what a valid operation reads and writes.
- * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K), and for what cannot be watched (spec/graphql.md 16.1)
+ * @throws Refusal for values that cannot be used (spec/graphql.md 14.1, texts marked K), and for selections that cannot
+ * be watched (spec/graphql.md 16.1)
  */
 export function toPlan(view: RoleView, operation: Operation, variables: Variables): Plan {
   const walk: Walk = { fragments: operation.fragments, variables, covers: coveredIn(view.schema) }
@@ -123,7 +124,7 @@ function planByKey(planner: Planner, { entity, args: names, by }: ByKey, selecte
   }
 }
 
-/** With validation off, keys are not held to their types: what is none is for Postgres to say (11). Enums have names to look up. */
+/** With validation off, Postgres checks the types of keys (11). Enums must be looked up. */
 const unchecked = (selected: SelectedField): SelectedField => {
   const args = selected.field.args.map((argument) =>
     isScalarType(getNamedType(argument.type)) ? { ...argument, type: new GraphQLNonNull(scalars.Opaque) } : argument,
@@ -131,7 +132,7 @@ const unchecked = (selected: SelectedField): SelectedField => {
   return { ...selected, field: { ...selected.field, args } }
 }
 
-/** Which relation a node id names decides the statement, so the id is read here and not only when it is bound. */
+/** The relation of a node id decides the statement, so the id is read here and not only when it is bound. */
 function planNode(planner: Planner, selected: SelectedField): Root {
   const input = planner.args(selected)('nodeId')
   if (input.kind !== 'leaf') throw badArgument('Invalid value passed to nodeId argument. Error 1')

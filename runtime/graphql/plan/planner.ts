@@ -7,7 +7,7 @@ import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
 import type { Row, Typename } from './types.ts'
 
-/** A selected field with its definition, and its nodes: those that share its response key. */
+/** A selected field with its definition, and the nodes that share its response key. */
 export interface SelectedField {
   readonly kind: 'field'
   readonly key: string
@@ -15,34 +15,34 @@ export interface SelectedField {
   readonly nodes: readonly FieldNode[]
 }
 
-/** What every planning function is handed: the caller's types and this request's variables. */
+/** The context of every planning function: the caller's types and this request's variables. */
 export interface Planner {
   readonly visible: RoleVisibility
   readonly walk: Walk
   readonly rowType: (name: string) => GraphQLObjectType
   /** The arguments of a field by name. */
   readonly args: (selected: SelectedField) => (name: string) => Input
-  /** Counts one more condition on, or order by, related rows. @throws Refusal when there are too many */
+  /** Counts one more condition on, or order by, related rows. @throws Refusal if there are too many */
   readonly countRelated: () => void
   /** The selected fields of an object, in response order. */
   readonly fieldsOf: (type: GraphQLObjectType, nodes: readonly FieldNode[]) => readonly (SelectedField | Typename)[]
   /** The object type that a field returns. */
   readonly objectType: (selected: SelectedField) => GraphQLObjectType
-  /** Plans a row; here because rows hold collections and collections hold rows. */
+  /** Plans a row; it is a member because rows contain collections and collections contain rows. */
   readonly row: PlanRow
 }
 
 export type PlanRow = (planner: Planner, entity: EntityFacts, selected: SelectedField) => Row
 
 /**
- * Selected objects after merging; each is a sub-select, and what Postgres needs to plan them grows faster than their number: these
- * take it some seconds. Nothing but a document made for the purpose selects as many.
+ * Selected objects after merging; each is a sub-select, and Postgres' planning time grows faster than their number:
+ * this many take some seconds. No normal document selects as many.
  */
 const maxObjects = 30_000
 
 /**
- * Conditions on related rows and orders by them; each may become a join of one and the same sub-select, which Postgres plans in a
- * time that grows with their cube and lets nothing interrupt: these take it less than a second, 2,000 take minutes.
+ * Conditions on related rows and orders by them; each may become a join of one sub-select. Postgres' planning time
+ * grows with their cube and cannot be interrupted: this many take less than a second, 2,000 take minutes.
  */
 const maxRelated = 200
 
@@ -70,12 +70,12 @@ export function createPlanner(
     walk,
     rowType: (name) => asObject(typeNamed(name), name),
     args: ({ field, nodes }) => {
-      // Fields that share a response key have the same arguments, or validation would have refused them.
+      // Fields that share a response key have the same arguments; validation refuses others.
       const given = nodes[0]?.arguments ?? []
       const known = new Map(field.args.map((argument) => [argument.name, argument]))
       return (name) => {
         const argument = known.get(name)
-        // The first one counts, as it does where rows are counted: only with validation off there are two (spec/graphql.md 11).
+        // The first one counts, as in the count of rows: two exist only with validation off (spec/graphql.md 11).
         const node = given.find((one) => one.name.value === name)?.value
         return argument === undefined ? { kind: 'absent' } : toInput(argument, node, walk.variables)
       }
@@ -107,7 +107,7 @@ function selectedFields(walk: Walk, type: GraphQLObjectType, nodes: readonly Fie
 /**
  * Plans the members of a type that wraps rows.
  *
- * @param planBetween plans the row that an edge is reached through; only edges have one
+ * @param planBetween plans the row through which an edge is reached; only edges have one
  */
 export function planMembers<T>(
   planner: Planner,

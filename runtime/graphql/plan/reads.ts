@@ -18,10 +18,10 @@ import type {
 } from './types.ts'
 import type { Demand, WatchedRead } from './watched-reads.ts'
 
-/** The rows that something is read of. */
+/** The rows of a read. */
 interface Place {
   readonly entity: EntityFacts
-  /** Among the reads; null: a function answered the rows. */
+  /** Index among the reads; null: the rows come from a function. */
   readonly read: number | null
 }
 
@@ -29,19 +29,19 @@ type Path = readonly string[]
 
 type Watching = Pick<RoleVisibility, 'manifest' | 'can'>
 
-/** What was found so far. */
+/** The results so far. */
 interface Found {
   readonly visible: Watching
   readonly reads: WatchedRead[]
   /** By relation or function. */
   readonly refused: Map<ObjectId, ErrorEntry>
-  /** What can be watched later. */
+  /** The reads that can be watched later. */
   readonly awaited: Map<ObjectId, ErrorEntry>
 }
 
 /**
- * What the roots of a subscription read, place by place.
- * @throws Refusal where something of it cannot be watched, or not yet (spec/graphql.md 16.1)
+ * The reads of a subscription's roots, one per place.
+ * @throws Refusal if a part of it cannot be watched, or not yet (spec/graphql.md 16.1)
  */
 export function readsOf(visible: Watching, roots: readonly Root[]): readonly WatchedRead[] {
   const found: Found = { visible, reads: [], refused: new Map(), awaited: new Map() }
@@ -87,7 +87,7 @@ function readRoot(found: Found, root: Root): void {
   }
 }
 
-/** Where a join begins. */
+/** The start of a join. */
 interface Joined<Of extends Join> {
   readonly from: Place
   readonly join: Of
@@ -116,7 +116,7 @@ function add(
   return { entity, read: found.reads.length - 1 }
 }
 
-/** Adds the relations in between, too. */
+/** Adds the intermediate relations, too. */
 function addJoined(
   found: Found,
   path: Path,
@@ -135,7 +135,7 @@ function addJoined(
   return { there, between: isConnected(join) ? (between ?? null) : null }
 }
 
-/** What reading it reads; nothing where that is refused, which is noted once. */
+/** The watched relations of a read; empty if that is refused, which is recorded once. */
 function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefined): readonly LiveRelation[] {
   const isWatched = live !== undefined && 'reads' in live
   const reasons = live === undefined ? [] : 'reads' in live ? live.awaited : live.refused
@@ -146,7 +146,7 @@ function accept(found: Found, path: Path, id: ObjectId, live: LiveFacts | undefi
   return isWatched ? live.reads : []
 }
 
-/** Instead of the sentences about what the caller may not use (spec/graphql.md 16.1). */
+/** Replaces the sentences about objects that the caller may not use (spec/graphql.md 16.1). */
 const unnamed = {
   NOT_LIVE: 'The field reads something that cannot be watched.',
   DATABASE_UNAVAILABLE: 'The field reads something that is not live yet. Try again.',
@@ -170,7 +170,7 @@ function readCollection(found: Found, path: Path, collection: Collection, joined
 }
 
 /**
- * What is read with the rows of a collection, wherever these come from.
+ * The reads within the rows of a collection of any origin.
  *
  * @param between the rows through which they were reached
  */
@@ -203,7 +203,7 @@ function readFilter(found: Found, path: Path, filter: Filter, place: Place): voi
     case 'not':
       return readFilter(found, path, filter.of, place)
     case 'related': {
-      // Whether each related row meets the condition is decided by those that do not, too.
+      // Rows that do not meet the condition matter to `every`, too.
       const demand = filter.quantifier === 'every' ? null : demandOf(filter.entity, filter.of)
       const { there } = addJoined(found, path, filter.entity, demand, { from: place, join: filter.join })
       if (filter.of !== null) readFilter(found, path, filter.of, there)
@@ -269,13 +269,13 @@ const readComputed = (found: Found, path: Path, { entity }: Place, id: ObjectId)
     entity.computed.find((fn) => fn.id === id),
   )
 
-/** Whatever its arguments are: what it reads of a relation is not known. */
+/** For any arguments: the rows that a function reads of a relation are unknown. */
 function readCalled(found: Found, path: Path, id: ObjectId, fn: FunctionFacts | undefined): void {
   const any = accept(found, path, id, fn?.live)
   found.reads.push({ any, own: null, demand: null, from: null })
 }
 
-/** The rows that a function answers are in what it reads; what hangs on them is read of relations. */
+/** The rows of a function are in its own reads; members related to them read relations. */
 function readResult(found: Found, path: Path, result: CallResult<'call' | 'computed'>): void {
   if ('row' in result) readRow(found, path, result.row, { entity: result.row.entity, read: null })
   if ('collection' in result)

@@ -35,16 +35,16 @@ import type { ColumnLink, LinkedValue, OwnStep, RelatedStep } from './write-step
 
 /** Related rows in an update by key (`nestedWrites` with `updates`, spec/graphql.md 17.6). */
 
-/** A relation with what is given for it. */
+/** A relation and its input. */
 interface Named {
   readonly field: string
   readonly change: RelatedChange
   readonly input: Input
-  /** Those of its members that name something, in order. */
+  /** The members that name rows, in order. */
   readonly members: readonly ChangeMember[]
 }
 
-/** Whether what a member is given names rows: an object, some objects, or true. */
+/** Whether a member's input names rows: an object, some objects, or true. */
 const namesRows = (input: Input): boolean =>
   input.kind === 'leaf' ? valueOf(input) === true : objectsIn(input).length > 0
 
@@ -55,7 +55,7 @@ const namedIn = (visible: RoleVisibility, entity: EntityFacts, related: Input): 
     return members.length === 0 ? [] : [{ field, change, input, members }]
   })
 
-/** How many rows `related` names, with those within them. */
+/** The number of rows that `related` names, nested ones included. */
 export const relatedRows = (visible: RoleVisibility, entity: EntityFacts, related: Input): number =>
   namedIn(visible, entity, related)
     .flatMap(({ change, input, members }) =>
@@ -67,7 +67,7 @@ export const relatedRows = (visible: RoleVisibility, entity: EntityFacts, relate
     )
     .reduce((sum, count) => sum + count, 0)
 
-/** The row of an update by key with related ones; null: none is named. */
+/** The row of an update by key with related ones; null if it names none. */
 export function planRelated(
   planner: Planner,
   entity: EntityFacts,
@@ -127,7 +127,7 @@ type OwnPlaced = PlacedStep & OwnStep
 
 const isForward = ({ change }: Named): boolean => change.relation.direction === 'forward'
 
-/** @throws Refusal where two things give the row the same column */
+/** @throws Refusal if the row gets the same column twice */
 function checkLinks(nest: Nest, changes: readonly NamedChange[], links: Parent['links']): void {
   const given = new Map(changes.map(({ change, field }) => [change.column, field]))
   for (const { column, field } of links) {
@@ -138,14 +138,14 @@ function checkLinks(nest: Nest, changes: readonly NamedChange[], links: Parent['
 }
 
 interface Parent {
-  /** What the row gets of it; null: it leads nowhere any more. */
+  /** The columns that it gives the row; null: the reference is removed. */
   readonly links: readonly { readonly column: string; readonly field: string; readonly from: LinkedValue | null }[]
   readonly steps: readonly PlacedStep[]
-  /** What is left to do once the row is changed. */
+  /** The steps after the change of the row. */
   readonly after: readonly PlacedStep[]
 }
 
-/** @param found the step that found the row as it was, where that counts */
+/** @param found the step that found the row in its former state, if needed */
 function planParent(nest: Nest, entity: EntityFacts, { field, change, input, members }: Named, found: number): Parent {
   const { relation, target } = change
   const path = (member: ChangeMember): readonly InputStep[] => [{ field, member }]
@@ -173,7 +173,7 @@ function planParent(nest: Nest, entity: EntityFacts, { field, change, input, mem
 
 interface Children {
   readonly steps: readonly PlacedStep[]
-  /** What they need of the row. */
+  /** The columns of the row that they need. */
   readonly carried: readonly string[]
 }
 
@@ -221,7 +221,7 @@ function planChild(
   })
 }
 
-/** The keys that objects name rows by. */
+/** The keys by which objects name rows. */
 function keysIn(
   nest: Nest,
   member: ChangeMember,
@@ -235,7 +235,7 @@ function keysIn(
 
 const nowhere = (column: string): RelatedStep['links'][number] => ({ column, from: null })
 
-/** The step for the rows at a place of the input; those that only belong to the row are one. */
+/** The step for the rows at a path of the input; rows without keys, related only by the row, are one step. */
 function related(
   nest: Nest,
   entity: EntityFacts,

@@ -74,14 +74,14 @@ export function planRowOf(
   return { entity, members }
 }
 
-/** The row that a relation leads to, whether the field is of its type or of one that covers it. */
+/** The row at the end of a to-one relation, for a field of its type or of an abstract type. */
 const planOne = (planner: Planner, related: Related, selected: SelectedField): ToOne => ({
   join: joinTo(planner, related, planner.args(selected)('deleted')),
   unique: related.relation.unique,
   row: planRowOf(planner, related.target, planner.rowType(related.target.name), selected.nodes),
 })
 
-/** What is taken of the result of a function, by a field of the root or of a row. */
+/** The selections of a function's result, by a field of the root or of a row. */
 export function planResult<Of extends 'call' | 'computed'>(
   of: Of,
   planner: Planner,

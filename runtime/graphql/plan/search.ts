@@ -4,7 +4,7 @@ import { memberOf, slotOf, type Input } from './input.ts'
 import type { RankKey, RowMember } from './types.ts'
 import type { Value } from './values.ts'
 
-/** Orders and fields of columns that are searched (spec/graphql.md 17.1). */
+/** Orders and fields of text search (spec/graphql.md 17.1). */
 
 const textOf = (input: Input, maxLength: number | null = null): Value => ({
   slot: slotOf(input),

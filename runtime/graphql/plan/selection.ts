@@ -9,17 +9,17 @@ import {
 import { badArgument } from '../protocol/failures.ts'
 import type { Variables } from './input.ts'
 
-/** What planning needs to know of the operation while it walks the selections. */
+/** The facts about an operation that collecting selections needs. */
 export interface Walk {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly variables: Variables
-  /** Whether an interface or a union of this name has the type as one of its own. */
+  /** Whether the type belongs to an interface or union of this name. */
   readonly covers: (abstract: string, type: GraphQLObjectType) => boolean
 }
 
 /**
- * The fields selected on an object, by response key in document order (GraphQL specification 6.3.2), after @skip and @include
- * and with fragments spread.
+ * The fields selected on an object, by response key in document order (GraphQL specification 6.3.2), after @skip and
+ * @include and with fragments expanded.
  */
 export function collectFields(
   walk: Walk,

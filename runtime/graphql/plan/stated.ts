@@ -4,7 +4,7 @@ import { combined, planColumn } from './conditions.ts'
 import type { Input } from './input.ts'
 import type { Filter } from './types.ts'
 
-/** Conditions of a comment, all of which have to hold. */
+/** Conditions of a comment, combined with "and". */
 export const planStated = (visible: RoleVisibility, conditions: readonly StatedCondition[]): Filter | null =>
   combined(
     'all',

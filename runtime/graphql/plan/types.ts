@@ -15,11 +15,11 @@ import type { WatchedRead } from './watched-reads.ts'
 import type { WriteStep } from './write-steps.ts'
 
 /**
- * s3: what to read and write, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL names
- * of columns, and ids of objects.
+ * s3: the reads and writes, with slots for values. No GraphQL document and no SQL: names here are response keys, SQL
+ * names of columns, and ids of objects.
  */
 
-/** A condition on the rows of one relation. `all` of nothing holds, `any` of nothing does not occur. */
+/** A condition on the rows of one relation. An empty `all` is true; an empty `any` does not occur. */
 export type Filter =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Filter[] }
   | { readonly kind: 'not'; readonly of: Filter }
@@ -29,7 +29,7 @@ export type Filter =
       readonly operand: 'value' | 'values' | 'pattern'
       readonly value: Value
     })
-  /** One column of the row with another one, by their SQL names. */
+  /** Compares two columns of the row, by their SQL names. */
   | {
       readonly kind: 'compare-column'
       readonly column: string
@@ -41,24 +41,24 @@ export type Filter =
       readonly kind: 'spatial'
       readonly operator: SpatialOperatorName
       readonly value: Value
-      /** Only where the operator takes one. */
+      /** Only if the operator takes one. */
       readonly distance?: Value
     })
   | (Subject & {
-      /** An operator of the subject's form. */
+      /** An operator that belongs to the subject's form. */
       readonly kind: 'form'
       readonly operator: string
       readonly value: Value
-      /** Only where a second operand is given. */
+      /** Only if a second operand is given. */
       readonly beside?: Value
     })
-  /** How many elements of a list meet a condition, whose subject is an element; without one, all do. */
+  /** A quantified condition on a list, whose subject is an element; without a condition, all elements meet it. */
   | (Subject & { readonly kind: 'elements'; readonly quantifier: ElementQuantifier; readonly of: Filter | null })
   /** The key's columns equal these values, in key order. */
   | { readonly kind: 'key'; readonly values: readonly Value[] }
-  /** The row counts as deleted, or does not. */
+  /** Whether the row is soft-deleted. */
   | { readonly kind: 'deleted'; readonly deleted: boolean }
-  /** How many of the related rows meet a condition; without one, all rows do. */
+  /** A quantified condition on the related rows; without a condition, all rows meet it. */
   | {
       readonly kind: 'related'
       readonly quantifier: Quantifier
@@ -67,16 +67,16 @@ export type Filter =
       readonly of: Filter | null
     }
 
-/** What is compared: a column by its SQL name, or an attribute of it and of that, or the value of a computed field. */
+/** The compared value: a column by its SQL name, an attribute at any depth, or the value of a computed field. */
 export type Subject = (
   | { readonly column: string; readonly path?: readonly string[] }
   | { readonly computed: ObjectId }
-  /** Of the list around the condition. */
+  /** An element of the enclosing list. */
   | { readonly element: true }
 ) & {
-  /** How its value is read, where an addition brings its filter. */
+  /** How its value is read, if an addition defines its filter. */
   readonly form?: FormName
-  /** What of a JSON value is compared: steps from what the one before found. */
+  /** The path of the compared part of a JSON value. */
   readonly at?: readonly JsonStep[]
 }
 
@@ -85,25 +85,25 @@ export interface JsonStep {
   readonly as: JsonPartName
 }
 
-/** Whether at least one, each or no related row meets a condition; each and none of no rows do. */
+/** Whether at least one, each or no related row meets a condition; `every` and `none` are true without rows. */
 export type Quantifier = 'some' | 'every' | 'none'
 
-/** What rows are sorted by: a column, the name of their type, or something of the rows that are related to them. */
+/** A sort key: a column, the name of the rows' type, or a value of related rows. */
 export type OrderKey = string | TypeKey | RankKey | RelatedKey
 
-/** The name of the rows' type, which is the same of all of one relation. */
+/** The name of the rows' type, which is constant for one relation. */
 export interface TypeKey {
   readonly kind: 'type'
   readonly name: string
 }
 
-/** How well a column's value fits a query. */
+/** The rank of a column's value for a search. */
 export interface RankKey extends Searched {
   readonly kind: 'rank'
   readonly form: SearchedForm
 }
 
-/** A column and the words that are searched in it, in a text search configuration or in the session's. */
+/** A column and the search words, in a given text search configuration or the session's. */
 interface Searched {
   readonly column: string
   readonly query: Value
@@ -111,7 +111,7 @@ interface Searched {
 }
 
 export type RelatedKey =
-  /** A key of the related row; null where there is none, which with `always` never is. */
+  /** A key of the related row; null without such a row, which `always` excludes. */
   | {
       readonly kind: 'one'
       readonly entity: EntityFacts
@@ -119,7 +119,7 @@ export type RelatedKey =
       readonly always: boolean
       readonly of: OrderKey
     }
-  /** How many related rows there are. */
+  /** The number of related rows. */
   | { readonly kind: 'count'; readonly entity: EntityFacts; readonly join: Join }
 
 export interface OrderTerm {
@@ -129,20 +129,20 @@ export interface OrderTerm {
 }
 
 export interface Page {
-  /** Most rows on the page. */
+  /** The maximum number of rows on the page. */
   readonly limit: number
-  /** The variable that says so, of so many rows at most; absent: none does, or the page is empty. */
+  /** The variable of the page size, if not larger than `limit`; absent: no variable, or the page is empty. */
   readonly sizedBy?: Omit<SizeHole, 'plus'>
   readonly backward: boolean
   readonly offset: Value | null
-  /** One entry per cursor element, in order; null where the cursor holds a null. */
+  /** One entry per cursor element, in order; null if the cursor contains a null. */
   readonly cursor: readonly (Value | null)[] | null
 }
 
 export interface Collection {
   readonly entity: EntityFacts
   readonly filter: Filter | null
-  /** SQL names of columns: of rows with the same values in them only the first in the order counts. */
+  /** SQL names of columns: of the rows with equal values in them only the first in the order counts. */
   readonly distinct?: readonly string[]
   readonly order: readonly OrderTerm[]
   readonly page: Page
@@ -157,9 +157,9 @@ export type ConnectionMember =
   | { readonly kind: 'aggregate'; readonly key: string; readonly members: readonly AggregateMember[] }
   | { readonly kind: 'groups'; readonly key: string; readonly groups: Groups }
 
-/** Groups of all rows of a collection that match (spec/graphql.md 17.2). */
+/** Groups of all matching rows of a collection (spec/graphql.md 17.2). */
 export interface Groups {
-  /** What is found out about each group; everything else names it by its id. */
+  /** The computed values of each group; other members refer to their ids. */
   readonly values: readonly GroupValue[]
   /** Conditions on the groups, whose columns are ids of values. */
   readonly having: Filter | null
@@ -167,31 +167,31 @@ export interface Groups {
   readonly order: readonly OrderTerm[]
   readonly page: Page
   readonly members: readonly GroupMember[]
-  /** Arguments by which nothing is found out: they are checked all the same. Absent: none. */
+  /** Arguments that no value depends on but that are checked. Absent: none. */
   readonly checked?: readonly Value[]
 }
 
 export type GroupValue = { readonly id: string } & (
   | { readonly kind: 'count' }
   | { readonly kind: 'figure'; readonly function: GroupFigure; readonly column: string }
-  /** `at` is a part of 1. */
+  /** `at` is between 0 and 1. */
   | { readonly kind: 'percentile'; readonly at: Value; readonly column: string }
-  /** Different values of a column, the least first. */
+  /** Distinct values of a column in ascending order. */
   | { readonly kind: 'values'; readonly atMost: Value; readonly column: string }
   | GroupKey
 )
 
-/** What rows of a group have in common. */
+/** A key of groups. */
 export interface GroupKey {
   readonly kind: 'key'
   readonly of: OrderKey
-  /** Absent: values that are equal. */
+  /** Absent: equal values form a group. */
   readonly unit?: TimeUnit
-  /** The number of a time that recurs is what they have in common. */
+  /** Groups by the number of a recurring unit of time. */
   readonly recurring?: RecurringTime
-  /** How far numbers reach that are one group; absent: those that are equal. */
+  /** The width of the range of numbers that forms a group; absent: equal numbers. */
   readonly width?: Value
-  /** In which the unit begins or the time recurs; absent: that of the session. */
+  /** The time zone of the unit; absent: that of the session. */
   readonly zone?: Value
 }
 
@@ -205,7 +205,7 @@ export type EdgeMember =
   | Typename
   | { readonly kind: 'cursor'; readonly key: string }
   | { readonly kind: 'node'; readonly key: string; readonly row: Row }
-  /** The row that the edge is reached through; null where it is not reached through one of this relation. */
+  /** The row through which the edge is reached; null if it belongs to another relation. */
   | { readonly kind: 'between'; readonly key: string; readonly row: Row }
 
 export type PageInfoMember =
@@ -247,25 +247,25 @@ export type RowMember =
   | (Searched & {
       readonly kind: 'headline'
       readonly key: string
-      /** Nulls stand for what Postgres has without them. */
+      /** A null parameter means the default of Postgres. */
       readonly start: Value
       readonly stop: Value
       readonly whole: Value
     })
   | ({ readonly kind: 'one'; readonly key: string } & ToOne)
-  /** The first of these that leads to a row. */
+  /** The first of these relations with a row. */
   | { readonly kind: 'union'; readonly key: string; readonly of: readonly ToOne[] }
   | { readonly kind: 'many'; readonly key: string; readonly join: Join; readonly collection: Collection }
   | (ComputedCall & { readonly key: string } & CallResult<'computed'>)
 
-/** The row that a relation leads to. */
+/** The row of a to-one relation. */
 export interface ToOne {
   readonly join: Join
   readonly unique: boolean
   readonly row: Row
 }
 
-/** What is selected of a composite value. */
+/** The selections of a composite value. */
 export type CompositeMembers = readonly (
   | Typename
   | { readonly kind: 'attribute'; readonly key: string; readonly attribute: string }
@@ -280,28 +280,28 @@ export type CompositeMembers = readonly (
 /** A function of the row. */
 export interface ComputedCall {
   readonly function: ObjectId
-  /** What it is passed besides the row; absent when that is nothing. */
+  /** Further arguments; absent: none. */
   readonly args?: readonly Argument[]
 }
 
-/** What is taken of what a function answers. */
+/** The selections of a function's result. */
 export type CallResult<Of extends 'call' | 'computed'> =
   | { readonly kind: `${Of}-value` | `${Of}-void` }
   | { readonly kind: `${Of}-composite`; readonly members: CompositeMembers }
   | { readonly kind: `${Of}-row`; readonly row: Row }
   | { readonly kind: `${Of}-set`; readonly volatile: boolean; readonly collection: Collection }
 
-/** SQL names of the columns that are equal here and there, pairwise. */
+/** SQL names of the columns that are equal at both ends, in pairs. */
 export interface Join {
   readonly local: readonly string[]
   readonly foreign: readonly string[]
-  /** Of the rows there only those that count as deleted, or only those that do not; absent: both. */
+  /** True: only soft-deleted rows there; false: only the rest; absent: both. */
   readonly deleted?: boolean
-  /** What rows there have to meet. */
+  /** A condition on the rows there. */
   readonly filter?: Filter
-  /** Relations in between: `local` equals what is `near` of the first, `foreign` what is `far` of the last. */
+  /** Intermediate relations: `local` equals `near` of the first, `foreign` equals `far` of the last. */
   readonly through?: readonly Through[]
-  /** Whether several rows in between may connect the same two rows. */
+  /** Whether several intermediate rows may connect the same two rows. */
   readonly repeats?: true
 }
 
@@ -312,10 +312,10 @@ export interface Through {
   readonly filter?: Filter
 }
 
-/** A join with nothing in between. */
+/** A join without intermediate relations. */
 export type DirectJoin = Omit<Join, 'through' | 'repeats'> & { readonly through?: never }
 
-/** One join of several, and the relation that it leads to. */
+/** One join of several, and the relation at its end. */
 export interface Hop {
   readonly entity: EntityFacts
   readonly join: DirectJoin
@@ -336,7 +336,7 @@ export type Root =
   | {
       readonly kind: 'by-key'
       readonly key: string
-      /** A unique key; absent: the relation's own. */
+      /** A unique key; absent: the primary key. */
       readonly by?: LookupFacts
       readonly values: readonly Value[]
       /** As with a join. */
@@ -353,8 +353,8 @@ export type Root =
   | RelatedUpdate
 
 /**
- * Rows of several relations in one order: what the caller gives, the type, then the key of each (spec/graphql.md 17.9). The pages
- * differ in their cursors alone, the members in the rows of the edges.
+ * Rows of several relations in one order: the given order, the type, then the key of each (spec/graphql.md 17.9). The
+ * pages differ only in their cursors, the members only in the rows of the edges.
  */
 export interface Collections {
   readonly kind: 'collections'
@@ -362,7 +362,7 @@ export interface Collections {
   readonly of: readonly Collection[]
 }
 
-/** What all changes of rows have in common. */
+/** Common members of all changes of rows. */
 interface Change {
   readonly key: string
   readonly entity: EntityFacts
@@ -372,14 +372,14 @@ interface Change {
 export interface Insert extends Change {
   readonly kind: 'insert'
   readonly rows: InsertRows
-  /** What to do with rows that are there already; without it they fail the request. */
+  /** The treatment of existing rows; without it they fail the request. */
   readonly onConflict?: OnConflict
   readonly presets?: readonly PresetPlace[]
 }
 
-/** A change of rows and of related ones, each kind of them by a statement of its own (spec/graphql.md 17.6). */
+/** A change of rows and of related ones, each kind of them by its own statement (spec/graphql.md 17.6). */
 export interface ChangeSteps {
-  /** In order: each relies on those before it alone. */
+  /** In order: each depends only on earlier ones. */
   readonly steps: readonly PlacedStep[]
   /** The step of the rows themselves. */
   readonly own: number
@@ -389,7 +389,7 @@ export interface NestedInsert extends Change, ChangeSteps {
   readonly kind: 'insert-nested'
 }
 
-/** One row by a key, with related ones; it is answered itself. */
+/** One row by a key, with related ones; the answer is the row itself. */
 export interface RelatedUpdate extends ChangeSteps {
   readonly kind: 'update-related'
   readonly key: string
@@ -397,17 +397,17 @@ export interface RelatedUpdate extends ChangeSteps {
   readonly row: Row
 }
 
-/** A step, with what to do with its rows that are there already. */
+/** A step, with the treatment of existing rows. */
 export type PlacedStep = WriteStep & { readonly onConflict?: OnConflict }
 
 export interface OnConflict {
   /** Name of a unique key. */
   readonly key: string
-  /** Columns that a row takes over from the one that was to be inserted; none: it is left alone. */
+  /** Columns that an existing row takes from the row to be inserted; none: it stays unchanged. */
   readonly update: readonly string[]
-  /** Which rows are changed. */
+  /** The rows to change. */
   readonly filter: Filter | null
-  /** What a row that is changed is set to beside. */
+  /** Further values that the owner sets in a changed row. */
   readonly presets?: readonly PresetPlace[]
 }
 
@@ -426,7 +426,7 @@ export interface UpdateRows extends Change, RowSets {
   readonly atMost: Value
 }
 
-/** One row by a key; it is answered itself. */
+/** One row by a key; the answer is the row itself. */
 export interface RowChange {
   readonly kind: 'update-row' | 'delete-row'
   readonly key: string
@@ -434,27 +434,27 @@ export interface RowChange {
   /** SQL names of the key's columns, and their values. */
   readonly by: readonly string[]
   readonly values: readonly Value[]
-  /** False where several rows may have them. */
+  /** False if several rows may have them. */
   readonly unique: boolean
   /** As with a join. */
   readonly deleted?: boolean
-  /** What it is changed to; nothing: it is removed. */
+  /** The new values; empty: the row is removed. */
   readonly set: readonly ColumnChange[]
   readonly row: Row
 }
 
 export interface Delete extends Change {
   readonly kind: 'delete'
-  /** What rows are changed to that count as deleted then; absent: they are removed. */
+  /** The new values of soft-deleted rows; absent: they are removed. */
   readonly set?: readonly ColumnChange[]
   readonly filter: Filter | null
   readonly atMost: Value
 }
 
 export type InsertRows =
-  /** Several objects that name the same columns: one parameter holds them all. */
+  /** Several objects with the same columns: one parameter holds them all. */
   | { readonly kind: 'uniform'; readonly columns: readonly string[]; readonly records: Value }
-  /** One object, or several that name different columns: a parameter for each value; null stands for the column's default. */
+  /** One object, or several with different columns: a parameter for each value; null: the column's default. */
   | {
       readonly kind: 'separate'
       readonly columns: readonly string[]
@@ -469,6 +469,6 @@ export type ResponseMember =
 export interface Plan {
   readonly writes: boolean
   readonly roots: readonly Root[]
-  /** Of a subscription: what it reads. */
+  /** Of a subscription: its reads. */
   readonly reads?: readonly WatchedRead[]
 }

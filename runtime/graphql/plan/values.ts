@@ -1,27 +1,27 @@
 import type { ElementForm, NodeTable } from './cursors-and-node-ids.ts'
 
-/** Values of a plan: where each comes from, and how it travels. */
+/** Values of a plan: their origin and encoding. */
 
-/** Where a value comes from when the request is bound. */
+/** The origin of a value when the request is bound. */
 export type Slot =
   | {
       readonly kind: 'constant'
       readonly value: unknown
-      /** It came beside the document, so that nothing of it is written into a statement. */
+      /** It was sent beside the document, so it never becomes part of a statement. */
       readonly sent?: true
-      /** It stands in a comment, so that it is the same in every request and a part of the statement. */
+      /** It comes from a comment, so it is constant and part of the statement. */
       readonly stated?: true
     }
   | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
-  /** SQL of type text of the caller's claims (run/tenants.ts). */
+  /** SQL of type text over the caller's claims (run/tenants.ts). */
   | { readonly kind: 'tenant'; readonly expression: string }
   | { readonly kind: 'list'; readonly items: readonly Slot[] }
   | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }
-  /** Of a list of objects, those that lie within them on a path, in order. */
+  /** The objects within a list of objects at a path, in order. */
   | { readonly kind: 'within'; readonly of: Slot; readonly path: readonly InputStep[] }
-  /** For each of these, from 1 on, which one of those it lies in that are a step above. */
+  /** For each of these, the number, from 1 on, of its parent object. */
   | { readonly kind: 'outer-places'; readonly of: Slot; readonly path: readonly InputStep[] }
-  /** For each of these, which one of those a step further it holds; null: none. */
+  /** For each of these, the number of the child object at the next step; null: none. */
   | {
       readonly kind: 'inner-places'
       readonly of: Slot
@@ -29,12 +29,12 @@ export type Slot =
       readonly step: InputStep
     }
 
-/** From an object to those of related rows (spec/graphql.md 17.6). */
+/** A step from an object to those of related rows (spec/graphql.md 17.6). */
 export interface InputStep {
   /** The relation. */
   readonly field: string
   readonly member: 'insert' | 'connect' | 'update' | 'disconnect' | 'delete'
-  /** Of those that name a key only the ones that name these fields. */
+  /** Of the objects that name a key, only those that name these fields. */
   readonly key?: readonly string[]
 }
 
@@ -48,37 +48,37 @@ export type Encoding =
   | { readonly kind: 'cursor'; readonly index: number; readonly form: ElementForm; readonly of?: CursorType }
   /** One key value of a node id that must name this relation. */
   | { readonly kind: 'node-key'; readonly entity: NodeTable; readonly index: number; readonly form: ElementForm }
-  /** A whole row count that must not be negative. */
+  /** A whole number of rows that must not be negative. */
   | { readonly kind: 'offset' }
-  /** How many there may be; not negative. */
+  /** A maximum count; not negative. */
   | { readonly kind: 'most' }
-  /** A part of 1. */
+  /** Between 0 and 1. */
   | { readonly kind: 'part' }
-  /** A number above 0. */
+  /** Greater than 0. */
   | { readonly kind: 'width' }
-  /** How far away; not negative. */
+  /** A distance; not negative. */
   | { readonly kind: 'distance' }
-  /** A list of objects as a JSON array of records whose members are c0, c1, ... */
+  /** A list of objects as a JSON array of records with members c0, c1, ... */
   | {
       readonly kind: 'records'
       readonly members: readonly { readonly name: string; readonly maxLength: number | null }[]
     }
-  /** What stands at a path in each object of a list, as an array literal; of lists it has their literals. */
+  /** The value at a path in each object of a list, as an array literal; nested lists become nested literals. */
   | {
       readonly kind: 'each'
       readonly path: readonly string[]
       readonly list: boolean
       readonly maxLength: number | null
     }
-  /** How many items a list has. */
+  /** The length of a list. */
   | { readonly kind: 'count' }
-  /** Whether something stands there, as an array literal. */
+  /** Whether each object has a value at the path, as an array literal. */
   | { readonly kind: 'each-given'; readonly path: readonly string[] }
 
 /** The element of a cursor that names a type. */
 export interface CursorType {
   readonly at: number
-  /** Of a cursor with another name there the value is null. */
+  /** If the cursor has another name there, the value is null. */
   readonly name: string
 }
 

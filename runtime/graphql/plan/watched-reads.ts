@@ -1,27 +1,27 @@
 import type { LiveRelation } from '../../contract/live.ts'
 import type { Value } from './values.ts'
 
-/** What a subscription reads (spec/graphql.md 16.1). */
+/** The reads of a subscription (spec/graphql.md 16.1). */
 
-/** One place where a subscription reads rows, by which changes that matter to it are told from others. */
+/** A place where a subscription reads rows, with the facts that select the changes which matter to it. */
 export interface WatchedRead {
-  /** Relations any change of which matters. */
+  /** Relations of which every change matters. */
   readonly any: readonly LiveRelation[]
-  /** The relation of which only rows matter that meet `demand`; null: there is none. */
+  /** The relation of which only rows that meet `demand` matter; null: there is none. */
   readonly own: LiveRelation | null
-  /** What rows have to meet at least; null: nothing is known of them. */
+  /** A necessary condition of the rows; null: unknown. */
   readonly demand: Demand | null
-  /** The read from whose rows a join leads here, by its place; it comes before. Null: none does. */
+  /** The index of the earlier read from whose rows a join leads here. Null: none. */
   readonly from: { readonly read: number; readonly pairs: readonly JoinedPins[] } | null
 }
 
-/** Columns that are equal there and here, and whose equal values are equal texts. */
+/** Equal columns at both ends of a join whose equal values are equal texts. */
 export interface JoinedPins {
   readonly there: string
   readonly here: string
 }
 
-/** Conditions that name values of columns. `each`: the value is a list, and one of its items it is. */
+/** Conditions that name values of columns. `each`: the value is a list and one of its items matches. */
 export type Demand =
   | { readonly kind: 'all' | 'any'; readonly of: readonly Demand[] }
   | {

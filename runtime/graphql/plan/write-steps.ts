@@ -8,7 +8,7 @@ import type { Value } from './values.ts'
 export type WriteStep = (InsertStep | ConnectStep | OwnStep | RelatedStep) & {
   readonly id: number
   readonly entity: EntityFacts
-  /** Where it stands in the field's arguments. */
+  /** Its path in the field's arguments. */
   readonly argument: readonly string[]
   /** SQL names of columns whose values later steps need. */
   readonly carried: readonly string[]
@@ -18,16 +18,16 @@ export interface InsertStep {
   readonly kind: 'insert'
   readonly rows: NestedRows
   readonly presets?: readonly PresetPlace[]
-  /** Whether others depend on them, so that none may be missing. */
+  /** Whether other steps depend on its rows, so that each of them must exist. */
   readonly isNeeded: boolean
-  /** How many there are. */
+  /** The number of rows. */
   readonly given: Value | number
 }
 
-/** Rows that are there, each of which is found by a key. */
+/** Existing rows, each of which is found by a key. */
 export interface ConnectStep {
   readonly kind: 'connect'
-  /** SQL names of the key's columns; values are arrays with one of each row. */
+  /** SQL names of the key's columns; values are arrays with one element per row. */
   readonly by: readonly { readonly column: string; readonly values: Value }[]
 }
 
@@ -37,24 +37,24 @@ export interface OwnStep {
   /** SQL names of the key's columns, and their values. */
   readonly by: readonly string[]
   readonly values: readonly Value[]
-  /** Nothing is set: it is found and locked. */
+  /** Empty: the row is only found and locked. */
   readonly set: readonly ColumnChange[]
-  /** Columns that related rows give it; null: they lead nowhere any more. */
+  /** Columns that it takes from related rows; null: the reference is removed. */
   readonly links: readonly { readonly column: string; readonly from: LinkedValue | null }[]
 }
 
-/** Rows that are related to the one of a step before. */
+/** Rows that are related to the row of an earlier step. */
 export interface RelatedStep {
   readonly kind: 'related'
-  /** What they equal of it; empty: they may belong to anything. */
+  /** The equal columns; empty: the rows may be unrelated before. */
   readonly belonging: readonly ColumnLink[]
-  /** Which they are, where there are several. */
+  /** The keys of the rows, if there are several. */
   readonly rows: RowSets | null
-  /** What each of them is set to, beside what it is set to by itself; null: they are deleted. */
+  /** The new values of all rows, beside those of each row; null: the rows are deleted. */
   readonly set: readonly ColumnChange[] | null
-  /** Columns that the row gives them; null: they belong to none any more. */
+  /** Columns that they take from the row; null: the reference is removed. */
   readonly links: readonly { readonly column: string; readonly from: CarriedColumn | null }[]
-  /** How many there are. */
+  /** The number of rows. */
   readonly given: Value | number
 }
 
@@ -63,12 +63,12 @@ export interface ColumnLink {
   readonly from: CarriedColumn
 }
 
-/** As `InsertRows`, with columns whose values rows of other steps have. */
+/** Like `InsertRows`, with columns whose values come from rows of other steps. */
 export type NestedRows =
   | {
       readonly kind: 'uniform'
       readonly columns: readonly string[]
-      /** Null: there are none but links. */
+      /** Null: there are only links. */
       readonly records: Value | null
       readonly links: readonly { readonly column: string; readonly from: readonly LinkedFrom[] }[]
     }
@@ -84,7 +84,7 @@ export interface CarriedColumn {
   readonly column: string
 }
 
-/** `places`: for each row that of the other one among those of its step, from 1 on; null: it is none of them. */
+/** `places`: for each row the number, from 1 on, of the row in the other step; null: none. */
 export interface LinkedFrom extends CarriedColumn {
   readonly places: Value
 }

@@ -63,7 +63,7 @@ function planRows(planner: Planner, entity: EntityFacts, input: Input, objects: 
       records: { slot: slotOf(input), encoding: { kind: 'records', members } },
     }
   }
-  // Nothing named: any column that may be written, so that all of them take their defaults.
+  // No column is named: any writable column is used, so that all columns take their defaults.
   const used = columns.length > 0 ? columns : insertable.slice(0, 1)
   return {
     kind: 'separate',

@@ -2,7 +2,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
 import type { ResponseMember } from './types.ts'
 
-/** What a change answers of its rows (spec/graphql.md 10.1). */
+/** The answer of a change about its rows (spec/graphql.md 10.1). */
 export const planResponse = (planner: Planner, entity: EntityFacts, response: SelectedField) =>
   planMembers<ResponseMember>(planner, response, {
     affectedCount: ({ key }) => ({ kind: 'affectedCount', key }),

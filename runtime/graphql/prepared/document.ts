@@ -17,34 +17,34 @@ import { toStatements, type Statements } from '../statements/statements.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** What a request needs to know of a document that was seen before. */
+/** The part of a known document that a request needs. */
 export interface Known {
   readonly writes: boolean
   /** It is a subscription. */
   readonly streams: boolean
   readonly definitions: readonly VariableDefinitionNode[]
-  /** Statements and coerced variables for a request's variables; null: that takes longer. @throws Refusal */
+  /** Statements and coerced variables for a request; null in quick mode if it would take longer. @throws Refusal */
   readonly ready: (variables: Given) => Prepared | null
 }
 
-/** What is known of a document before its variables are: found once per engine, role and text. */
+/** The facts about a document that do not depend on variables: computed once per engine, role and text. */
 export interface Document extends Known {
   readonly sketch: Sketch
   /** Statements and coerced variables for a request's variables. @throws Refusal */
   readonly prepare: (variables: Given) => Prepared
-  /** What the statements are written from. @throws Refusal */
+  /** The source of the statements. @throws Refusal */
   readonly plan: (variables: Given) => Plan
 }
 
 export interface Prepared {
   readonly statements: Statements
   readonly variables: Given
-  /** What the statements are kept under; null: they are of use for this request alone. */
+  /** The cache key of the statements; null: they serve this request only. */
   readonly shape: string | null
 }
 
 /**
- * A document without its tree: with the statements of some shapes, enough to answer with. It can be sent to another
+ * A document without its tree, which is sufficient with the statements of some shapes. It can be sent to another
  * thread.
  */
 export interface Sketch {
@@ -56,7 +56,7 @@ export interface Sketch {
   readonly planned: ReadonlyMap<string, Planned>
 }
 
-/** A document's statements that are kept ready, one for each shape of its variables. */
+/** The cached statements of a document, one entry per shape of its variables. */
 export type Shapes = Pick<Lru<string, Statements>, 'get' | 'set'>
 
 export function createDocument(
@@ -92,13 +92,13 @@ const impossible = (): never => {
   throw new Error('whoever is patient is told everything')
 }
 
-/** Prepares, unless the values are `much` to plan: then it is null. */
+/** Prepares, or returns null if `isMuch` is true for the values. */
 type Make = (given: Given, isMuch: (given: Given) => boolean) => Prepared | null
 
 /** Values times their places in a document that are planned and written within some milliseconds. */
 const quickValues = 20_000
 
-/** A variable is planned wherever it stands, and what stands in a fragment wherever that is spread. */
+/** A variable is planned at each of its places, and the content of a fragment at each spread. */
 function muchFor(text: string, { node, fragments }: Operation): (given: Given) => boolean {
   const places = text.split('$').length + (fragments.size === 0 ? 0 : selectionsOf(node, fragments))
   return (given) => places * weightOfValue(given) > quickValues
@@ -126,8 +126,8 @@ interface Readers {
 }
 
 /**
- * The tree of a document outweighs all else that is known of it, and only a shape that is new needs it: the first one finds it
- * there, any later one parses again.
+ * The tree of a document outweighs everything else known of it, and only a new shape needs it: the first shape uses the
+ * parsed tree, later ones parse again.
  */
 function prepareStrict(
   engine: Engine,
@@ -152,7 +152,7 @@ function prepareStrict(
   }
 }
 
-/** Without validation, variables are read by the place where they stand, so every request is planned again. */
+/** Without validation, variables are read by the type of their position, so every request is planned again. */
 function prepareLenient(engine: Engine, view: RoleView, operation: Operation, read: ReadVariables): Make {
   return (given, isMuch) => {
     if (isMuch(given)) return null
@@ -162,7 +162,7 @@ function prepareLenient(engine: Engine, view: RoleView, operation: Operation, re
   }
 }
 
-/** A document by its sketch. What is wrong with variables that do not fit is found out where its text is read. */
+/** A document from its sketch. Errors of variables are reported where the text is parsed. */
 export function createKnown({ schema }: RoleView, sketch: Sketch, shapes: Shapes): Known {
   const { writes, streams, definitions } = sketch
   if (!sketch.strict) return { writes, streams, definitions, ready: () => null }
@@ -189,7 +189,7 @@ function planOf({ manifest }: Engine, view: RoleView, operation: Operation, vari
   return toPlan(view, operation, variables)
 }
 
-/** What planning knows of a request's variables. @throws Refusal for values that do not fit their declared types */
+/** Reads a request's variables for planning. @throws Refusal for values that do not fit their declared types */
 export type ReadVariables = (given: Given) => Variables
 
 export function readVariables({ schema }: RoleView, operation: Operation): ReadVariables {

@@ -16,17 +16,17 @@ export interface DocumentRequest {
   readonly role: string
   readonly text: string
   readonly operationName: string | null
-  /** Stands for the text where it is shorter: no two texts may have the same one. */
+  /** A short substitute of the text; it is unique per text. */
   readonly mark?: string
 }
 
-/** What was found out about documents under one engine, and is kept for when they come again. */
+/** The cached results about documents for one engine. */
 export interface Documents {
-  /** @throws Refusal when the text is no valid document for the role */
+  /** @throws Refusal if the text is not a valid document for the role */
   readonly find: (asked: DocumentRequest) => Document
-  /** The same within some milliseconds. Null: it takes longer, so it is found out apart. @throws Refusal */
+  /** The same within some milliseconds. Null: it would take longer and belongs on the reader thread. @throws Refusal */
   readonly findQuickly: (asked: DocumentRequest) => Known | null
-  /** Keeps what was found out apart. */
+  /** Keeps a result of the reader thread. */
   readonly learn: (asked: DocumentRequest, lesson: Lesson) => void
   /** Weights are in characters. */
   readonly stats: () => Readonly<Record<'documents' | 'statements' | 'refusals', LruStats>>
@@ -36,19 +36,19 @@ export type Lesson =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'read'; readonly sketch: Sketch; readonly shape: string; readonly statements: Statements }
 
-/** Bounds in characters; what is held is some five bytes for each of a document, and one of its statements. */
+/** In characters; the memory is some five bytes per character of a document, and one per character of a statement. */
 export interface CacheLimits {
-  /** Makes the cache, which decides what to keep of documents that come once. */
+  /** Creates the cache, which decides whether to keep documents that come once. */
   readonly memory: typeof createLru
   readonly documents: number
   readonly longestDocument: number
   readonly statements: number
-  /** A short document can produce a long statement; longer statements than this are written for each request. */
+  /** A short document can produce a long statement; longer statements are written for each request. */
   readonly longestStatements: number
   readonly refusals: number
 }
 
-/** Anybody may send documents. */
+/** Any client may send documents. */
 export const untrustedCacheLimits: CacheLimits = {
   memory: createTryingLru,
   documents: 1_000_000,
@@ -65,22 +65,22 @@ export const allowlistCacheLimits: CacheLimits = {
   longestDocument: 1_000_000,
   statements: 32_000_000,
   longestStatements: 4_000_000,
-  // There are few, and their owner fixes them.
+  // They are few, and their owner fixes them.
   refusals: 0,
 }
 
-/** What holds a parameter's place weighs more than its mention in the text. */
+/** The object for a parameter outweighs its text. */
 const valueWeight = 200
 
-/** What is kept of a document beside its text. */
+/** The size of a sketch beside its text. */
 const sketchWeight = 1_000
 
-/** A longer text is known by its hash. */
+/** A longer text is identified by its hash. */
 const longText = 32_768
 
 interface CachedDocument {
   readonly known: Known
-  /** Null: it was read apart. */
+  /** Null: it was read on the reader thread. */
   readonly document: Document | null
   readonly shapes: Shapes
   readonly weight: number
@@ -93,11 +93,10 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
   let made = 0
 
   /**
-   * Every request looks its statements up, so a cached document gives them a short name; the next copy gives another
-   * one.
+   * Every request looks its statements up, so a cached document gives them a short name; a later copy gets a new name.
    */
   const shapesOf = (name: string): Shapes => {
-    // No shape holds a line break, so no two documents share a key.
+    // No shape contains a line break, so no two documents share a key.
     return {
       get: (shape) => statements.get(`${shape}\n${name}`),
       set: (shape, value) => {
@@ -160,7 +159,7 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
   }
 }
 
-/** The lengths show where each part ends, so no two documents share an id. */
+/** The lengths mark the end of each part, so no two documents share an id. */
 export function idOf({ role, text, operationName, mark }: DocumentRequest): string {
   const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
   return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
@@ -175,7 +174,7 @@ function ifQuick<T>(work: () => T): T | null {
   }
 }
 
-/** Whether a document that was read apart is light enough to be sent back, and kept if untrusted documents are. */
+/** Whether a document of the reader thread is light enough to be sent back, and cached if untrusted documents are. */
 export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements): boolean =>
   sizeOf(definitions) <= untrustedCacheLimits.longestDocument &&
   weightOf(statements) <= untrustedCacheLimits.longestStatements
@@ -197,7 +196,7 @@ const wordsOf = ({ errors }: Refusal): number =>
 const totalOf = <T>(items: readonly T[], weigh: (item: T) => number): number =>
   items.reduce((sum, item) => sum + weigh(item), 0)
 
-/** A list that stands in the document is one value, of as many slots as it has items. */
+/** A list in the document is one value, with one slot per item. */
 function weightOfSlot(slot: Slot): number {
   if (slot.kind === 'list') return totalOf(slot.items, weightOfSlot)
   if (slot.kind === 'object') return totalOf(slot.fields, ([, field]) => weightOfSlot(field))

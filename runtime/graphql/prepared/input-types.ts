@@ -20,9 +20,9 @@ import { isWritten } from '../../engine/meaning.ts'
 import { inGivenOrder } from '../variables/orders.ts'
 import type { DeclaredVariable, FieldInput, InputType, NamedInput } from '../variables/types.ts'
 
-/** What variables may be, from the schema of a role. */
+/** The types of variables, from the schema of a role. */
 
-/** A type is asked for by each document that uses it. */
+/** Each document that uses a type asks for it. */
 const known = new WeakMap<GraphQLNamedInputType, NamedInput>()
 
 function inputType(type: GraphQLInputType): InputType {
@@ -40,7 +40,7 @@ function inputType(type: GraphQLInputType): InputType {
 }
 
 function namedType(type: GraphQLNamedInputType): NamedInput {
-  // A schema has no scalars but those of the table.
+  // A schema has only the scalars of the table.
   if (isScalarType(type)) return { kind: 'scalar', text: type.name as ScalarName }
   if (isEnumType(type)) {
     const values = new Map(type.getValues().map(({ name, value }) => [name, String(value)]))
@@ -61,7 +61,7 @@ function namedType(type: GraphQLNamedInputType): NamedInput {
   }
 }
 
-/** The type that a valid document writes so, such as `[notesFilter!]`. */
+/** The type of a text such as `[notesFilter!]` in a valid document. */
 export const inputTypeNamed = (schema: GraphQLSchema, text: string): InputType =>
   inputType(inputTypeOf(schema, parseType(text)))
 
@@ -71,7 +71,7 @@ function inputTypeOf(schema: GraphQLSchema, node: TypeNode): GraphQLInputType {
   return type
 }
 
-/** The variables of an operation that was found valid. */
+/** The variables of a valid operation. */
 export const declaredVariables = (
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],

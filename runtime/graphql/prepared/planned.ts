@@ -13,7 +13,7 @@ import { parts } from '../../contract/name-parts.ts'
 import type { Operation } from '../operation/operation.ts'
 import { isRelatedChange, isRowInput, type Planned } from '../variables/shape.ts'
 
-/** Whether a row of the type may have related ones in it. */
+/** Whether a row of the type may contain related ones. */
 const isNesting = (type: GraphQLNamedType): boolean =>
   type instanceof GraphQLInputObjectType &&
   Object.values(type.getFields()).some((field) => {
@@ -24,25 +24,26 @@ const isNesting = (type: GraphQLNamedType): boolean =>
     )
   })
 
-/** Whether rows of the type are named beside another one. */
+/** Whether rows of the type are named within another row. */
 const isBeside = ({ name }: GraphQLNamedType): boolean =>
   isRelatedChange(name) || [parts.rowInput, parts.keyInput].some((part) => name.endsWith(part))
 
-/** Page sizes are written into statements; of an offset it counts whether it is refused, also where no page is read. */
+/** Page sizes are written into statements; of an offset only its refusal matters, also if no page is read. */
 const plannedArguments: ReadonlyMap<string, Planned> = new Map([
   ['first', 'size'],
   ['last', 'size'],
   ['offset', 'sign'],
 ])
 
-/** Of what several places read of one variable the last of these says most. */
+/** If several places read one variable, the last of these determines most. */
 const byDetail: readonly (Planned | undefined)[] = [undefined, 'count', 'sign', 'size', 'value']
 
 /**
- * Variables whose value is written into statements (page sizes), is refused (offsets) or decides what is selected (directives,
- * introspection). Those of the document's other operations count too, which makes shapes finer and never coarser.
+ * Variables whose value is written into statements (page sizes), may be refused (offsets) or decides what is selected
+ * (directives, introspection). Those of the document's other operations count too, which makes shapes finer and never
+ * coarser.
  *
- * @param limited whether it is refused to write too many rows
+ * @param limited whether there is a limit of rows for writes
  */
 export function plannedVariables(
   schema: GraphQLSchema,
@@ -58,7 +59,7 @@ export function plannedVariables(
     if (limited && argument === 'objects') return 'count'
     if (!isInt(info.getArgument()?.type)) return undefined
     const reads = plannedArguments.get(argument)
-    // How many rows may be read together is counted with their values.
+    // The number of rows read together depends on their values.
     return limited && (reads === 'size' || argument === 'atMost') ? 'value' : reads
   }
   const note = (name: string, reads: Planned): void => {
@@ -67,7 +68,7 @@ export function plannedVariables(
   visit(
     operation.document,
     visitWithTypeInfo(info, {
-      // Rows that are part of others: how many there are decides which of all have a form of their own.
+      // Nested rows: their number decides which of the rows have a form of their own.
       Variable: ({ name }, _key, parent) => {
         const place = parent !== undefined && 'kind' in parent ? parent.kind : null
         const type = getNamedType(info.getInputType())

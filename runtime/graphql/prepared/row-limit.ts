@@ -22,11 +22,11 @@ import { insertedRows, namesRelated } from '../plan/nested.ts'
 import { relatedRows } from '../plan/related-changes.ts'
 import { sizeOf, type SizedPage } from './row-terms.ts'
 
-/** `limits.rows` of all served schemas (spec/graphql.md 17); null: there is none. */
+/** `limits.rows` of all served schemas (spec/graphql.md 17); null: no limit. */
 export const rowLimitOf = ({ limits }: Pick<Manifest, 'limits'>): number | null => limits?.rows ?? null
 
 /**
- * The rows that a document may read.
+ * The maximum number of rows that a document reads.
  *
  * Each mention of a field counts, also one that a directive would skip, as the limits of spec/graphql.md, decision 10
  * count. The number of a fragment is computed once, so the cost grows with the document and not with its expansion.
@@ -40,18 +40,18 @@ export const countRows = (view: RoleView, operation: Operation, variables: Varia
     named: (field, node) => nestedRows(view.visible, field, node, variables),
   })
 
-/** Rows, as numbers or as what stands for these. */
+/** An algebra of row counts: numbers, or terms of page sizes. */
 export interface Counting<T> {
   readonly none: T
   readonly one: T
   readonly plus: (some: T, more: T) => T
-  /** So many for each row of a page. */
+  /** Multiplies by the rows of a page. */
   readonly paged: (page: SizedPage, each: T) => T
-  /** Those that the arguments of a field name with related ones. */
+  /** The related rows in the arguments of a field. */
   readonly named: (field: GraphQLField<unknown, unknown>, node: FieldNode) => T
 }
 
-/** The rows that a document may read, counted as one likes. */
+/** The maximum number of rows that a document reads, in a given algebra. */
 export function countIn<T>(view: RoleView, operation: Operation, counting: Counting<T>): T {
   const root = view.schema.getRootType(operation.node.operation) ?? undefined
   const { each, whole } = createCounter(view, operation, counting)(root, operation.node.selectionSet)
@@ -87,7 +87,7 @@ function createCounter<T>(
     const { each, whole } = ofSet(getNamedType(field.type), node.selectionSet)
     const meaning = meaningOf(field)
     const member = meaning.kind === 'member' ? meaning.member : null
-    // What was written is counted by what the mutation names.
+    // Written rows are counted by the input of the mutation.
     if (member === 'records') return { each: plus(one, plus(each, whole)), whole: none }
     const written = recordsOf(meaning, node)
     if (written !== null) return { each: plus(paged(written, plus(each, whole)), named(field, node)), whole: none }
@@ -125,12 +125,12 @@ function createCounter<T>(
 
 const typeNamed = (schema: GraphQLSchema, name: string): GraphQLNamedType | undefined => schema.getType(name)
 
-/** No rows times the number below them is none, even if that number is infinite. */
+/** Zero rows times the number below them is zero, even if that number is infinite. */
 const times = (page: number, each: number): number => (page === 0 ? 0 : page * each)
 
 type Pages = Pick<EntityFacts, 'maxRows'>
 
-/** The relation whose pages a field answers, or null. */
+/** The relation whose pages a field returns, or null. */
 function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visible']['entity']): Pages | null {
   const meaning = meaningOf(field)
   switch (meaning.kind) {
@@ -165,7 +165,7 @@ function pagesOf(field: GraphQLField<unknown, unknown>, entity: RoleView['visibl
   }
 }
 
-/** The rows that a change of related ones names (spec/graphql.md 17.6). */
+/** The rows in the input of a change of related rows (spec/graphql.md 17.6). */
 function nestedRows(
   visible: RoleVisibility,
   field: GraphQLField<unknown, unknown>,
@@ -189,17 +189,17 @@ const pageSize = ({ maxRows }: Pages, node: FieldNode, names: readonly string[])
   most: maxRows,
 })
 
-/** As many as GraphQL can name: nothing else bounds what a mutation writes. */
+/** The maximum of a GraphQL Int: a mutation has no other bound. */
 const mostWritten = 2_147_483_647
 
-/** The rows that a mutation may answer as its `records`, or null. */
+/** The rows that a mutation may return as its `records`, or null. */
 function recordsOf({ kind }: FieldMeaning, node: FieldNode): SizedPage | null {
   const isWrite = kind === 'insert' || kind === 'update' || kind === 'update-rows' || kind === 'delete'
   if (!isWrite) return null
   return { asked: [...askedBy(node, kind === 'insert' ? 'objects' : 'atMost'), 1], most: mostWritten }
 }
 
-/** What the document gives as a count: a variable, a number from 0, or a list by its length. */
+/** The count in the document: a variable, a number from 0, or the length of a list. */
 function askedBy(node: FieldNode, name: string): SizedPage['asked'] {
   const given = node.arguments?.find((argument) => argument.name.value === name)?.value
   if (given?.kind === Kind.VARIABLE) return [given.name.value]

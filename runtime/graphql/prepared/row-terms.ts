@@ -1,23 +1,23 @@
 import { refuse } from '../protocol/failures.ts'
 
-/** How many rows a document may read, as a sum that page sizes decide: read without the document (spec/graphql.md, decision 11). */
+/** The number of rows of a document as a sum over page sizes, evaluated without it (spec/graphql.md, decision 11). */
 
 type Given = Readonly<Record<string, unknown>>
 
-/** A page has as many rows at most as the first of `asked` that is a count, and never more than `most`. */
+/** A page has at most as many rows as the first valid count in `asked`, and never more than `most`. */
 export interface SizedPage {
   /** Names of variables, and numbers. */
   readonly asked: readonly (string | number)[]
   readonly most: number
 }
 
-/** Some rows: `times`, for each row of each of the pages. */
+/** Rows of nested pages: `times` for each row of each page. */
 export interface RowTerm {
   readonly times: number
   readonly pages: readonly SizedPage[]
 }
 
-/** The terms together are `limit` rows at most. */
+/** The maximum of the sum of the terms is `limit` rows. */
 export interface RowBound {
   readonly limit: number
   readonly terms: readonly RowTerm[]
@@ -28,7 +28,7 @@ export function sizeOf({ asked, most }: SizedPage, values: Given): number {
   return Math.min(counts.find((count) => count !== null) ?? most, most)
 }
 
-/** Null: it is no count, which is refused when it is planned. A list counts by its length. */
+/** Null: not a count, which is refused when it is planned. A list counts by its length. */
 function countOf(value: unknown): number | null {
   if (Array.isArray(value)) return value.length
   const count = value === null || value === undefined ? Number.NaN : Number(value)

@@ -12,13 +12,10 @@ import {
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 
-/** Thinks up a value of a type, undefined where none comes to mind. */
+/** Makes an example value of a type, or undefined. */
 export type Sample = (type: GraphQLInputType) => unknown
 
-/**
- * Values that stand for every other of their type: what a statement looks like does not depend on them. What an ID or a
- * Cursor is depends on the table.
- */
+/** Example values on which the form of a statement does not depend. An ID or a Cursor depends on the table. */
 export const sampleScalars: Readonly<Record<Exclude<ScalarName, 'ID' | 'Cursor'>, unknown>> = {
   Int: 1,
   Float: 1,
@@ -36,7 +33,7 @@ export const sampleScalars: Readonly<Record<Exclude<ScalarName, 'ID' | 'Cursor'>
 }
 
 /**
- * @param leaves values by the names of their types; of other enums it is the first
+ * @param leaves values by the names of their types; for other enums the first value is used
  * @param object an input object, made of what `sample` gives for its fields
  */
 export function sampling(
@@ -56,7 +53,7 @@ export function sampling(
   return sample
 }
 
-/** A value for each of a document's variables. */
+/** An example value for each of a document's variables. */
 export const sampleVariables = (
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],

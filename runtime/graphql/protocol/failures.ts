@@ -1,8 +1,8 @@
 import type { GraphqlOutcome, GraphqlResponse } from './types.ts'
 
 /**
- * Every way a GraphQL request can be refused: its code and where it ends. The code is the promise, the sentence may improve.
- * Texts that existing clients know stand where they are raised (spec/graphql.md 14.1).
+ * Every way in which a GraphQL request can be refused: its code and outcome. The code is stable, the sentence may
+ * improve. Texts that existing clients know are in the code that raises them (spec/graphql.md 14.1).
  */
 export const failures = {
   GRAPHQL_PARSE_FAILED: 'invalid',
@@ -55,12 +55,12 @@ export interface ErrorEntry {
   readonly extensions: {
     readonly code: FailureCode
     readonly sqlstate?: string
-    /** What of the field's arguments it is about. */
+    /** The path in the field's arguments. */
     readonly argument?: readonly string[]
   }
 }
 
-/** A refused request; nothing it did was kept. */
+/** A refused request; it has no effect. */
 export class Refusal extends Error {
   readonly code: FailureCode
   readonly outcome: GraphqlOutcome
@@ -75,17 +75,17 @@ export class Refusal extends Error {
   }
 }
 
-/** What is refused since there is too much to do says nothing of the schema. */
+/** A refusal because of load does not depend on the schema. */
 const ofLoad: ReadonlySet<FailureCode> = new Set(['OVERLOADED', 'DEADLINE_EXCEEDED'])
 
-/** A refusal that another schema may not bring about. */
+/** A refusal that another schema may avoid. */
 export const isOfSchema = (error: unknown): error is Refusal => error instanceof Refusal && !ofLoad.has(error.code)
 
 /** A refusal with one sentence. */
 export const refuse = (code: FailureCode, message: string): Refusal =>
   new Refusal(code, [{ message, extensions: { code } }])
 
-/** The answer to a request that is refused before anybody looks at its document. */
+/** The answer to a request that is refused before its document is read. */
 export const failureResponse = (code: FailureCode, message: string): GraphqlResponse => ({
   outcome: failures[code],
   code,

@@ -18,11 +18,11 @@ export const bind = (statement: Statement, variables: BoundVariables): BoundStat
     : { name, text: statement.text, values, tenants, unchanged }
 }
 
-/** The same with all statements of a request. */
+/** The same for all statements of a request. */
 export const bindAll = ({ statements, variables }: Prepared): readonly BoundStatement[] =>
   statements.statements.map((statement) => bind(statement, variables))
 
-/** The text of a value; null: it is null. */
+/** The text of a value, or null. */
 export const bindValue = (value: Value, variables: BoundVariables): string | null =>
   encode(value.encoding, resolve(value.slot, variables))
 
@@ -101,7 +101,7 @@ function cursorElement(elements: Elements, { index, form, of }: Extract<Encoding
 /** JavaScript prints the negative zero of a double without its sign. */
 const textOf = (value: unknown): string => (Object.is(value, -0) ? '-0' : String(value))
 
-/** Written out in digits, which every type of numbers reads. */
+/** In decimal digits, which every numeric type accepts. */
 const isAboveZero = (text: string): boolean => /^\d{1,30}(?:\.\d{1,30})?$/.test(text) && /[1-9]/.test(text)
 
 /**
@@ -125,7 +125,7 @@ function arrayLiteral(value: unknown, maxLength: number | null): string {
   )
 }
 
-/** The objects of an insert as JSON records; scalars travel as texts, which json_to_recordset hands on unread. */
+/** The objects of an insert as JSON records; scalars are sent as texts, which json_to_recordset passes on unread. */
 function records(value: unknown, members: Extract<Encoding, { kind: 'records' }>['members']): string {
   return JSON.stringify(
     itemsOf(value).map((object) => {

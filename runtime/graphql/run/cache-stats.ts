@@ -1,7 +1,7 @@
 import type { LruStats } from '../../lib/lru.ts'
 import type { Loaded } from './loaded.ts'
 
-/** What is kept for requests that come again. It is made again with each revision of the schema, but for the listed texts. */
+/** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */
 export type CacheName =
   | 'documents'
   | 'statements'

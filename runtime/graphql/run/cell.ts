@@ -1,28 +1,28 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { Engine } from '../../engine/engine.ts'
 
-/** What requests run on: as much of an engine as they need once their statements are known. */
+/** The part of an engine that requests need once their statements are known. */
 export interface Running {
   readonly engine: Pick<Engine, 'revision' | 'version' | 'privileges'> & {
     readonly manifest: Pick<Manifest, 'readsClaims' | 'distributed' | 'leaves'>
   }
-  /** True while an older revision stands in for one that could not be compiled. */
+  /** True while an older revision replaces one that could not be compiled. */
   readonly standsIn: boolean
 }
 
-/** The one mutable cell: a request reads it once and keeps what it read. */
+/** The only mutable cell: a request reads it once and keeps the value. */
 export interface EngineCell<L extends Running> {
-  /** What to answer with. Where no request checks the version (`engine.version` null), it is at most a second old. */
+  /** The present engine. If no request checks the version (`engine.version` null), it is at most a second old. */
   readonly current: () => L | Promise<L>
-  /** What to answer with after `outdated` turned out to be so. */
+  /** The engine after `outdated` was found to be outdated. */
   readonly after: (outdated: L) => Promise<L>
-  /** Looks at the database, not before this call. */
+  /** Looks at the database after this call began. */
   readonly look: () => Promise<L>
-  /** What is there, without looking; null: nothing yet. */
+  /** The present engine without a look; null: none yet. */
   readonly present: () => L | null
 }
 
-/** Makes the newest of what was loaded before, null at first; `isOutdated` where a request has found that that is outdated. */
+/** Loads the newest revision after `before`, which is null at first; `isOutdated` if a request found it outdated. */
 export type Load<L extends Running> = (before: L | null, isOutdated: boolean) => Promise<L>
 
 export interface CellOptions {
@@ -33,9 +33,11 @@ export interface CellOptions {
 const lookEveryMs = 1_000
 
 /**
- * Calls reject with what loading rejects with; what was loaded before is kept.
- * @param options.changes whether something besides the database may change what is loaded, so that it is looked at without a reason
- * @param options.alone true: nobody waits for what another request began, which ends with that one, and nothing goes on after a request
+ * Calls reject with the errors of loading; the previous result is kept.
+ * @param options.changes whether something besides the database may change the result, so that the cell looks without a
+ * reason
+ * @param options.alone true: no request waits for work that another one began and that ends with it, and nothing
+ * continues after a request
  */
 export function createCell<L extends Running>(
   load: Load<L>,
@@ -59,7 +61,7 @@ export function createCell<L extends Running>(
     const kept = loaded
     if (kept === null) return refresh(false)
     if (kept.engine.version === null && isOld()) return refresh(false).catch(() => kept)
-    // Requests that come meanwhile do not wait for a compile that is likely to fail again.
+    // Requests during the retry do not wait for a compile that is likely to fail again.
     if ((changes || kept.standsIn) && !alone && isOld()) refresh(false).catch(() => undefined)
     return kept
   }

@@ -6,13 +6,13 @@ import { exchangeOf, type ExchangeContext } from './turn.ts'
 import { refuse } from '../protocol/failures.ts'
 
 /**
- * `limits.cost` (spec/graphql.md 17): what Postgres estimates the statements of a document to cost, known before any of them
- * runs. It is asked once for each text and role, as the caller, since policies change plans.
+ * `limits.cost` (spec/graphql.md 17): Postgres' cost estimate for the statements of a document, before any of them
+ * runs. It is requested once for each text and role, as the caller, because policies change plans.
  */
 export interface Estimates {
   /**
-   * The cost of these statements together, in whole units rounded up. Rejects with DatabaseFailure where Postgres
-   * cannot plan one of them.
+   * The total cost of these statements, in whole units rounded up. Rejects with DatabaseFailure if Postgres cannot plan
+   * one of them.
    * @param limit a higher cost is estimated again sooner
    */
   readonly cost: (
@@ -25,14 +25,14 @@ export interface Estimates {
 
 interface Known {
   readonly cost: number
-  /** When the estimate was requested, or is being requested again. */
+  /** When the estimate was last requested. */
   askedAt: number
 }
 
-/** Tables grow, ANALYZE runs by itself, and an index is no change of the schema: no event reports any of them. */
+/** Tables grow, autovacuum runs ANALYZE, and an index does not change the schema: no event reports any of them. */
 const renewEveryMs = 600_000
 
-/** An owner who adds the index that a refused document lacks does not want to wait as long. */
+/** An owner who adds the index that a refused document lacks should not wait as long. */
 const renewRefusedEveryMs = 10_000
 
 /** Some 200 bytes each. */
@@ -55,7 +55,7 @@ export function createEstimates(now: () => number): Estimates {
       else costs.set(statement.name, found.cost)
     }
     const old = [...wanted.keys()].flatMap((name) => known.get(name) ?? [])
-    // Requests that come meanwhile use the old estimates.
+    // Concurrent requests use the old estimates.
     for (const one of old) one.askedAt = askedAt
     const found = await askPostgres(run, asker, statements, wanted).catch((error: unknown) => {
       for (const one of old) one.askedAt = Number.NEGATIVE_INFINITY
@@ -84,7 +84,7 @@ export function createEstimates(now: () => number): Estimates {
 
 const unknown: Known = { cost: 0, askedAt: Number.NEGATIVE_INFINITY }
 
-/** The cost of each of the wanted statements; a failure names the first of all statements that it is about. */
+/** The cost of each of the wanted statements; a failure has the index among all statements. */
 async function askPostgres(
   run: RunExchange,
   asker: ExchangeContext,

@@ -6,11 +6,11 @@ import { literal } from '../../sql/literal.ts'
  * Postgres' estimate for statements with any parameters: EXPLAIN of the generic plan. None of them runs.
  *
  * PostgreSQL 16 has EXPLAIN (GENERIC_PLAN) for that, but in the extended protocol every parameter has a value, and the
- * planner takes that value for a constant. So all majors do what those before 16 need: PREPARE, whose parameters need
- * no value, and EXPLAIN EXECUTE while plan_cache_mode forces the generic plan, which looks at no value.
+ * planner takes that value for a constant. So all majors do what older ones need: PREPARE, whose parameters need no
+ * value, and EXPLAIN EXECUTE while plan_cache_mode forces the generic plan, which ignores values.
  */
 
-/** Prepared and given back within an exchange; where that failed in between, the next one gives it back first. */
+/** Prepared and deallocated within an exchange; after a failure in between, the next exchange deallocates it first. */
 const preparedName = 'catalograph.estimate'
 
 /** Until the end of the transaction. */
@@ -22,7 +22,7 @@ const genericPlans: BoundStatement = {
 
 const once = (text: string): BoundStatement => ({ name: '', text, values: [] })
 
-/** How a parameter is written where it is of no account, or where null will not do. */
+/** How a parameter is written if its value is ignored, or if null is not possible. */
 type Write = (value: string | null) => string
 
 const asNull: Write = () => 'null'
@@ -43,17 +43,17 @@ const partsOf = ({ text, values }: BoundStatement, { verbose = false }: PlanOpti
   ]
 }
 
-/** Where the parts of a statement stand in the exchange, and which of them explains it. */
+/** The indexes of a statement's parts in the exchange, and that of its EXPLAIN. */
 const [before, parts, explains] = [1, 3, 1]
 
-/** Runs statements of ours for a caller. */
+/** Runs our statements for a caller. */
 export type Send = (statements: readonly BoundStatement[]) => Promise<readonly ResultRow[]>
 
 /**
- * The plans of statements as JSON text. Rejects with DatabaseFailure where Postgres cannot plan one of them, and names
- * it.
+ * The plans of statements as JSON text. Rejects with DatabaseFailure, with the index of the statement, if Postgres
+ * cannot plan one of them.
  *
- * A domain may refuse null as soon as a value of it is made: then the request's own values are used instead.
+ * A domain may refuse null when its value is made: then the request's own values are used instead.
  */
 export async function plansOf(
   send: Send,
@@ -73,12 +73,12 @@ export async function plansOf(
   }
 }
 
-/** No text of Postgres holds a zero byte; one in a statement would end it early. */
+/** A Postgres text contains no zero byte; one in a statement would end it early. */
 const isWritable = ({ values }: BoundStatement): boolean => values.every((value) => value?.includes('\0') !== true)
 
 /**
- * The cost of a plan as a whole: that of its topmost node, which stands first. Names have their quotes escaped in JSON, so none
- * can be taken for it. Not parsed, since the rest of a plan may be megabytes.
+ * The total cost of a plan: that of its topmost node, which comes first. Quotes in names are escaped in JSON, so no
+ * name can be mistaken for it. The plan is not parsed, because the rest may be megabytes.
  */
 export function costOf(plan: string): number {
   const [, cost] = /"Total Cost": ([\d.]+)/.exec(plan) ?? []

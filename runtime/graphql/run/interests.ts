@@ -4,12 +4,14 @@ import type { Demand, PinForm, WatchedRead } from '../plan/watched-reads.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { bindEach, bindValue, type BoundVariables } from './bind.ts'
 
-/** Values that rows may have: each row that matters has all of one of them. One of nothing: any values. */
+/**
+ * Combinations of column values: a row that matters has all values of one of them. One empty combination: any values.
+ */
 type Alternatives = readonly (readonly Pin[])[]
 
 const anyValues: Alternatives = [[]]
 
-/** A read with more ways to matter is one of any values. */
+/** A read with more combinations counts as one of any values. */
 const mostAlternatives = 200
 
 /** Changes that matter to a subscription with these variables; undefined for a query. */
@@ -27,7 +29,7 @@ export function interestsOf({ statements: { reads }, variables }: Prepared): rea
   return distinct(interests)
 }
 
-/** What is known of rows that a join leads to. */
+/** The known values of rows at the end of a join. */
 const through = (alternatives: Alternatives, pairs: NonNullable<WatchedRead['from']>['pairs']): Alternatives =>
   alternatives.map((pins) =>
     pairs.flatMap(({ there, here }) =>
@@ -47,7 +49,7 @@ function valuesOf(demand: Demand | null, variables: BoundVariables): Alternative
     case 'equal': {
       const { column, form, value, each } = demand
       const given = each ? bindEach(value, variables) : [bindValue(value, variables)]
-      // Nothing equals null.
+      // A comparison with null is never true.
       const texts = given.filter((text) => text !== null).map((text) => written[form](text))
       if (texts.length === 0 || texts.length > mostAlternatives) return anyValues
       return texts.every((text) => text !== null) ? texts.map((text) => [{ column, value: text }]) : anyValues
@@ -55,7 +57,7 @@ function valuesOf(demand: Demand | null, variables: BoundVariables): Alternative
   }
 }
 
-/** Rows have values of the one and of the other. Where these are too many, those of one are enough to tell rows by. */
+/** Rows have the values of both. If the combinations are too many, one side is sufficient. */
 function both(left: Alternatives, right: Alternatives): Alternatives {
   if (left.length * right.length > mostAlternatives) return left.length < right.length ? left : right
   return left.flatMap((some) => right.map((others) => [...some, ...others]))
@@ -66,7 +68,7 @@ const matching =
   (text: string): string | null =>
     pattern.test(text) ? write(text) : null
 
-/** A value as Postgres prints it; null: it may print it in another way. */
+/** A value as Postgres prints it; null: the printed form is unknown. */
 const written: Readonly<Record<PinForm, (text: string) => string | null>> = {
   integer: matching(/^-?\d{1,30}$/, (text) => String(BigInt(text))),
   uuid: matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, (text) => text.toLowerCase()),
@@ -82,7 +84,7 @@ const sorted = (pins: readonly Pin[]): readonly Pin[] => {
 
 const idOf = ({ schema, name }: LiveRelation): string => objectId(schema, name)
 
-/** Each once, and none of a relation of which all changes matter anyway. */
+/** Without duplicates, and without relations of which all changes matter anyway. */
 function distinct(interests: readonly Interest[]): readonly Interest[] {
   const whole = new Set(interests.filter(({ pins }) => pins.length === 0).map(({ relation }) => idOf(relation)))
   const kept = interests.filter(({ relation, pins }) => pins.length === 0 || !whole.has(idOf(relation)))

@@ -7,19 +7,19 @@ import type { Load, Running } from './cell.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'
 import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
 
-/** An engine with what was found out about documents under it. */
+/** An engine with the cached results about its documents. */
 export interface Loaded extends Running {
-  /** What the engine was made of. */
+  /** The source of the engine. */
   readonly revision: Revision
   readonly engine: Engine
   readonly documents: Documents
-  /** Those that an allow-list holds, under their hashes. */
+  /** The documents of an allow-list, under their hashes. */
   readonly listed: Documents
-  /** What statements are estimated to cost, for as long as the version is the same: a new index changes no more than that. */
+  /** Cost estimates; they are kept while the version is the same, since a new index changes only them. */
   readonly estimates: Estimates
 }
 
-/** Loads the newest revision of a source, each time on what was loaded before. */
+/** Loads the newest revision of a source, based on the previous one. */
 export function createLoad(source: RevisionSource, now: () => number): Load<Loaded> {
   const memories = createMemories()
   return (before, isOutdated) => load(() => source(isOutdated), memories, before, now)
@@ -44,6 +44,6 @@ async function load(
   return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }
 }
 
-/** A revision that says the same as the one before keeps all that was found out under it. */
+/** An equal revision keeps all cached results of its predecessor. */
 const isSame = ({ engine, standsIn }: Loaded, revision: Revision, now: boolean): boolean =>
   engine.version === revision.version && standsIn === now

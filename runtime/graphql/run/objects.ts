@@ -1,10 +1,10 @@
 import type { InputStep } from '../plan/values.ts'
 
-/** What lies within the objects that a request gives. */
+/** Access to nested objects in a request's input. */
 
 export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** Names that every object has, such as "toString", are fields only where they are given. */
+/** Names that every object has, such as "toString", are fields only if they are given. */
 export const valueAt = (item: unknown, path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (value, name) =>
@@ -12,18 +12,18 @@ export const valueAt = (item: unknown, path: readonly string[]): unknown =>
     item,
   )
 
-/** The objects that lie within these on a path, in order. */
+/** The objects on a path within these, in order. */
 export const objectsWithin = (objects: readonly unknown[], path: readonly InputStep[]): readonly unknown[] =>
   path.reduce<readonly unknown[]>((found, step) => found.flatMap((object) => pick(object, step)), objects)
 
-/** For each object on a path which one of those a step above it lies in, from 1 on. */
+/** For each object on a path, the number, from 1 on, of its parent object. */
 export const outerPlaces = (objects: readonly unknown[], path: readonly InputStep[]): readonly number[] => {
   const last = path.at(-1)
   const above = objectsWithin(objects, path.slice(0, -1))
   return last === undefined ? [] : above.flatMap((object, index) => pick(object, last).map(() => index + 1))
 }
 
-/** For each object which one it holds of all that are a step further, from 1 on; null: none. */
+/** For each object, the number, from 1 on, of its child at the next step; null: none. */
 export const innerPlaces = (objects: readonly unknown[], step: InputStep): readonly (number | null)[] => {
   let place = 0
   return objects.map((object) => (pick(object, step).length === 0 ? null : (place += 1)))

@@ -13,17 +13,17 @@ import { createTenants } from './tenants.ts'
 import { exchangeOf, type Ready, type Turn } from './turn.ts'
 
 /**
- * How the stages of a request follow each other, whether its document comes as text or was compiled. A stage that a schema does not
- * need is not in its list.
+ * The order of a request's stages, for text and compiled documents. A stage that a schema does not need is absent from
+ * its list.
  */
 export interface Stages<T> {
   /** Admit the request. */
   readonly admission: readonly PipelineStage<T>[]
   /** Find its document, read its variables and bind them: afterwards the turn is ready. */
   readonly document: readonly PipelineStage<T>[]
-  /** Place tenants, hold the estimate against its limit, exchange with the database. */
+  /** Place tenants, compare the estimate with its limit, exchange with the database. */
   readonly execution: readonly PipelineStage<T>[]
-  /** Begins what goes on beside later requests, once this one ended; null: nothing does. */
+  /** Starts background work after this request; null: none. */
   readonly afterwards: ((turn: T) => void) | null
 }
 
@@ -31,9 +31,9 @@ export type PipelineStage<T> = (turn: T) => void | Promise<void>
 
 export interface PipelineParts<L extends Running, T extends Turn<L>> {
   readonly cell: EngineCell<L>
-  /** What to answer a request with. */
+  /** The engine that answers a request. */
   readonly load: (request: GraphqlRequest) => L | Promise<L>
-  /** What to watch a document with: nothing of it runs that would check the version. */
+  /** The engine for watching a document: no exchange will check its version. */
   readonly look: () => L | Promise<L>
   readonly begin: (
     loaded: L,
@@ -44,7 +44,7 @@ export interface PipelineParts<L extends Running, T extends Turn<L>> {
     isFirst: boolean,
   ) => T
   readonly stagesOf: (loaded: L) => Stages<T>
-  /** Receives what failed, before it is answered; left out: nobody wants to know. */
+  /** Receives failures before they are answered; absent: not needed. */
   readonly failed?: ((error: unknown) => void) | undefined
 }
 
@@ -54,21 +54,21 @@ export type WatchAnswer =
   | { readonly kind: 'once' }
   | {
       readonly kind: 'watch'
-      /** Changes that matter, as the schema of this revision has them; `serve` makes each answer, where `live` is true. */
+      /** Changes that matter, in the schema of this revision; `serve` makes each answer, with `live` true. */
       readonly interests: readonly Interest[]
       readonly revision: string
     }
 
 export interface Pipeline {
-  /** Never rejects for what a caller or the database did. */
+  /** Never rejects because of the caller or the database. */
   readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
-  /** What the document watches; nothing of it runs. */
+  /** The interests of the document; nothing of it runs. */
   readonly watch: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<WatchAnswer>
 }
 
 export function createPipeline<L extends Running, T extends Turn<L>>(parts: PipelineParts<L, T>): Pipeline {
   const { cell, load, look, begin, stagesOf, failed } = parts
-  /** Answers by attempts, each on a newer engine, until one of them does not fail for its schema. Never rejects for a failure. */
+  /** Makes attempts, each on a newer engine, until one does not fail because of its schema. Never rejects. */
   const attempt = async <R>(
     work: (turn: T, stages: Stages<T>) => R | Promise<R>,
     request: GraphqlRequest,
@@ -109,7 +109,7 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
       await through(stages.execution, turn)
     } catch (error) {
       if (turn.byStep || !failedInOneOfSeveral(error, readyOf(turn))) throw error
-      // All that it did was undone; now the step that fails is reported.
+      // Everything it did was rolled back; now the failing step is reported.
       turn.byStep = true
       await through(stages.document, turn)
       await through(stages.execution, turn)
@@ -144,12 +144,12 @@ const readyOf = <L extends Running>({ ready }: Turn<L>): Ready => {
   return ready
 }
 
-/** The last attempt met a schema that is gone. */
+/** The last attempt used an outdated schema. */
 const keptChanging = new DatabaseFailure('stale', 'the schema kept changing', null, null)
 
 /**
- * Whether a request that failed may fare better on another engine. All that it did was undone, so it can begin again.
- * Rejects when the newest engine cannot be had.
+ * Whether a failed request may succeed on another engine. Everything it did was rolled back, so it can begin again.
+ * Rejects if the newest engine is not available.
  */
 async function deservesAnother<L extends Running>(
   cell: EngineCell<L>,
@@ -168,9 +168,9 @@ async function deservesAnother<L extends Running>(
 }
 
 /**
- * Errors that a change of the schema brings about when it comes between a request's check of the version and its
- * statements: unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). Where no
- * request checks the version, a refusal of our own may be as outdated, and a file that is gone may have given way to newer ones.
+ * Errors that a change of the schema causes if it comes between a request's check of the version and its statements:
+ * unknown or altered objects, missing privileges, changed results (PostgreSQL manual, appendix A). If no request checks
+ * the version, our own refusal may be outdated as well, and newer files may have replaced a missing one.
  */
 const speaksOfSchema = (error: unknown, { version }: Running['engine']): boolean =>
   error instanceof DatabaseFailure
@@ -180,9 +180,8 @@ const speaksOfSchema = (error: unknown, { version }: Running['engine']): boolean
 const schemaClasses: ReadonlySet<string> = new Set(['0A', '3F', '42', 'XX'])
 
 /**
- * A stage that may refuse the request. A refusal speaks about the schema, so it has to be about the schema of now: before
- * it is given, the version and the role are checked as they are for every other request. What exhausts the stack is nested too
- * deeply.
+ * A stage that may refuse the request. A refusal depends on the schema, which must be current: before it is given, the
+ * version and the role are checked as for every other request. A document that exhausts the stack is nested too deeply.
  */
 export const refusedByNow =
   <T extends Turn<Running>>(stage: PipelineStage<T>): PipelineStage<T> =>
@@ -194,20 +193,20 @@ export const refusedByNow =
     }
   }
 
-/** Rejects with the refusal; or where the schema is another one, or that cannot be known: a later attempt may be answered. */
+/** Rejects with the refusal or, if the schema changed or the check failed, with an error that allows an attempt. */
 async function refuse({ run, asker }: Turn<Running>, error: unknown): Promise<never> {
   const refusal = error instanceof RangeError ? tooDeep() : error
   if (isOfSchema(refusal)) await run(exchangeOf(asker, true, []))
   throw refusal
 }
 
-/** What the execution of a document depends on. */
+/** The dependencies of executing a document. */
 interface Executing extends Running {
   readonly engine: Running['engine'] & { readonly manifest: Pick<Manifest, 'limits' | 'distributed'> }
   readonly estimates: Estimates
 }
 
-/** @param exchange the last of the stages: sends the statements and keeps their rows */
+/** @param exchange the last stage: sends the statements and keeps their rows */
 export function createExecution<T extends Turn<Executing>>(): (
   loaded: Executing,
   exchange: PipelineStage<T>,
@@ -225,7 +224,7 @@ export function createExecution<T extends Turn<Executing>>(): (
   ]
 }
 
-/** Holds what the statements are estimated to cost against the limit. */
+/** Compares the estimated cost of the statements with the limit. */
 const checkEstimate =
   (limit: number): PipelineStage<Turn<Executing>> =>
   async (turn) => {

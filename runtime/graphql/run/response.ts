@@ -15,7 +15,7 @@ import {
 import type { Outline, Piece } from '../statements/statements.ts'
 import type { GraphqlResponse } from '../protocol/types.ts'
 
-/** The JSON that Postgres made goes into the answer as it is. */
+/** The JSON of Postgres becomes part of the answer unchanged. */
 export function toResponse(
   { pieces }: Outline,
   rows: readonly ResultRow[],
@@ -36,7 +36,7 @@ export function toResponse(
 
 type Part = NonNullable<Cell>
 
-/** A member's value, or several members with their keys; of these there may be none. */
+/** A member's value, or several members with their keys, possibly none. */
 function valueOf(piece: Piece, rows: readonly ResultRow[]): Part {
   if (piece.kind === 'constant' || piece.kind === 'constants') return piece.json
   const value = rows[piece.statement]?.[piece.column] ?? 'null'
@@ -76,14 +76,14 @@ const codes: Readonly<Record<DatabaseFailure['kind'], FailureCode>> = {
   'too-large': 'ANSWER_TOO_LARGE',
   refused: 'DATABASE_REFUSED',
   deadline: 'DEADLINE_EXCEEDED',
-  // The client is gone.
+  // The client has disconnected.
   gone: 'DEADLINE_EXCEEDED',
   'across-shards': 'DATABASE_SHARDS_CROSSED',
   'resource-limit': 'DATABASE_RESOURCE_LIMIT',
   connections: 'DATABASE_CONNECTIONS_EXHAUSTED',
 }
 
-/** Replaces messages of Postgres that would say nothing or too much. */
+/** Replaces messages of Postgres that are unhelpful or reveal too much. */
 const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
   stale: 'The database schema kept changing while the request was tried; nothing was done.',
   'role-refused': "The token's role cannot be assumed.",
@@ -92,7 +92,7 @@ const sentences: Partial<Record<DatabaseFailure['kind'], string>> = {
   timeout: 'The request took longer than is allowed and was given up; nothing was kept.',
 }
 
-/** Raised by catalograph.refuse: a limit of the request's own. */
+/** Raised by catalograph.refuse: a limit of the request. */
 const refusedByUs = 'CG002'
 
 const ofArguments: ReadonlySet<string> = new Set([
@@ -123,10 +123,10 @@ function databaseFailure(failure: DatabaseFailure, outline: Outline | null): Gra
   ])
 }
 
-/** Whether Postgres refused a statement that is several steps of a field. */
+/** Whether Postgres refused a statement that combines several steps of a field. */
 export const failedInOneOfSeveral = (error: unknown, outline: Outline): boolean =>
   error instanceof DatabaseFailure && error.kind === 'refused' && placeOf(error, outline)?.several === true
 
-/** In a mutation every statement is one field's, so a statement's failure has a place. */
+/** In a mutation every statement belongs to one field, so a statement's failure has a path. */
 const placeOf = ({ statement }: DatabaseFailure, outline: Outline | null): ReturnType<typeof fieldOf> =>
   outline === null || !outline.writes || statement === null ? null : fieldOf(outline.pieces, statement)

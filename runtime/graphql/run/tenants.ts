@@ -9,11 +9,11 @@ import { exchangeOf, type Turn } from './turn.ts'
 type AnyTurn = Turn<Running>
 
 /**
- * The tenant of a caller, whose rows of a distributed database lie on one server: what policies compare with is asked of the
- * database once for each caller, since it is made of claims alone.
+ * The tenant of a caller, whose rows of a distributed database lie on one server. The value that policies compare with
+ * is a function of the claims alone, so the database is asked for it once per caller.
  */
 export interface Tenants {
-  /** The statements with their tenants' values. Rejects where the database cannot make these, as the policies could not. */
+  /** The statements with their tenants' values. Rejects if the database cannot compute these. */
   readonly place: (turn: AnyTurn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
 }
 
@@ -28,7 +28,7 @@ export const createTenants = (): Tenants => {
   )
   const valuesFor = async (turn: AnyTurn, expressions: readonly string[]): Promise<Values> => {
     const { caller, version } = turn.asker
-    // What auth.uid() reads of the claims may be another thing in the next version.
+    // The expression that auth.uid() reads from the claims may change with the version.
     const subject = JSON.stringify([version, caller.claims])
     const before = known.get(subject) ?? new Map<string, string | null>()
     const missing = expressions.filter((expression) => !before.has(expression))

@@ -14,47 +14,47 @@ import type { GraphqlRequest } from '../protocol/types.ts'
 import type { Outline } from '../statements/statements.ts'
 import type { Running } from './cell.ts'
 
-/** Who asks, and the version that he asks at. */
+/** The caller, and the expected version. */
 export type ExchangeContext = Pick<
   Exchange,
   'caller' | 'claimsTogether' | 'distributed' | 'leaves' | 'version' | 'privileges' | 'label'
 >
 
-/** What is to be sent to the database, and how the answer is made of what comes back. */
+/** The statements for the database, and how the answer is made of the result. */
 export interface Ready extends Outline {
   readonly bound: readonly BoundStatement[]
   /** Of a subscription: changes that matter to it. */
   readonly interests?: readonly Interest[] | undefined
 }
 
-/** One attempt to answer a request, on one engine: what its stages know and find out. */
+/** One attempt to answer a request, on one engine: the state that its stages share. */
 export interface Turn<L extends Running> {
   readonly request: GraphqlRequest
   readonly context: RequestContext | undefined
   readonly loaded: L
   readonly asker: ExchangeContext
-  /** What the document reads is asked for, and nothing of it runs. */
+  /** Only the document's reads are wanted; nothing of it runs. */
   readonly watches: boolean
-  /** Runs an exchange in the name of the request. A listed document runs only while it is listed. */
+  /** Runs an exchange on behalf of the request. A listed document runs only while it is listed. */
   run: RunExchange
-  /** The same for the statements of a request that only reads, which a replica may answer. */
+  /** The same for a request that only reads, which a replica may answer. */
   read: RunExchange
-  /** Each step of a field is a statement. */
+  /** Each step of a field is a separate statement. */
   byStep: boolean
-  /** The document with this request's values; null: it is not known yet. It names the field of a statement that failed. */
+  /** The document with this request's values; null: not known yet. It names the field of a statement that failed. */
   ready: Ready | null
   rows: readonly ResultRow[]
   extensions: Extensions | null
 }
 
-/** Where requests run. */
+/** The database of a service. */
 export interface ServiceDatabase {
   readonly run: RunExchange
-  /** For statements that only read; left out: `run`. */
+  /** For statements that only read; absent: `run`. */
   readonly read?: RunExchange
 }
 
-/** @param isFirst a later attempt compares everything, so it has no privileges to rely on */
+/** @param isFirst false for a later attempt, which compares everything instead of relying on privileges */
 export function beginTurn<L extends Running>(
   { run, read = run }: ServiceDatabase,
   loaded: L,
@@ -75,7 +75,7 @@ export function beginTurn<L extends Running>(
     label: context?.label,
   }
   const send: RunExchange = (exchange) => run(exchange, context)
-  // No answer of a stream is older than the one before: no replica makes it.
+  // No answer of a stream is older than the previous one: replicas do not serve streams.
   const reads: RunExchange = read === run || request.live === true ? send : (exchange) => read(exchange, context)
   return {
     request,
@@ -92,7 +92,7 @@ export function beginTurn<L extends Running>(
   }
 }
 
-/** Member by member: V8 takes µs to spread an object where it is given further members. */
+/** Member by member: in V8 a spread with further members takes microseconds. */
 export const exchangeOf = (
   { caller, claimsTogether, distributed, leaves, version, privileges, label }: ExchangeContext,
   readOnly: boolean,
@@ -111,7 +111,7 @@ export const exchangeOf = (
   statements,
 })
 
-/** @throws Refusal for a mutation where only queries may run, and for a subscription outside of a stream */
+/** @throws Refusal for a mutation if only queries are allowed, and for a subscription outside of a stream */
 export function checkMethod(
   { writes, streams }: { readonly writes: boolean; readonly streams: boolean },
   { queryOnly, live }: Pick<GraphqlRequest, 'queryOnly' | 'live'>,

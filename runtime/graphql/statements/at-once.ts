@@ -10,11 +10,12 @@ import { directScope, seenOutside, type Scope, type Writer } from './source.ts'
 import { answerJson, answerPairs, refusing } from './writes.ts'
 
 /**
- * An insert with related rows as one statement (spec/graphql.md 17.6), where nothing of the owner's can tell it from several: what
- * a step inserts is read from what it returns, and keys are checked when all is inserted.
+ * An insert with related rows as one statement (spec/graphql.md 17.6), if the owner's triggers and defaults cannot
+ * distinguish it from several: a step reads its values from the RETURNING of another, and keys are checked after all
+ * inserts.
  */
 
-/** Whether no step reads what another one inserts. */
+/** Whether no step depends on rows that another inserts. */
 export const isAtOnce = ({ steps }: NestedInsert): boolean => {
   const inserted = steps.flatMap(({ kind, entity }) => (kind === 'insert' ? [entity] : []))
   return (
@@ -30,7 +31,7 @@ export const isAtOnce = ({ steps }: NestedInsert): boolean => {
   )
 }
 
-/** Whether it answers the field, too: what is selected of the rows is in them. */
+/** Whether it also answers the field: the selections need no further reads. */
 export const answersItself = (root: NestedInsert): boolean =>
   isAnsweredByLast(root) || root.members.every((member) => member.kind !== 'records' || isOwn(member.row))
 
@@ -38,15 +39,15 @@ const isOwn = ({ members }: Row): boolean => members.every(({ kind }) => ownMemb
 
 const ownMembers: ReadonlySet<Row['members'][number]['kind']> = new Set(['typename', 'node-id', 'column', 'headline'])
 
-/** What a step leaves for others. */
+/** The result of a step for others. */
 interface Done {
   readonly cte: Cte
-  /** Its rows as they are seen by others. */
+  /** Its rows in the scope of other steps. */
   readonly rows: Pick<Scope, 'alias' | 'column'>
   readonly isSingle: boolean
 }
 
-/** The statement of all steps. What it answers is of no account, unless it answers the field. */
+/** The statement of all steps. Its answer is ignored, unless it answers the field. */
 export function atOnceStatement(writer: Writer, root: NestedInsert): SelectList {
   const done = new Map<number, Done>()
   const read: ReadCarried = (_, __, { step, column }, place, always) => {
@@ -66,7 +67,8 @@ export function atOnceStatement(writer: Writer, root: NestedInsert): SelectList 
       const target = writer.alias('t')
       writer.note(target, root)
       const inner = directScope(writer, step.entity, target)
-      // Where a statement for each step reads columns, this one does, too: the rights and policies of reading hold alike.
+      // If the statements of single steps would read columns, this one does, too: the same privileges and policies of
+      // reading apply.
       const carried = step.carried.map((name) => inner.column(name))
       const otherwise = carried.length === 0 ? sql`1` : joined(carried, ', ')
       const { scope, outlet } = seenOutside(inner, writer.alias('i'), otherwise)

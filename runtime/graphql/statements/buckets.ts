@@ -6,18 +6,18 @@ import type { GroupKey } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'
 
-/** What values have in common that come into one group (spec/graphql.md 17.2). */
+/** The keys of groups (spec/graphql.md 17.2). */
 
 const recurringFields: Readonly<Record<RecurringTime, string>> = { DAY_OF_WEEK: 'isodow', HOUR_OF_DAY: 'hour' }
 
-/** The number of a time that recurs, in the zone that is asked for; null for infinite times. */
+/** The number of a recurring unit of time, in the given zone; null for infinite times. */
 export function recurringOf({ operand }: ColumnBuilder, time: RecurringTime, zone: Value | undefined, value: Sql): Sql {
   const isInstant = operand('').endsWith(' with time zone')
   const local = isInstant && zone !== undefined ? sql`timezone(${valueParameter(zone)}::text, ${value})` : value
   return sql`extract(${trusted(recurringFields[time])} from ${local})`
 }
 
-/** When the unit of time begins in which a value lies: of a date, a date. */
+/** The start of the unit of time that contains a value; for a date, a date. */
 export function stretchOf(builder: ColumnBuilder, { unit, zone, width }: GroupKey, value: Sql): Sql {
   const { operand } = builder
   if (width !== undefined) return beginOf(operand(''), value, valueParameter(width))
@@ -32,8 +32,8 @@ export function stretchOf(builder: ColumnBuilder, { unit, zone, width }: GroupKe
 }
 
 /**
- * Where the stretch of numbers begins in which a value lies. A remainder is exact, and has the sign of what is divided: it
- * is brought above zero first.
+ * The start of the range that contains a number. A remainder is exact, and has the sign of the dividend: it is made
+ * non-negative first.
  */
 function beginOf(cast: string, value: Sql, width: Sql): Sql {
   const isFloat = cast === '::real' || cast === '::double precision'

@@ -5,11 +5,11 @@ import { nullReferred } from './reasons.ts'
 import { columnOf, type Scope } from './source.ts'
 
 /**
- * What the steps of a change need of rows of those before (spec/graphql.md 17.6), generated keys most of all: it travels in a
- * setting of the transaction, so that no statement waits for the client.
+ * Values that the steps of a change need from earlier rows (spec/graphql.md 17.6), generated keys above all: they are
+ * passed in a setting of the transaction, so that no statement waits for the client.
  */
 
-/** A JSON object: by step and column the values of all rows in order, as the text of an array; under `n` how many there are. */
+/** A JSON object: by step and column the values of all rows in order, as the text of an array; `n` is their number. */
 const settingName = literal('catalograph.written')
 export const writtenValues = sql`nullif(pg_catalog.current_setting(${settingName}, true), '')::jsonb`
 export const counter = literal('n')
@@ -21,23 +21,22 @@ export const carriedValues = (scope: Scope, here: string, of: CarriedColumn): Sq
   sql`(select ${applied(columnOf(scope.builder, here).operands, sql`(${writtenValues} ->> ${carriedName(of)})`)})`
 
 /**
- * How a statement gets the value of a column here that a row of another step has, which is known by its place.
- * `always`: each row here has one there.
+ * The value for a column here from a row of another step, selected by its place. `always`: each row here has one there.
  */
 export type ReadCarried = (scope: Scope, here: string, of: CarriedColumn, place: () => Sql, always: boolean) => Sql
 
 export const fromSetting: ReadCarried = (scope, here, of, place) => sql`${carriedValues(scope, here, of)}[${place()}]`
 
 /**
- * The value that the first of these gives a column here, so that the row belongs to another one. Null refers to no row, and the
- * row would belong to none: it refuses the field.
+ * The value that a column here takes from the first of these. Null refers to no row, and would detach the row: it
+ * refuses the field.
  */
 export function referring(scope: Scope, here: string, values: readonly Sql[]): Sql {
   const refusal = sql`catalograph.refuse(${literal(nullReferred)})::text`
   return sql`coalesce(${joined([...values, applied(columnOf(scope.builder, here).operand, refusal)], ', ')})`
 }
 
-/** Values of rows in the order in which they were inserted, as the text of an array. */
+/** Values of rows in insertion order, as the text of an array. */
 export const carriedPairs = (
   { id, carried }: Pick<WriteStep, 'id' | 'carried'>,
   from: Ident,
@@ -48,7 +47,7 @@ export const carriedPairs = (
     sql`(select coalesce(array_agg((${column(name)})::text), '{}')::text from ${from})`,
   ])
 
-/** Adds members to the setting; the first step of a field begins again. Its answer is JSON. */
+/** Adds members to the setting; the first step of a field resets it. Its answer is JSON. */
 export function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, value: Sql])[]): Sql {
   if (pairs.length === 0) return sql`'null'::json`
   const made = sql`jsonb_build_object(${joined(pairs.flat(), ', ')})`
@@ -56,6 +55,6 @@ export function keeping(isFirst: boolean, pairs: readonly (readonly [name: Sql, 
   return sql`to_json(pg_catalog.set_config(${settingName}, (${whole})::text, true) is null)`
 }
 
-/** That a column has this value. */
+/** The condition that a column has this value. */
 export const equal = (scope: Scope, column: string, value: Sql): Sql =>
   sql`${scope.column(column)} ${trusted(columnOf(scope.builder, column).order?.['='] ?? '=')} ${value}`

@@ -28,8 +28,8 @@ import { answerJson, guarded, moreThan, refusing } from './writes.ts'
 /** The fields of `updates` (spec/graphql.md 17.4); change and answer are one statement, as in writes.ts. */
 
 /**
- * One row by a key; null where there is none. It is answered as RETURNING finds it: the condition has read the key, so
- * that select policies hold whatever is selected.
+ * One row by a key; null if it does not exist. The answer comes from RETURNING: the condition has read the key, so that
+ * select policies hold for any selection.
  */
 export function rowStatement(writer: Writer, root: RowChange): SelectList {
   const target = writer.alias('t')
@@ -90,7 +90,7 @@ interface Given {
   readonly hasTwins: Sql
 }
 
-/** Objects with a key each, and what rows with these keys are set to. */
+/** Objects with a key each, and the new values of the rows with these keys. */
 export function givenRows(target: Scope, { by, set, presets = [] }: RowSets, row: Ident): Given {
   const record = bare('r')
   const cells = [...by, ...set].map(({ column, values }, index): Cell => {
@@ -98,7 +98,7 @@ export function givenRows(target: Scope, { by, set, presets = [] }: RowSets, row
     const { operand, operands, recordType, spatial } = columnOf(target.builder, column)
     const parameter = valueParameter(values)
     const read = sql`${record}.${as}`
-    // An array of arrays would be one of several dimensions, and GeoJSON is read one by one.
+    // An array of arrays would be multidimensional, and GeoJSON values are read one by one.
     const isText = recordType.endsWith('[]') || spatial !== undefined
     return isText
       ? { as, source: sql`${parameter}::text[]`, value: applied(operand, read) }
@@ -137,8 +137,8 @@ export function givenRows(target: Scope, { by, set, presets = [] }: RowSets, row
 
 interface Cell {
   readonly as: Ident
-  /** The array that has one of each object. */
+  /** The array with one element per object. */
   readonly source: Sql
-  /** One of them as a value of its column's type. */
+  /** An element as a value of its column's type. */
   readonly value: Sql
 }

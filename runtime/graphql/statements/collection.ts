@@ -14,9 +14,9 @@ import type { Scope, Writer } from './source.ts'
 import { writeTotals } from './totals.ts'
 
 /**
- * A connection as one value that becomes an object. Up to three sub-selects feed it: the page (w), aggregates over all
- * matching rows (u), and the first of all rows, which shows whether the page begins there; each is written only when a
- * selected field needs it.
+ * A connection as one value that becomes an object. It is based on up to three sub-selects: the page (w), aggregates
+ * over all matching rows (u), and the first of all rows, which shows whether the page begins there; each is written
+ * only if a selected field needs it.
  */
 export function collectionObject(writer: Writer, collection: Collection, source: Source): Sql {
   const needs = needsOf(collection)
@@ -94,7 +94,7 @@ function writePage(
   }
 }
 
-/** An array of arrays would lose its shape; those values travel as jsonb, which is how cursors show them anyway. */
+/** An array of arrays would lose its shape; those values become jsonb, which is their form in cursors anyway. */
 function plainValue(scope: Scope, key: OrderKey): Sql {
   const { value, isArray } = scope.ordered(key)
   return isArray ? sql`to_jsonb(${value})` : value

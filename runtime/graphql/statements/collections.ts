@@ -32,9 +32,9 @@ import { relationOf, seenOutside, type Scope, type Writer } from './source.ts'
 import type { TotalsSql } from './totals.ts'
 
 /**
- * Rows of several relations in one order, page by page (spec/graphql.md 17.9). Of each as many are read as the page may have, so that
- * an index serves each; they stand below each other with their own columns side by side, and what is answered of a row is made of
- * those that the page has.
+ * Rows of several relations in one order, page by page (spec/graphql.md 17.9). Of each relation one page is read, so
+ * that an index serves each; the rows form a union with the columns of all relations side by side, and objects are made
+ * only of the rows on the page.
  */
 
 interface Member {
@@ -42,7 +42,7 @@ interface Member {
   readonly matching: Matching
 }
 
-/** @param all with one page, and members that differ in the rows of the edges alone */
+/** @param all with one page, and members that differ only in the rows of the edges */
 export function collectionsObject(writer: Writer, all: readonly Collection[]): Sql {
   const [collection] = all
   if (collection === undefined) throw new Error('rows of no relation were asked for')
@@ -76,7 +76,7 @@ function needsOfAll(all: readonly Collection[]): Needs {
   }
 }
 
-/** How many there are of all relations together. */
+/** The total over all relations. */
 function writeTotal(writer: Writer, members: readonly Member[]): TotalsSql {
   const alias = writer.alias('u')
   const counts = members.map(({ matching }) => {
@@ -92,18 +92,18 @@ function writeTotal(writer: Writer, members: readonly Member[]): TotalsSql {
   }
 }
 
-/** Rows of several relations below each other. */
+/** The union of rows of several relations. */
 interface Mixed {
   readonly rows: From & { readonly alias: Ident }
-  /** A row of each relation, as it is seen outside. */
+  /** A row of each relation in the outer scope. */
   readonly scopes: readonly Scope[]
-  /** Of values for each relation the one that is the row's. */
+  /** Selects the value of the row's own relation. */
   readonly choose: (values: readonly Sql[]) => Sql
 }
 
 /**
- * @param start where to begin; null begins with the first row of all
- * @param letter of the alias that the rows get outside
+ * @param start the cursor; null begins with the first row of all
+ * @param letter of the alias of the rows in the outer scope
  */
 function mixRows(writer: Writer, members: readonly Member[], start: Page | null, limit: Sql, letter: string): Mixed {
   const alias = writer.alias(letter)
@@ -163,7 +163,7 @@ function mixRows(writer: Writer, members: readonly Member[], start: Page | null,
   }
 }
 
-/** The row with what all rows are sorted by in columns of their own. */
+/** The row with the common sort keys as columns. */
 const withCommon = (scope: Scope, alias: Ident, common: readonly OrderTerm[]): Scope => ({
   ...scope,
   ordered: (key) => {
@@ -177,7 +177,7 @@ function writePage(writer: Writer, members: readonly Member[], collection: Colle
   const { rows, scopes, choose } = mixRows(writer, members, page, rowsOnPage(page, needs.lookahead ? 1 : 0), 'm')
   const alias = writer.alias('w')
   const shown = withinPage(collection, needs, rows.alias)
-  // A function that is an item of FROM would be called for rows of other relations, too.
+  // A function in FROM would also be called for rows of other relations.
   const calls = members.some((one) => callsFunctions(one.collection.members))
   const makeObject: MakeObject = calls ? object : asItems(() => writer.alias('o'))
   const cursor = choose(
@@ -240,7 +240,7 @@ function writePage(writer: Writer, members: readonly Member[], collection: Colle
 const edgesIn = (collection: Collection | undefined) =>
   (collection?.members ?? []).flatMap((member) => (member.kind === 'edges' ? [member] : []))
 
-/** What tells a row from all others of all relations. */
+/** The unique identity of a row among all relations. */
 const nodeIdOf = (scope: Scope): Sql =>
   written(
     scope.builder.nodeId,

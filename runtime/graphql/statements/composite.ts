@@ -4,12 +4,12 @@ import { literal } from '../../sql/literal.ts'
 import { applied, sql, type Ident, type Pair, type Sql } from '../../sql/tree.ts'
 import type { CompositeMembers } from '../plan/types.ts'
 
-/** A composite value as a JSON object; null where the whole value is, which one of nulls is not (PostgreSQL manual 9.2). */
+/** A composite value as a JSON object; null only if the whole value is null (PostgreSQL manual 9.2). */
 export const compositeObject = (attributes: Attributes | undefined, members: CompositeMembers, value: Sql): Sql =>
   sql`case when ${value} is distinct from null then ${object(pairsOf(attributes, members, value))} end`
 
 /**
- * What a function answers, which is called once; null in every attribute is no answer, as with rows
+ * The result of a function, which is called once; null in every attribute means no result, as with rows
  * (spec/graphql.md 9.3).
  */
 export const calledComposite = (

@@ -7,18 +7,18 @@ import { rowsOnPage } from './parameters.ts'
 import { given, type Writer } from './source.ts'
 import { aggregateMember, type TotalsSql } from './totals.ts'
 
-/** What a connection is made of, wherever its rows are read. */
+/** The parts of a connection, independent of the source of its rows. */
 
 export interface Needs {
   readonly page: boolean
   readonly totals: boolean
-  /** One row more than the page holds is read, to know whether there are more. */
+  /** One row more than the page is read, to know whether there are more. */
   readonly lookahead: boolean
-  /** Whether the page begins where the collection begins is asked and not known. */
+  /** A query must find out whether the page begins where the collection begins. */
   readonly membership: boolean
   /** Order values of the page's first and last row are needed. */
   readonly ends: boolean
-  /** Rows are numbered: they are read in reverse or cost much. */
+  /** Rows are numbered: they are read in reverse or are expensive. */
   readonly numbered: boolean
 }
 
@@ -43,27 +43,27 @@ export function needsOf(collection: Collection): Needs {
   }
 }
 
-/** True when a member costs more than reading a column, so that it should not be made for rows that are not shown. */
+/** True if a member costs more than reading a column, so that it should not be made for hidden rows. */
 const isNested = (row: Row): boolean =>
   row.members.some(({ kind }) => kind !== 'column' && kind !== 'typename' && kind !== 'node-id')
 
 export interface PageSql {
-  /** Its item of FROM; null where nothing needs one. */
+  /** Its item of FROM; null if not needed. */
   readonly from: From | null
   /** By edges member: the array of its edges. */
   readonly edges: ReadonlyMap<ConnectionMember, Sql>
-  /** How many rows were read, where one is read to look ahead or the page's ends are needed. */
+  /** The number of rows read, if there is a lookahead row or the page's ends are needed. */
   readonly count: Sql
-  /** The cursor of the row at this position, where the page's ends are needed. */
+  /** The cursor of the row at this position, if the page's ends are needed. */
   readonly cursor: (index: Sql) => Sql
   /**
-   * Whether that row, with which reading began, is another one than the first of all, where that is asked and not known
-   * (spec/graphql.md 5.7).
+   * Whether that row, the first that was read, differs from the first of all, if that needs a query (spec/graphql.md
+   * 5.7).
    */
   readonly beginsLater: (index: Sql) => Sql
 }
 
-/** A connection and all that its members are written with. */
+/** A connection and the context of its members. */
 export interface ConnectionSource {
   readonly writer: Writer
   readonly collection: Pick<Collection, 'members' | 'page'>
@@ -89,20 +89,20 @@ export function connectionObject(connection: ConnectionSource): Sql {
   return from.length === 0 ? object(pairs) : objectFrom(pairs, { from })
 }
 
-/** Rows in forward order and the number that each was read as. */
+/** Rows in forward order and their number in reading order. */
 export const numbered = (rows: Sql, backward: boolean): Sql =>
   select([{ value: sql`q.*` }, { value: sql`row_number() over ()`, as: bare('rn') }], {
     from: [{ of: rows, alias: bare('q') }],
     orderBy: backward ? [sql`rn desc`] : [],
   })
 
-/** Rows come in forward order; where they are numbered, this leaves out the one that was read to look ahead. */
+/** Rows come in forward order; if they are numbered, this removes the lookahead row. */
 export const withinPage = ({ page }: Pick<Collection, 'page'>, needs: Needs, alias: Ident): Sql | null =>
   needs.numbered && needs.lookahead ? sql`${alias}.rn <= ${rowsOnPage(page)}` : null
 
 /**
- * An item of FROM that calls a volatile function is not dissolved, so it would be made for rows that are left out too, as for
- * the one that is read to look ahead.
+ * An item of FROM that calls a volatile function is not pulled up, so it would be evaluated for hidden rows too, such
+ * as the lookahead row.
  */
 export const objectsFor = (writer: Writer, { members }: Collection, { numbered, lookahead }: Needs): MakeObject =>
   numbered && lookahead && callsFunctions(members) ? object : asItems(() => writer.alias('o'))
@@ -155,7 +155,7 @@ function connectionMember(context: Context, member: ConnectionMember): Sql {
   }
 }
 
-/** Written whenever a member needs them, see needsOf. */
+/** Present whenever a member needs them, see needsOf. */
 function totalsOf({ totals }: Context): TotalsSql {
   if (totals === null) throw new Error('a figure was selected and not written')
   return totals
@@ -189,7 +189,7 @@ function pageInfoMember(context: Context, member: PageInfoMember): Sql {
   }
 }
 
-/** Written whenever a member needs it, see needsOf. */
+/** Present whenever a member needs it, see needsOf. */
 function pageOf({ page }: Context): PageSql {
   if (page === null) throw new Error('the page was asked about and not written')
   return page
@@ -199,7 +199,7 @@ function pageOf({ page }: Context): PageSql {
 const lastShown = (context: Context): Sql =>
   sql`least(${pageOf(context).count}, ${rowsOnPage(context.collection.page)})`
 
-/** Whether the page has rows, and does not begin where the collection begins. */
+/** Whether the page has rows, and begins after the collection's first row. */
 function beginsLater(context: Context): Sql {
   const page = pageOf(context)
   const index = context.collection.page.backward ? lastShown(context) : sql`1`

@@ -7,14 +7,14 @@ import { sql, type Sql } from '../../sql/tree.ts'
 export interface CursorElement {
   /** SQL of its value, which prints in json as it does in jsonb. */
   readonly value: Sql
-  /** The most characters, all of them ASCII, that its JSON has; Infinity where there is no such limit. */
+  /** The maximum length of its JSON in ASCII characters; Infinity: no such limit. */
   readonly longest: number
 }
 
-/** `encode` breaks lines after 76 characters (PostgreSQL manual 9.5), also after the last one: that many bytes are 57. */
+/** `encode` breaks lines after 76 characters (PostgreSQL manual 9.5), also after the last one: that is 57 bytes. */
 const longestLine = 56
 
-/** Text of a cursor (spec/graphql.md 5.5): base64 without line breaks. Made as json, which takes half the time of jsonb. */
+/** Text of a cursor (spec/graphql.md 5.5): base64 without line breaks. json takes half the time of jsonb. */
 export function cursorText(elements: readonly CursorElement[]): Sql {
   const text = sql`encode(json_send(${jsonArray(elements.map(({ value }) => value))}), 'base64')`
   // Brackets around and `, ` between them.
@@ -26,5 +26,5 @@ export function cursorText(elements: readonly CursorElement[]): Sql {
 export const longestOf = (type: ColumnFacts['type'] | undefined): number =>
   type?.kind === 'scalar' && !type.list ? scalarTable[type.name].longestJson : Infinity
 
-/** As a count of rows. */
+/** The length of a row count. */
 export const longestCount = 20

@@ -2,7 +2,7 @@ import { sql, type Sql } from '../../sql/tree.ts'
 import { columnOf, type Scope } from './source.ts'
 
 /**
- * The condition that a row counts as deleted, or does not (spec/graphql.md 17.5), as a partial index has it.
+ * The condition that a row is soft-deleted, or is not (spec/graphql.md 17.5), in the form that a partial index needs.
  *
  * @param deleted absent: either
  */

@@ -1,6 +1,6 @@
 import type { Piece } from './statements.ts'
 
-/** The field of a mutation that a statement is for, and what of its arguments it is about. */
+/** The field of a mutation that a statement belongs to, and the path in its arguments. */
 export function fieldOf(pieces: readonly Piece[], statement: number): FieldPlace | null {
   const found = pieces.find((piece) => piece.kind === 'column' && statement <= piece.statement)
   if (found?.kind !== 'column') return null
@@ -12,6 +12,6 @@ export function fieldOf(pieces: readonly Piece[], statement: number): FieldPlace
 interface FieldPlace {
   readonly key: string
   readonly argument: readonly string[] | undefined
-  /** It is several steps, and nothing tells which. */
+  /** It consists of several steps, and the failed one is unknown. */
   readonly several: boolean
 }

@@ -28,7 +28,7 @@ import {
 } from './source.ts'
 import { wayTo } from './tenants.ts'
 
-/** @param part what of the plan the rows are filtered for */
+/** @param part the part of the plan whose rows are filtered */
 export function compileFilter(filter: Filter, writer: Writer, part: Part): Condition {
   switch (filter.kind) {
     case 'all':
@@ -67,7 +67,7 @@ export function compileFilter(filter: Filter, writer: Writer, part: Part): Condi
   }
 }
 
-/** Three-valued conditions ask for what is true, so that a row of which it is unknown is not one of those that meet it. */
+/** Three-valued conditions use `is true`: NULL counts as no match. */
 function related(filter: Extract<Filter, { kind: 'related' }>, writer: Writer, part: Part): Condition {
   const condition = filter.of === null ? null : compileFilter(filter.of, writer, part)
   return (scope) => {
@@ -91,7 +91,7 @@ function compare(filter: Extract<Filter, { kind: 'compare' }>): Condition {
   return (scope) => {
     const { value, type } = subjectOf(filter, scope)
     const own = ownOperators(type.order)
-    // A pattern is cut and padded by nothing.
+    // A pattern has no length to cut or pad to.
     const isText = filter.operand === 'pattern' && own('~~') === undefined
     const typed = isText
       ? sql`${operand}::text`
@@ -147,8 +147,8 @@ const besideOf = ({ besideAs, isName }: OperandMembers, value: Value): Sql =>
   applied((text) => `${text}::${besideAs}`, isName === true ? nameOrParameter(value) : valueParameter(value))
 
 /**
- * Of no list nothing is known. That a list has an element is written as its index wants it; all else looks at the
- * elements one by one.
+ * A NULL list gives NULL. The condition that a list contains an element is written for its index; all other conditions
+ * look at each element.
  */
 function ofElements(filter: Extract<Filter, { kind: 'elements' }>, writer: Writer, part: Part): Condition {
   const { of, quantifier } = filter
@@ -175,7 +175,7 @@ const missingElement = (): never => {
   throw new Error('there is no list around the condition')
 }
 
-/** Its operands are cast to what the list's are a list of. */
+/** Its operands are cast to the element type of the list. */
 function elementOf(value: Sql, { operand }: Compared['type']): Compared {
   const cast = operand('').replace(/\[\]$/, '')
   return { value, type: { operand: (text) => `${text}${cast}`, operands: (text) => `${text}${cast}[]` } }
@@ -190,7 +190,7 @@ interface Looked extends Compared {
   readonly type: Pick<ColumnBuilder, 'operand' | 'operands' | 'order' | 'spatial' | 'attributes'>
 }
 
-/** What is compared, read as its form and its steps say. */
+/** The compared value, read by its form and path. */
 function subjectOf(subject: Subject, scope: Scope): Compared {
   const { form, at = [] } = subject
   const whole = valueOf(subject, scope)
@@ -210,8 +210,8 @@ function subjectOf(subject: Subject, scope: Scope): Compared {
 }
 
 /**
- * A path that the document spells out in plain words is a part of the statement, as the names of columns are: with a
- * parameter in its place no generic plan would find an index on the expression.
+ * A path that the document gives literally is part of the statement, like names of columns: with a parameter, a generic
+ * plan could not use an index on the expression.
  */
 function pathOf({ slot }: Value): Sql {
   const items = slot.kind === 'list' ? slot.items : []
@@ -221,7 +221,7 @@ function pathOf({ slot }: Value): Sql {
     : valueParameter({ slot, encoding: { kind: 'array', maxLength: null } })
 }
 
-/** A value that is compared as one of a type. */
+/** A value that is compared as another type. */
 const castTo = (type: string, value: Sql): Compared => ({
   value,
   type: { operand: (parameter) => `${parameter}::${type}`, operands: (parameter) => `${parameter}::${type}[]` },
@@ -242,7 +242,7 @@ function valueOf(subject: Subject, scope: Scope): Compared {
   return { value, type: { operand, operands, ...(order && { order }), ...(spatial && { spatial }) } }
 }
 
-/** The columns equal these values. */
+/** The condition that the columns equal these values. */
 export function keyEquals(columns: readonly string[], values: readonly Value[]): Condition {
   const parameters = values.map(valueParameter)
   return (scope) => {

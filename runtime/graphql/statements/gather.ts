@@ -2,26 +2,26 @@ import { bare } from '../../sql/ident.ts'
 import { select, sql, type From, type Ident, type Sql } from '../../sql/tree.ts'
 import { given } from './source.ts'
 
-/** Something made of each row. */
+/** A value that is made of each row. */
 export interface Made {
   readonly value: Sql
-  /** Rows of which nothing is made do not meet it; null: all do. */
+  /** Rows that do not meet it give no value; null: all rows give one. */
   readonly condition: Sql | null
 }
 
-/** Rows taken in one pass. */
+/** Rows that are aggregated in one pass. */
 export interface Gathered {
-  /** One row of what was gathered, as an item of FROM; null where nothing needs it. */
+  /** The aggregated row as an item of FROM; null if not needed. */
   readonly from: From | null
-  /** By position of what is made: an array of it, empty where there are no rows. */
+  /** An array for each made value, in order; empty without rows. */
   readonly arrays: readonly Sql[]
-  /** The number of rows, only where it is selected. */
+  /** The number of rows, only if selected. */
   readonly count: Sql
 }
 
 /**
- * Gathers what is made of rows in arrays, in the order in which the rows come. A sub-select becomes an array without an
- * aggregate, which takes some microseconds to set up.
+ * Collects the values made of rows in arrays, in the order of the rows. ARRAY(sub-select) avoids the set-up of an
+ * aggregate, which takes some microseconds.
  *
  * @param alias a name that nothing else in the statement has
  */
@@ -33,7 +33,7 @@ export function gather(alias: Ident, made: readonly Made[], counted: boolean, ro
     const array = sql`array${select([{ value: only.value }], { from, where: given([only.condition]) })}`
     if (!counted) return { from: null, arrays: [array], count: sql`` }
     const as = bare('a', 1)
-    // Without OFFSET the sub-select would be dissolved, and the array made wherever it is used.
+    // Without OFFSET the sub-select would be pulled up, and the array made wherever it is used.
     return {
       from: { of: select([{ value: array, as }], { offset: sql`0` }), alias },
       arrays: [sql`${alias}.${as}`],

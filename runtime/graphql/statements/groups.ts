@@ -16,8 +16,8 @@ import { columnOf, given, seenOutside, type Scope, type Writer } from './source.
 import { aggregateOf } from './totals.ts'
 
 /**
- * The groups of a collection's rows as an array (spec/graphql.md 17.2). They are made, chosen, sorted and cut in one select, so
- * that an index in the order of the keys serves the first of them without the rest.
+ * The groups of a collection's rows as an array (spec/graphql.md 17.2). They are made, filtered, sorted and limited in
+ * one select, so that an index in the order of the keys serves the first of them without the rest.
  */
 export function groupsArray(writer: Writer, matching: Matching, groups: Groups, part: Part): Sql {
   const { values, having, order, page, members, checked = [] } = groups
@@ -54,10 +54,10 @@ const maxValues = 1_000
 
 type Part = Parameters<typeof compileFilter>[2]
 
-/** A value of a group: how it is computed of the rows, and what it is like. */
+/** A value of a group: its expression and type. */
 interface Described {
   readonly element: Ordered
-  /** As a column: the operands that it is compared with. */
+  /** As a column: for its operands. */
   readonly builder: ColumnBuilder
 }
 
@@ -81,7 +81,7 @@ function describe(writer: Writer, scope: Scope, value: GroupValue): Described {
   }
 }
 
-/** As many as a page has at most. An index of an array has four bytes. */
+/** The limit is that of a page. An array index has four bytes. */
 function describeListed(scope: Scope, { column, atMost }: Extract<GroupValue, { kind: 'values' }>): Described {
   const { notNull, ...element } = scope.ordered(column)
   const value = scope.column(column)
@@ -117,7 +117,7 @@ function describeFigure(scope: Scope, { function: name, column }: Extract<GroupV
       return number(aggregateOf(name, value), '::numeric')
     case 'sum': {
       const type = scope.entity.columns.find((one) => one.column === column)?.type
-      // Sums of floats and of money are of their own types, all others are exact numbers.
+      // Sums of floats and of money have their own types, all others are exact numbers.
       const isOwn = type?.kind === 'scalar' && (type.name === 'Float' || type.name === 'Opaque')
       const sum = aggregateOf(name, value)
       return isOwn ? ofColumn(sum, false) : number(sum, '::numeric')
@@ -125,13 +125,13 @@ function describeFigure(scope: Scope, { function: name, column }: Extract<GroupV
   }
 }
 
-/** How many there are of something: of groups, never null. */
+/** A count of groups, never null. */
 const counted = (value: Sql): Described => {
   const { element, builder } = number(value, '::int8')
   return { element: { ...element, notNull: true }, builder: { ...builder, notNull: true } }
 }
 
-/** A number that is null where there is no value to compute it of. */
+/** A number that is null without any value. */
 const number = (value: Sql, cast: string): Described => ({
   element: {
     value,
@@ -162,7 +162,7 @@ function describeKey(writer: Writer, scope: Scope, key: GroupKey): Described {
   return { element: { ...element, value: stretchOf(builder, key, element.value) }, builder }
 }
 
-/** The column in which a key ends. */
+/** The column at the end of a key. */
 const endOf = (entity: EntityFacts, key: OrderKey): { readonly entity: EntityFacts; readonly column: string } => {
   if (typeof key === 'string') return { entity, column: key }
   if (key.kind !== 'one') throw new Error('rows are grouped by columns')

@@ -9,7 +9,7 @@ import { presetValue } from './set.ts'
 import { columnOf, relationOf, type Scope, type Writer } from './source.ts'
 import { conflictSql } from './writes.ts'
 
-/** The insert of a step without what it returns. */
+/** The insert of a step without its RETURNING. */
 export function insertSql(
   writer: Writer,
   root: NestedInsert | RelatedUpdate,
@@ -39,7 +39,7 @@ function rowsSql(scope: Scope, { rows, presets = [] }: InsertStep, read: ReadCar
   }
   const row = bare('x')
   const own = rows.columns.map((name, index) => ({ as: bare('c', index), ...columnOf(scope.builder, name) }))
-  // Those that are read; where there is nothing else, they tell how many rows there are.
+  // The places that are used; without records, they determine the number of rows.
   const places = new Set(rows.records === null ? rows.links.flatMap(({ from }) => from.map((one) => one.places)) : [])
   const placeOf = ({ places: value }: LinkedFrom): Sql => {
     places.add(value)

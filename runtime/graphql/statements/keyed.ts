@@ -2,10 +2,10 @@ import { isNotNull } from '../../sql/nulls.ts'
 import type { Sql } from '../../sql/tree.ts'
 import { columnOf, type Scope } from './source.ts'
 
-/** Rows whose key has a null are in no collection and related to none (spec/graphql.md 5.8). */
+/** Rows with a null in their key are in no collection and related to none (spec/graphql.md 5.8). */
 
 /**
- * The condition that a row has a key: of the columns of its key that may be null, none is.
+ * The condition that a row has a key: its nullable key columns are not null.
  *
  * @param known columns that equal something, and so are not null
  */
@@ -14,7 +14,7 @@ export const ofKeyed = (scope: Scope, known: readonly string[] = []): readonly S
     .filter((name) => !known.includes(name) && (scope.isMade === true || !columnOf(scope.builder, name).notNull))
     .map((name) => isNotNull(scope.column(name)))
 
-/** The row as one that has a key, which an order then knows. */
+/** Marks the row as having a key, for orders. */
 export const havingKey = (scope: Scope): Scope => ({
   ...scope,
   ordered: (key) => ({
@@ -23,7 +23,7 @@ export const havingKey = (scope: Scope): Scope => ({
   }),
 })
 
-/** A row that a function made: no NOT NULL and no foreign key of its table holds for it. */
+/** A row that a function returns: NOT NULL and foreign keys of its table do not apply. */
 export const madeByFunction = (scope: Scope): Scope => ({
   ...scope,
   isMade: true,

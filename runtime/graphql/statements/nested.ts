@@ -25,17 +25,18 @@ import { columnOf, directScope, relationOf, seenOutside, type Scope, type Writer
 import { answerJson, answerPairs, refusing } from './writes.ts'
 
 /**
- * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults of one see
- * the rows of those before it, and one that answers. Where nothing tells the difference, all of it is one statement (at-once.ts).
+ * Inserts with related rows (spec/graphql.md 17.6): a statement for each step, so that policies, triggers and defaults
+ * of one see the rows of earlier ones, and a statement that answers. If no difference is observable, all of it is one
+ * statement (at-once.ts).
  */
 
 export type WithSteps = NestedInsert | RelatedUpdate
 
-/** Whether there is nothing to read once all is written: how many rows there are, the last step knows. */
+/** Whether no read is needed after the writes: the last step knows the number of rows. */
 export const isAnsweredByLast = (root: WithSteps): boolean =>
   root.kind === 'insert-nested' && root.members.every(({ kind }) => kind !== 'records')
 
-/** The statement of a step. What it answers is of no account, unless it answers the field. */
+/** The statement of a step. Its answer is ignored, unless it answers the field. */
 export function stepStatement(writer: Writer, root: WithSteps, place: number): SelectList {
   const step = root.steps[place]
   if (step === undefined) throw new Error(`there is no step ${place}`)
@@ -85,13 +86,13 @@ const place = bare('n')
 /** The rows of a step that are found by their keys. */
 export interface FoundRows {
   readonly cte: Cte
-  /** The value of a column that others need. */
+  /** The value of a column that other steps need. */
   readonly column: (name: string) => Ident
-  /** Whether there is a key without a row that the caller sees. */
+  /** Whether some key has no row that the caller sees. */
   readonly isMissing: Sql
 }
 
-/** Finds a row for each key, and refuses the field where there is none that the caller sees. */
+/** Finds a row for each key, and refuses the field if the caller does not see one of them. */
 function connectStatement(
   writer: Writer,
   root: WithSteps,
@@ -162,7 +163,7 @@ function givenRows(
   return sql`unnest(${joined(arrays, ', ')}) with ordinality as ${alias}(${joined([...names, place], ', ')})`
 }
 
-/** The statement that answers, once all is written. */
+/** The statement that answers after all writes. */
 export const answerStatement = (writer: Writer, root: WithSteps): SelectList =>
   root.kind === 'insert-nested' ? rowsStatement(writer, root) : updatedRow(writer, root)
 

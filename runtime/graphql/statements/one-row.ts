@@ -9,8 +9,8 @@ import { firstOf, rowPairs } from './rows.ts'
 import { readFor, relationOf, type Writer } from './source.ts'
 
 /**
- * A row of a distributed table by its key. Citus plans a statement once for all its values if it reads one table, names the tenant
- * once and has no sub-select (its fast path); every other statement it plans each time that it runs.
+ * A row of a distributed table by its key. Citus plans a statement once for all its values if it reads one table, names
+ * the tenant once and has no sub-select (its fast path); it plans every other statement on each run.
  */
 
 type ByKey = Extract<Root, { kind: 'by-key' }>
@@ -21,7 +21,7 @@ export const lookedUpBy = ({ by, row }: ByKey): readonly string[] => by?.columns
 /** Members that are written without a sub-select. */
 const isPlain = ({ kind }: RowMember): boolean => kind === 'column' || kind === 'typename' || kind === 'node-id'
 
-/** The one field that a document asks the database for; null: there are several, or it is no such row. */
+/** The only database field of a document; null if there are several, or if it is not such a row. */
 export function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
   const [root, ...others] = roots.filter(({ kind }) => kind !== 'constant')
   if (engine.manifest.distributed === undefined || root?.kind !== 'by-key' || others.length > 0) return null
@@ -30,7 +30,7 @@ export function oneRowOf({ engine }: Writer, { roots }: Plan): ByKey | null {
   return namesTenant && isBuilt(members) && members.every(isPlain) ? root : null
 }
 
-/** The row as a column of type json; no row where there is none. Policies hold where the row lies. */
+/** The row as a column of type json; no row if it does not exist. Policies apply on the row's server. */
 export function selectRow(writer: Writer, root: ByKey): Select {
   const { row, values } = root
   const scope = readFor(writer, row.entity, row)

@@ -9,7 +9,7 @@ import type { Condition, Scope } from './source.ts'
 
 /** Orders and positions in them (spec/graphql.md 5.4 to 5.6). */
 
-/** Distinguishes keys that are no columns for all names in them. */
+/** A unique text of a key that is not a column. */
 export const keyId = (key: TypeKey | RankKey | RelatedKey): string =>
   key.kind === 'type'
     ? 'type'
@@ -20,21 +20,21 @@ export const keyId = (key: TypeKey | RankKey | RelatedKey): string =>
 const relatedId = (key: RelatedKey): string =>
   stepId(key) + (key.kind === 'count' ? '' : typeof key.of === 'string' ? JSON.stringify(key.of) : keyId(key.of))
 
-/** Tells relations apart that one row has. */
+/** Identifies a relation of a row. */
 export const stepId = ({ entity, join }: RelatedKey): string =>
   JSON.stringify(hopsOf(join, entity).map((hop) => [hop.entity.id, hop.join]))
 
 export const sameKey = (left: OrderKey, right: OrderKey): boolean =>
   typeof left === 'string' || typeof right === 'string' ? left === right : keyId(left) === keyId(right)
 
-/** A column that stands earlier in an order decides; later mentions change nothing. */
+/** The first mention of a column in an order decides; later mentions change nothing. */
 export const withoutRepeats = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
   order.filter((term, index) => order.findIndex((other) => sameKey(other.column, term.column)) === index)
 
 export const reversed = (order: readonly OrderTerm[]): readonly OrderTerm[] =>
   order.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }))
 
-/** What ORDER BY lists, without a NULLS clause wherever Postgres' own default says the same: only so can a plain index serve. */
+/** The list of ORDER BY. A plain index serves only without a NULLS clause that repeats the default. */
 export const orderBy = (order: readonly OrderTerm[], scope: Scope): readonly Sql[] =>
   withoutRepeats(order).map((term) => {
     const { notNull, value } = scope.ordered(term.column)
@@ -46,14 +46,14 @@ export const orderBy = (order: readonly OrderTerm[], scope: Scope): readonly Sql
 
 interface Element {
   readonly term: OrderTerm
-  /** The cursor's value; null where it holds a null. */
+  /** The cursor's value; null if it is a null. */
   readonly bound: Parameter | null
 }
 
 /**
- * The condition that a row comes strictly after a cursor. Rows that tie with a cursor shorter than the order are left out with it;
- * with an empty cursor all rows tie.
- * A cursor names a column again where the order does; the first mention has decided.
+ * The condition that a row comes strictly after a cursor. Rows that are equal in all elements of a shorter cursor are
+ * excluded; with an empty cursor all rows are equal. A cursor names a column again if the order does; the first mention
+ * decides.
  */
 export function afterCursor(order: readonly OrderTerm[], values: readonly (Value | null)[]): Condition {
   const kept = withoutRepeats(order)
@@ -75,7 +75,7 @@ function compared(scope: Scope, element: Element, symbol: keyof Comparisons): Sq
   return sql`${value} ${trusted(comparisons?.[symbol] ?? symbol)} ${operandOf(scope, element)}`
 }
 
-/** One direction, no nulls, operators of one name: a row comparison, which an index over the columns answers directly. */
+/** One direction, no nulls, operators of one name: a row comparison, which an index over the columns answers. */
 function isPlain(elements: readonly Element[], scope: Scope): boolean {
   const descending = elements[0]?.term.descending
   return (
@@ -100,11 +100,11 @@ function compareStepwise(elements: readonly Element[], scope: Scope): Sql {
   const after = isAfter(first, scope)
   if (rest.length === 0) return sql`(${after})`
   const stepwise = sql`(${after} or (${isEqual(first, scope)} and ${compareStepwise(rest, scope)}))`
-  // Redundant, but an index can only be entered by a bound that stands alone.
+  // Redundant, but an index scan can only start at a separate bound.
   return first.bound === null ? stepwise : sql`(${isNotBefore(first, scope)} and ${stepwise})`
 }
 
-/** The column's value stands strictly after the cursor's, nulls where the order has them. */
+/** The column's value is strictly after the cursor's, with nulls in the place of the order. */
 function isAfter(element: Element, scope: Scope): Sql {
   const { term, bound } = element
   const column = scope.ordered(term.column).value

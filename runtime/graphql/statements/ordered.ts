@@ -1,13 +1,13 @@
 import type { Comparisons } from '../../contract/builder.ts'
 import type { Sql } from '../../sql/tree.ts'
 
-/** An element of an order at this place of the statement. */
+/** An element of an order in this scope. */
 export interface Ordered {
   readonly value: Sql
   readonly notNull: boolean
-  /** An order as an array, and what is carried for it, may be an array itself; those travel as jsonb. */
+  /** An order by an array, and its carried value, may be an array itself; these become jsonb. */
   readonly isArray: boolean
-  /** What compares values; absent: what the search path says. */
+  /** The comparison operators; absent: those of the search path. */
   readonly comparisons?: Comparisons
   readonly operand: (value: Sql) => Sql
   readonly cursor: (value: Sql) => Sql

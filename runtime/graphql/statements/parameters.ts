@@ -4,17 +4,17 @@ import { refuse } from '../protocol/failures.ts'
 import type { Page } from '../plan/types.ts'
 import type { Value } from '../plan/values.ts'
 
-/** A value of the plan as a parameter; statements are given no others. */
+/** A value of the plan as a parameter; statements have no other parameters. */
 export const valueParameter = (value: Value): Parameter => parameterNode(value)
 
-/** How many rows a page has at most, and `plus` more. */
+/** The maximum number of rows of a page, plus `plus`. */
 export const rowsOnPage = ({ limit, sizedBy }: Pick<Page, 'limit' | 'sizedBy'>, plus = 0): Sql =>
   sizedBy === undefined ? sql`${limit + plus}` : { kind: 'size', rows: limit + plus, hole: { ...sizedBy, plus } }
 
 /** A Bind message counts its values in 16 bits (PostgreSQL manual 54.7). */
 const maxValues = 65_535
 
-/** The values of a statement. @throws Refusal when there are more than one statement can be given */
+/** The values of a statement. @throws Refusal if there are too many for one statement */
 export function valuesOf({ values }: Printed): readonly Value[] {
   if (values.length > maxValues) {
     throw refuse(

@@ -4,9 +4,9 @@ import type { Sql } from '../../sql/tree.ts'
 import type { Slot, Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'
 
-/** Words that a document spells out are a part of the statement where an index on an expression wants them there. */
+/** Words that a document gives literally are part of the statement if an index on an expression requires that. */
 
-/** What is sent beside a document is none: each value of it would be another statement. */
+/** A value that is sent beside a document is excluded: each would give another statement. */
 export const isPlainWord = (slot: Slot): slot is Slot & { readonly value: string } =>
   slot.kind === 'constant' && slot.sent !== true && typeof slot.value === 'string' && /^[\w-]{1,63}$/.test(slot.value)
 
@@ -15,7 +15,7 @@ export const nameOrParameter = (value: Value): Sql => {
   return isPlainWord(slot) ? literal(slot.value) : valueParameter(value)
 }
 
-/** What a comment states is a part of the statement: a partial index serves every plan then, also one for all parameters. */
+/** A value of a comment is part of the statement: a partial index then serves every plan, also a generic one. */
 export const statedOrParameter = (value: Value): Sql => {
   const { slot } = value
   if (slot.kind !== 'constant' || slot.stated !== true) return valueParameter(value)

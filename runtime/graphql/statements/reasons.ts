@@ -1,8 +1,8 @@
-/** What statements of ours are refused with for their arguments: each reaches the client as the message of its failure. */
+/** The messages with which our statements refuse arguments; the client gets them as the message of the failure. */
 
-/** Of two objects with one key. */
+/** Two objects have the same key. */
 export const sameKeyTwice = 'Two of the rows have the same key'
-/** Of inserts and updates with related rows. */
+/** For inserts and updates with related rows. */
 export const skippedRow = 'A row that others depend on was not inserted'
 export const nullReferred = 'A row that others depend on has a null in the columns that they refer to'
 export const noSuchRow = 'There is no such row to connect'

@@ -14,9 +14,9 @@ import { settings } from './set.ts'
 import { directScope, relationOf, seenOutside, type Part, type Scope, type Writer } from './source.ts'
 import { refusing } from './writes.ts'
 
-/** An update by key with related rows (spec/graphql.md 17.6): as inserts with them, a statement for each step. */
+/** An update by key with related rows (spec/graphql.md 17.6): as for inserts, a statement for each step. */
 
-/** A value that one row of a step has, the first where no place is said. */
+/** The value of a row of a step; the first row if no place is given. */
 const valueOf = (scope: Scope, here: string, from: CarriedColumn & { readonly place?: number }): Sql =>
   sql`${carriedValues(scope, here, from)}[${from.place ?? 1}]`
 
@@ -31,7 +31,7 @@ const linked = (scope: Scope, links: readonly Link[]): readonly Sql[] =>
       sql`${ident(column)} = ${from === null ? sql`null` : referring(scope, column, [valueOf(scope, column, from)])}`,
   )
 
-/** The row of the field: it is changed, or found and locked, so that nobody changes it meanwhile. */
+/** The row of the field: it is changed, or found and locked against concurrent changes. */
 export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedStep, isFirst: boolean): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
@@ -51,7 +51,7 @@ export function ownStatement(writer: Writer, root: Part, step: OwnStep & PlacedS
   return selectList([{ value: checked, as: bare('r') }], [{ name: scope.alias, materialized: false, of }])
 }
 
-/** Rows that are related to it. None of those that are named may be missing. */
+/** Rows that are related to it. Each named row must exist. */
 export function relatedStatement(writer: Writer, root: Part, step: RelatedStep & PlacedStep): SelectList {
   const target = writer.alias('t')
   writer.note(target, root)
@@ -82,7 +82,7 @@ export function relatedStatement(writer: Writer, root: Part, step: RelatedStep &
   return selectList([{ value, as: bare('r') }], ctes)
 }
 
-/** The row by its key, once all is written. */
+/** The row by its key after all writes. */
 export function updatedRow(writer: Writer, root: RelatedUpdate): SelectList {
   const value = rowFrom(writer, root.row, (scope) => ({
     of: relationOf(scope.builder),

@@ -8,18 +8,18 @@ import type { Ordered } from './ordered.ts'
 import { given, readFor, relationOf, type Scope, type Writer } from './source.ts'
 import { isJoined, ofTenant, wayTo } from './tenants.ts'
 
-/** Rows that are sorted or grouped by rows that are related to them (spec/graphql.md 17, `orderByRelated`, `groups`). */
+/** Rows that are sorted or grouped by related rows (spec/graphql.md 17, `orderByRelated`, `groups`). */
 export interface Joined {
   readonly scope: Scope
-  /** What follows the rows in FROM. */
+  /** The items of FROM after the rows. */
   readonly joins: readonly JoinClause[]
 }
 
 /**
- * The rows in scope with everything joined that the keys ask of related rows. Each row stays one row.
+ * The rows in scope joined with the related rows that the keys need. Each row stays one row.
  *
- * Related rows of a few rows are best counted row by row, those of many in one pass. Where the rows are picked by
- * `picked` alone, that pass is written so that it counts for the picked rows only: Postgres then chooses.
+ * Related rows of a few rows are best counted row by row, those of many in one pass. If `picked` alone selects the
+ * rows, that pass is written so that it counts for the picked rows only: Postgres then chooses.
  */
 export function joinRelated(
   writer: Writer,
@@ -34,7 +34,7 @@ export function joinRelated(
   const rows = new Map<string, Place>()
   const found = new Map<string, Ordered>()
 
-  /** Rows that several keys lead to are joined once. */
+  /** Rows that several keys use are joined once. */
   const rowOf = (key: Extract<RelatedKey, { kind: 'one' }>, here: Place): Place => {
     const path = here.path + stepId(key)
     const known = rows.get(path)
@@ -44,7 +44,7 @@ export function joinRelated(
     const always = here.present === null && key.always && here.scope.isMade !== true
     const on = joined([equal, ...met], ' and ')
     joins.push({ kind: always ? 'join' : 'left join', of: relationOf(there.builder), alias: there.alias, on })
-    // A row that was found has values where it was found by them.
+    // A row that was found by values has them.
     const present = always ? null : isNotNull(there.column(key.join.foreign[0] ?? ''))
     const place = { scope: there, path, present }
     rows.set(path, place)
@@ -83,11 +83,11 @@ export function joinRelated(
   return { scope: { ...scope, ordered }, joins }
 }
 
-/** Whether it is of the row itself. */
+/** Whether it is a key of the row itself. */
 const isOwn = (key: OrderKey): key is Exclude<OrderKey, RelatedKey> =>
   typeof key === 'string' || key.kind === 'rank' || key.kind === 'type'
 
-/** The condition of a row to be among those that are sorted; null where all of them are. */
+/** The condition for a row to be sorted; null if all of them are. */
 export type Picked = (scope: Scope) => Sql | null
 
 function countInOnePass(
@@ -112,7 +112,7 @@ function countInOnePass(
   const keys = values.map((value, index) => ({ value, as: bare('k', index + 1) }))
   const counted = select([...keys, rowCount], {
     from: [{ of: relationOf(there.builder), alias: there.alias, joins: way.joins }],
-    // To ask whether a row is one of all would only cost.
+    // Without a condition a membership test would only cost.
     where: [...(condition === null ? way.counted : [sql`exists ${rows}`]), ...way.met, ...ofTenant(there)],
     groupBy: values,
   })
@@ -127,11 +127,11 @@ function countInOnePass(
 
 const rowCount: Column = { value: sql`count(*)`, as: bare('n') }
 
-/** A row on the way to what is asked of it. */
+/** A row on the path to a key's value. */
 interface Place {
   readonly scope: Scope
   readonly path: string
-  /** The condition that there is such a row; null where there always is. */
+  /** The condition that the row exists; null if it always does. */
   readonly present: Sql | null
 }
 

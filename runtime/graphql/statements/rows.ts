@@ -22,10 +22,10 @@ import { wayTo } from './tenants.ts'
 /** The selected fields of the row in scope as an object. */
 export const rowObject: WriteRow = (writer, row, scope, object) => object(rowPairs(writer, row, scope))
 
-/** The one row that there is of these, and what is known of it once it is found. */
+/** The only row among these, and the facts known once it is found. */
 type OneRow = Pick<Select, 'where' | 'limit'> & Pick<From, 'joins'> & { readonly of: Sql; readonly found: Scope }
 
-/** The selected fields of one row; null when there is none. */
+/** The selected fields of one row; null if it does not exist. */
 export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow): Sql {
   const alias = writer.alias('t')
   writer.note(alias, row)
@@ -34,7 +34,7 @@ export function rowFrom(writer: Writer, row: Row, rows: (scope: Scope) => OneRow
   return objectFrom(rowPairs(writer, row, found), { from: [{ of, alias, joins }], ...which })
 }
 
-/** Where there may be several rows; a limit that takes out nothing costs a step of the plan. */
+/** For possibly several rows; a limit without effect still costs a step of the plan. */
 export const firstOf = ({ unique }: { readonly unique: boolean }): Pick<Select, 'limit'> =>
   unique ? {} : { limit: sql`1` }
 
@@ -81,7 +81,7 @@ function memberValue(writer: Writer, member: RowMember, scope: Scope): Sql {
   }
 }
 
-/** The row that is related to the one in scope; null when there is none. */
+/** The row that is related to the one in scope; null if there is none. */
 const oneRow = (writer: Writer, one: ToOne, scope: Scope): Sql =>
   rowFrom(writer, one.row, (target) => {
     const { there, joins, on, met } = wayTo(writer, one.join, scope, target, one.row)
@@ -94,7 +94,7 @@ function computedCall({ of, args: passes = {} }: ComputedBuilder, scope: Scope, 
   return written(([row = '', ...others]) => of(row, others), [scope.row(), ...passed])
 }
 
-/** What is taken of the result of a call, which is a root or a member of a row. */
+/** The selections of a call's result, which is a root or a member of a row. */
 export function resultValue(
   writer: Writer,
   part: Part & CallResult<'call' | 'computed'>,
@@ -130,8 +130,8 @@ export function resultValue(
 }
 
 /**
- * What a function's rows are read from. Postgres takes a function of SQL in FROM for its text, which Citus does not plan: it would
- * find the tables here empty.
+ * The source of a function's rows. Postgres inlines an SQL function in FROM, and Citus does not plan that: it would
+ * read its own empty tables.
  */
 function rowsOf({ engine, alias }: Writer, call: Sql): Sql {
   if (engine.manifest.distributed === undefined) return call

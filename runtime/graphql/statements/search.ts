@@ -5,12 +5,12 @@ import { valueParameter } from './parameters.ts'
 import { nameOrParameter } from './plain-words.ts'
 import type { Ordered } from './ordered.ts'
 
-/** Ranks and excerpts of columns that are searched (spec/graphql.md 17.1). */
+/** Ranks and excerpts of text search (spec/graphql.md 17.1). */
 
 const configOf = ({ config }: Pick<RankKey, 'config'>): readonly Sql[] =>
   config === undefined ? [] : [applied((name) => `${name}::regconfig`, nameOrParameter(config))]
 
-/** @param column the value that is searched */
+/** @param column the searched value */
 export function rankOf(key: RankKey, column: Sql): Ordered {
   const rank = rankSql(key.form)
   const write = ([value = '', query = '', config]: readonly string[]): string => rank(value, query, config)
@@ -19,7 +19,7 @@ export function rankOf(key: RankKey, column: Sql): Ordered {
     notNull: false,
     isArray: false,
     operand: (value) => sql`${value}::float4`,
-    // Of small numbers json has another text than jsonb.
+    // json and jsonb print small numbers differently.
     cursor: (value) => sql`to_jsonb(${value})`,
     longest: Infinity,
   }

@@ -6,7 +6,7 @@ import type { ColumnChange } from '../plan/column-changes.ts'
 import { valueParameter } from './parameters.ts'
 import { columnOf, type Scope } from './source.ts'
 
-/** What an update sets (spec/graphql.md 10.3, 17.4). */
+/** The SET list of an update (spec/graphql.md 10.3, 17.4). */
 export const setSql = (scope: Scope, set: readonly ColumnChange[]): Sql => joined(settings(scope, set), ', ')
 
 export const settings = (scope: Scope, set: readonly ColumnChange[]): readonly Sql[] =>
@@ -31,7 +31,7 @@ function newValue(scope: Scope, change: ColumnChange): Sql {
   }, present)
 }
 
-/** What the owner's comment has a column set to. */
+/** The value that the owner's comment sets. */
 export function presetValue({ builder }: Scope, { column, at }: PresetPlace): Sql {
   const expression = builder.presets?.[at]
   if (expression === undefined) throw new Error(`the builder of ${builder.relation} has no preset of ${column}`)
@@ -40,7 +40,7 @@ export function presetValue({ builder }: Scope, { column, at }: PresetPlace): Sq
 
 const stepTypes = { at: trusted('text[]'), value: trusted('jsonb') } as const
 
-/** The present value, and what operands are cast to; undefined: as for any value of the column. */
+/** The present value, and the cast of operands; undefined: as for any value of the column. */
 function valueIn(family: ChangeFamily, scope: Scope, name: string) {
   const value = scope.column(name)
   switch (family) {

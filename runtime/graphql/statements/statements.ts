@@ -23,33 +23,33 @@ import { createWriter, passArguments, relationOf, type Note, type Writer } from 
 import { ofTenant, withKey } from './tenants.ts'
 import { noneChanged, writeStatement } from './writes.ts'
 
-/** s4: a statement as it is prepared, and how each of its parameters is found. */
+/** s4: a statement as it is prepared, and the source of each parameter. */
 export type Statement = CheckableText & Parameters
 
 interface Parameters {
   readonly values: readonly Value[]
-  /** What of the text other page sizes have otherwise; absent: nothing. */
+  /** The parts of the text that depend on page sizes; absent: none. */
   readonly holes?: readonly PlacedHole[]
-  /** Those of them that claims give; absent: none. */
+  /** The parameters that come from claims; absent: none. */
   readonly tenants?: readonly TenantPlace[] | undefined
-  /** Of an update or a delete on a distributed database: its answer where it changes no row. */
+  /** Of an update or a delete on a distributed database: its answer if it changes no row. */
   readonly unchanged?: string
 }
 
 /** A piece of the response's `data`, in order. */
 export type Piece =
   | { readonly kind: 'constant'; readonly key: string; readonly json: string }
-  /** Several of these, as members of an object without its brackets. */
+  /** Several constants, as members of an object without its brackets. */
   | { readonly kind: 'constants'; readonly json: string }
-  /** The member's value is a column of a statement's row; null is JSON null. */
+  /** The member's value is a column of a statement's row; null becomes JSON null. */
   | {
       readonly kind: 'column'
       readonly key: string
       readonly statement: number
       readonly column: number
-      /** Of the field's statements, of which that is the last: what of its arguments each is about. */
+      /** For each statement of the field, of which this is the last, the path in its arguments. */
       readonly about?: readonly (readonly string[] | undefined)[]
-      /** One of them is several steps, of which nothing tells the one that fails. */
+      /** One of them consists of several steps, and the failed one is unknown. */
       readonly several?: true
     }
   /** The column holds an object whose members belong here. */
@@ -57,21 +57,21 @@ export type Piece =
 
 export interface Statements {
   readonly writes: boolean
-  /** The same with a statement for each step of the fields that are several in one here; absent: there are none. */
+  /** The same with a separate statement for each step; absent: there are no combined steps. */
   readonly inSteps?: Pick<Statements, 'statements' | 'pieces'>
   readonly statements: readonly Statement[]
   readonly pieces: readonly Piece[]
-  /** Of a subscription: what it reads. */
+  /** Of a subscription: its reads. */
   readonly reads?: readonly WatchedRead[] | undefined
 }
 
-/** What the answer is made by. */
+/** The structure of the answer. */
 export type Outline = Pick<Statements, 'writes' | 'pieces'>
 
-/** The statements with a step each. */
+/** The statements with one step each. */
 export const inSteps = ({ inSteps: steps, ...whole }: Statements): Statements => ({ ...whole, ...steps })
 
-/** The same answer from fewer pieces: what is known without the database and stands together is one. */
+/** The same answer from fewer pieces: adjacent constants are combined. */
 export function joinConstants({ inSteps: steps, ...whole }: Statements): Statements {
   const joined = { ...whole, pieces: joinedPieces(whole) }
   return steps === undefined ? joined : { ...joined, inSteps: { ...steps, pieces: joinedPieces(steps) } }
@@ -95,7 +95,7 @@ function joinedPieces({ pieces }: Pick<Statements, 'pieces'>): readonly Piece[] 
   return joined
 }
 
-/** What of an engine statements are written with. */
+/** The part of an engine that writing statements needs. */
 export type StatementEngine = Pick<Engine, 'entity' | 'call' | 'manifest'>
 
 type SqlRoot = Exclude<Root, { kind: 'constant' }>
@@ -104,8 +104,8 @@ type SqlRoot = Exclude<Root, { kind: 'constant' }>
 const maxColumns = 1_000
 
 /**
- * s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the one before.
- * @param byStep whether each step of a field is a statement, though they could be one
+ * s3 to s4. A query is one statement; each field of a mutation is one, run in order, each seeing the earlier ones.
+ * @param byStep true: each step of a field is a separate statement, even if they could be combined
  */
 export function toStatements(
   engine: StatementEngine,
@@ -123,7 +123,7 @@ export function toStatements(
   return plan.reads === undefined ? statements : { ...statements, reads: plan.reads }
 }
 
-/** Whether nothing that the field runs reaches beyond its transaction, so that the request may be tried again by steps. */
+/** Whether the field has no effects beyond its transaction, so that the request may be tried again by steps. */
 const mayRunTwice = (root: Root): boolean =>
   root.kind === 'constant' || (root.kind === 'insert-nested' && isAtOnce(root))
 
@@ -218,7 +218,7 @@ function piece(writer: Writer, root: Root, columns: Sql[]): Piece {
   return { kind: 'column', key: root.key, statement: 0, column: columns.length - 1 }
 }
 
-/** Runs of root fields that need the database become one object each. */
+/** Consecutive root fields that need the database become one object each. */
 function widePieces(writer: Writer, roots: readonly Root[], columns: Sql[]): readonly Piece[] {
   const pieces: Piece[] = []
   let run: Pair[] = []

@@ -11,47 +11,47 @@ import { valueParameter } from './parameters.ts'
 import { columnOf, readFor, relationOf, type Part, type Scope, type Writer } from './source.ts'
 
 /**
- * Citus sends a statement to one server where each relation has the tenant as a condition of its own. What policies or the
- * document say of the tenant is therefore said again of all rows that keys with the tenant lead to; it takes nothing away.
+ * Citus sends a statement to one server if each relation has its own condition on the tenant. Conditions of policies or
+ * of the document on the tenant are therefore repeated for all rows that keys with the tenant lead to; the result stays
+ * the same.
  */
 
-/** The condition of the tenant that is known, for a relation that is read. */
+/** The condition on the known tenant, for a relation that is read. */
 export function ofTenant({ entity, tenant, column }: Scope): readonly Sql[] {
   return entity.tenant === undefined || tenant === null ? [] : [sql`${column(entity.tenant.column)} = ${tenant}`]
 }
 
-/** How the rows that a join leads to are found among all. */
+/** How the rows of a join are found. */
 export interface Way {
-  /** The row that it leads to, with what is known of it. */
+  /** The row at its end, with its known facts. */
   readonly there: Scope
-  /** What follows it in FROM. */
+  /** The items of FROM after it. */
   readonly joins: readonly JoinClause[]
   /** The condition that it belongs to the row here. */
   readonly on: Sql
-  /** What it has to meet beside. */
+  /** Further conditions. */
   readonly met: readonly Sql[]
-  /** The row in between, where there is one and no other. */
+  /** The intermediate row, if there is exactly one. */
   readonly between: Scope | null
-  /** The row whose columns are equal to those here. */
+  /** The row whose columns equal those here. */
   readonly nearest: Scope
-  /** What of the condition is about the rows alone, to whichever row here they belong. */
+  /** The conditions on the rows alone, independent of the row here. */
   readonly counted: readonly Sql[]
 }
 
-/** A row on the way, how it belongs to the one before it, and what it has to meet. */
+/** A row on the path, its join condition, and its own conditions. */
 interface Place {
   readonly scope: Scope
   readonly on: Sql
   readonly met: readonly Sql[]
-  /** What of `on` is about the row alone. */
+  /** The part of `on` about the row alone. */
   readonly alone: readonly Sql[]
 }
 
 /**
- * Rows in between are joined, from the row there on; where several of them may lead there, it is asked whether there
- * are some.
+ * Intermediate rows are joined, beginning at the far end; if several of them may lead there, EXISTS is used.
  *
- * @param there a row of the relation that the join leads to
+ * @param there a row of the relation at the end of the join
  */
 export function wayTo(writer: Writer, join: Join, here: Scope, there: Scope, part: Part): Way {
   const places = placesOn(writer, join, here, there, part)
@@ -103,7 +103,7 @@ function placesOn(writer: Writer, join: Join, here: Scope, there: Scope, part: P
   }, [])
 }
 
-/** The condition that two rows belong together, between which there is no other one. */
+/** The join condition of two directly related rows. */
 function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
   const equal = join.local.map((name, index) => {
     const other = join.foreign[index] ?? ''
@@ -112,15 +112,16 @@ function belongs(join: DirectJoin, here: Scope, there: Scope): Sql {
   return joined([...equal, ...ofRow(join, there), ...ofTenant(reached(join, here, there))], ' and ')
 }
 
-/** What a join asks of the row that it leads to, whichever the row here is. */
+/** The conditions of a join on its target row, independent of the row here. */
 const ofRow = ({ deleted, foreign }: DirectJoin, there: Scope): readonly Sql[] => [
   ...ofDeleted(there, deleted),
   ...ofKeyed(there, foreign),
 ]
 
 /**
- * The condition that columns are equal which are joined: by the operator of their type, where both are of one, and, of two
- * collations, in that of the key that the other one refers to (PostgreSQL manual 24.2), where Postgres would take none.
+ * The condition that joined columns are equal: with the operator of their type if both have the same type, and, if
+ * their collations differ, with the collation of the referenced key (PostgreSQL manual 24.2), since Postgres would
+ * choose none.
  *
  * @param value that of the column there
  */
@@ -134,7 +135,7 @@ export function isJoined(there: Scope, other: string, value: Sql, here: Scope, n
   return sql`${value} ${operator} ${here.column(name)}${collated}`
 }
 
-/** The row that the join leads to, with what is known of the one that it begins at. */
+/** The target row of the join, with facts that follow from its source row. */
 function reached(join: DirectJoin, here: Scope, there: Scope): Scope {
   return joinsTenants(join, here.entity, there.entity) ? { ...there, tenant: there.tenant ?? here.tenant } : there
 }
@@ -143,19 +144,19 @@ function reached(join: DirectJoin, here: Scope, there: Scope): Scope {
 const joinsTenants = ({ local, foreign }: DirectJoin, here: EntityFacts, there: EntityFacts): boolean =>
   local.some((name, index) => name === here.tenant?.column && foreign[index] === there.tenant?.column)
 
-/** The row with what a filter that it satisfies says of its tenant. */
+/** The row with the tenant that follows from a filter it satisfies. */
 export const satisfying = (scope: Scope, filter: Filter | null): Scope =>
   knowing(scope, (column) => (filter === null ? null : demanded(filter, scope.entity, column)))
 
-/** The row with what the values of its key say of its tenant. */
+/** The row with the tenant that follows from the values of its key. */
 export const withKey = (scope: Scope, key: readonly string[], values: readonly Value[]): Scope =>
   knowing(scope, (column) => ofKey(key, values, column))
 
-/** The inserted row with what all of these say of their tenant. */
+/** The inserted row with the tenant that all of these give. */
 export const insertedAs = (scope: Scope, rows: InsertRows): Scope =>
   knowing(scope, (column) => insertedValue(rows, rows.columns.indexOf(column)))
 
-/** @param say what is said of the column that the relation is distributed by */
+/** @param say returns the value of the distribution column, if known */
 function knowing(scope: Scope, say: (column: string) => Value | null): Scope {
   const { entity, tenant } = scope
   if (entity.tenant === undefined || tenant !== null) return scope
@@ -165,7 +166,7 @@ function knowing(scope: Scope, say: (column: string) => Value | null): Scope {
   return { ...scope, tenant: applied(columnOf(scope.builder, column).operand, valueParameter(value)) }
 }
 
-/** What the column has to equal; null: that, or something else. */
+/** The value that the column must equal; null: unknown. */
 function demanded(filter: Filter, entity: EntityFacts, column: string): Value | null {
   switch (filter.kind) {
     case 'all':
@@ -190,7 +191,7 @@ function demanded(filter: Filter, entity: EntityFacts, column: string): Value | 
   }
 }
 
-/** What the tenant of rows has to equal to have related ones that meet a condition, where each join on the way compares tenants. */
+/** The tenant that rows must have to have related rows with a condition, if each join on the path compares tenants. */
 function demandedThere(join: Join, target: EntityFacts, of: Filter, here: EntityFacts): Value | null {
   const hops = hopsOf(join, target)
   const isByTenant = hops.every(({ join: hop, entity }, index) => {
@@ -217,7 +218,7 @@ function insertedValue(rows: InsertRows, place: number): Value | null {
     : null
 }
 
-/** What records that the document lists have in the place; nothing where they are a variable. */
+/** The values of literal records at the place; empty for a variable. */
 function recordValues({ slot, encoding }: Value, place: number): readonly (Value | null)[] {
   const member = encoding.kind === 'records' ? encoding.members[place] : undefined
   if (slot.kind !== 'list' || member === undefined) return []

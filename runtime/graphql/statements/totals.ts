@@ -20,7 +20,7 @@ import type { Writer } from './source.ts'
 export interface TotalsSql {
   readonly from: From
   readonly alias: Ident
-  /** What holds a figure: `sum` of `price` -> `u3.f[1]`. */
+  /** The expression of a figure: `sum` of `price` -> `u3.f[1]`. */
   readonly figure: (name: string, column: string) => Sql
 }
 
@@ -40,7 +40,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
     }
   }
   const places = new Map([...figures.keys()].map((key, index) => [key, index + 1]))
-  // One array: four figures of each column of a wide table are more than a select list may hold.
+  // One array: four figures of each column of a wide table exceed the maximum of a select list.
   const list = sql`array[${joined([...figures.values()].map(toJson), ', ')}]`
   const all: readonly Column[] = figures.size === 0 ? [] : [{ value: list, as: bare('f') }]
   return {
@@ -53,7 +53,7 @@ export function writeTotals(writer: Writer, collection: Collection, matching: Ma
 export const aggregateOf = (name: FigureName, value: Sql): Sql =>
   name === 'avg' ? sql`avg(${value}::numeric)` : sql`${trusted(name)}(${value})`
 
-/** A member of an aggregate, from figures that are in reach. */
+/** A member of an aggregate, from figures in scope. */
 export function aggregateMember(totals: TotalsSql, member: AggregateMember, object: MakeObject): Sql {
   switch (member.kind) {
     case 'typename':

@@ -36,8 +36,8 @@ import { insertedAs, ofTenant, satisfying } from './tenants.ts'
 type Write = Insert | Update | Delete
 
 /**
- * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows are what RETURNING gives,
- * and everything nested is read from the snapshot before it.
+ * Change and answer in one statement (spec/graphql.md 10.5): the change is a CTE, its rows come from RETURNING, and
+ * everything nested is read from the snapshot before it.
  */
 export function writeStatement(writer: Writer, root: Write): SelectList {
   const target = writer.alias('t')
@@ -57,8 +57,8 @@ const isCounted = (root: Write): root is Update | Delete =>
   isBuilt(root.members)
 
 /**
- * Of rows that lie on another server, which plans the statement again each time, and of which nothing is selected: they are
- * counted once, for the limit and for the answer.
+ * For rows on another server, which plans the statement again each time, without selected fields: they are counted
+ * once, for the limit and for the answer.
  */
 function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
   const count = sql`count(*)`
@@ -68,7 +68,7 @@ function countJson(root: Update | Delete, { alias: changed }: Scope): Sql {
 
 /**
  * @param rows where the changed rows are read
- * @param changed how many there are, where that is not how many are read
+ * @param changed the number of changed rows, if it differs from those read
  */
 export function answerJson(
   writer: Writer,
@@ -90,14 +90,14 @@ export function answerJson(
 
 const isSingle = (rows: InsertRows): boolean => rows.kind === 'separate' && rows.rows.length === 1
 
-/** One row needs no aggregate. A trigger or a conflict may have kept it from being inserted. */
+/** One row needs no aggregate. A trigger or a conflict may have prevented its insertion. */
 function singleJson(root: Insert, objects: readonly Sql[], rows: From): Sql {
   const arrays = objects.map((value) => sql`array[${value}]`)
   const inserted = objectFrom(answerPairs(root, sql`1`, arrays), { from: [rows] })
   return sql`coalesce(${toJson(inserted)}, ${literal(noneChanged(root))}::json)`
 }
 
-/** The answer where no row was changed. */
+/** The answer if no row was changed. */
 export const noneChanged = ({ members }: Write | UpdateRows): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -124,8 +124,8 @@ export function answerPairs({ members }: Pick<Write, 'members'>, count: Sql, arr
 }
 
 /**
- * Fails the statement, and with it the request, when more rows were affected than allowed (spec/graphql.md 10.4); they
- * are counted by themselves, so that no more than allowed are collected.
+ * Fails the statement, and with it the request, if more rows were affected than allowed (spec/graphql.md 10.4); a
+ * separate count avoids collecting more rows than allowed.
  */
 export function guarded(root: Write | UpdateRows, { alias: changed }: Scope, answer: Sql): Sql {
   return root.kind === 'insert' ? answer : limited(root, sql`(select count(*) from ${changed})`, answer)
@@ -142,7 +142,7 @@ export const moreThan = (changed: Ident, most: Sql): Sql => sql`(select count(*)
 export const refusing = (condition: Sql, message: string, answer: Sql): Sql =>
   sql`case when ${condition} then catalograph.refuse(${literal(message)})::text::json else ${answer} end`
 
-/** Whether the statement reads columns of the rows, whatever is known of their tenant (spec/graphql.md 10.5). */
+/** Whether the statement reads columns of the rows, apart from the known tenant (spec/graphql.md 10.5). */
 const readsRows = ({ filter, set = [], members }: Update | Delete): boolean =>
   filter !== null ||
   set.some((change) => 'operator' in change) ||
@@ -159,7 +159,7 @@ function changeSql(writer: Writer, root: Write, scope: Scope): Sql {
     }
     case 'update':
     case 'delete': {
-      // A condition on the tenant reads it, and what reads a column asks for the rights and policies of reading.
+      // A condition on the tenant reads it, and a read column requires the privileges and policies of reading.
       const tenant = readsRows(root) ? ofTenant(scope) : []
       const where = matching(writer, root, root.filter, scope, [...ofKeyed(scope), ...tenant])
       return root.set === undefined
@@ -185,7 +185,7 @@ export function conflictSql(
     ...conflict.update.map((column) => sql`${ident(column)} = excluded.${ident(column)}`),
     ...(conflict.presets ?? []).map((one) => sql`${ident(one.column)} = ${presetValue(scope, one)}`),
   ]
-  // Of a conflicting row that is not the tenant's a policy says that it is an error; a condition would keep silent.
+  // A policy raises an error for a conflicting row of another tenant; a condition would hide it.
   const where = matching(writer, root, conflict.filter, scope, [])
   return sql` ${trusted(target)} do update set ${joined(set, ', ')}${where}`
 }

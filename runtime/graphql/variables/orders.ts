@@ -1,12 +1,12 @@
 import { isJsonObject } from '../../lib/json.ts'
 import { namedInput, type InputType } from './types.ts'
 
-/** Ends of the names of types in whose values the order of members counts. */
+/** Suffixes of type names whose values have ordered members. */
 const inOrder = ['OrderBy', 'GroupBy', 'Order']
 
 /**
- * Coercion sorts an object's members by their type; in an order they count in the order given (spec/graphql.md 5.4). Values of
- * other types stay as they are.
+ * Coercion sorts an object's members by their type; in an order they count in the given order (spec/graphql.md 5.4).
+ * Values of other types stay unchanged.
  */
 export const inGivenOrder = (type: InputType, coerced: unknown, given: unknown): unknown =>
   readsOrder(type) ? asGiven(coerced, given) : coerced

@@ -8,12 +8,12 @@ import type { DeclaredVariable, EnumInput, InputType, FieldsInput } from './type
 
 type Given = Readonly<Record<string, unknown>>
 
-/** As many as the reference implementation reports when it executes; a long list may hold nothing but faults. */
+/** The limit of graphql-js on execution; a long list may consist of errors only. */
 const mostFaults = 50
 
 const tooMany = 'Too many errors processing variables, error limit reached. Execution aborted.'
 
-/** A request's values for the variables of an operation. @throws Refusal naming those that do not fit, in the reference's words */
+/** A request's values for the variables of an operation. @throws Refusal in the words of graphql-js */
 export function createVariableReader(declared: readonly DeclaredVariable[]): (given: Given) => Given {
   const ordered = orderedFor(declared)
   return (given) => {
@@ -23,7 +23,7 @@ export function createVariableReader(declared: readonly DeclaredVariable[]): (gi
   }
 }
 
-/** The same without the words: null at the first value that does not fit. */
+/** The same without messages: null at the first value that does not fit. */
 export function createFittingReader(declared: readonly DeclaredVariable[]): (given: Given) => Given | null {
   const ordered = orderedFor(declared)
   return (given) => {
@@ -33,7 +33,7 @@ export function createFittingReader(declared: readonly DeclaredVariable[]): (giv
   }
 }
 
-/** Null: no variable has members whose order counts. */
+/** Null: no variable has ordered members. */
 function orderedFor(declared: readonly DeclaredVariable[]): ((values: Given, given: Given) => Given) | null {
   const orders = declared.filter(({ type }) => readsOrder(type))
   if (orders.length === 0) return null
@@ -60,16 +60,16 @@ function refusalOf({ faults, tooMany: more }: { faults: readonly VariableFault[]
 
 type Path = readonly (string | number)[]
 
-/** Receives each value that does not fit; it may throw to end the reading. */
+/** Receives each value that does not fit; it may throw to stop. */
 type OnFault = (path: Path, value: unknown, sentence: string) => void
 
-/** What is wrong with a request's variables, and where the variable is declared. */
+/** An error in a request's variables, and the position of the variable's declaration. */
 interface VariableFault {
   readonly message: string
   readonly variable: DeclaredVariable
 }
 
-/** Coerced values; or their faults, in the words of the reference implementation. */
+/** Coerced values; or their errors, in the words of graphql-js. */
 type Coerced =
   | { readonly kind: 'values'; readonly values: Given }
   | { readonly kind: 'faults'; readonly faults: readonly VariableFault[]; readonly tooMany: boolean }
@@ -79,10 +79,10 @@ class TooManyFaults extends Error {}
 /**
  * The values of a request's variables by their declared types (GraphQL specification 6.1.2; graphql-js 16,
  * execution/values).
- * @param most a fault more ends the reading
+ * @param most the maximum number of errors
  */
 function coerceVariables(declared: readonly DeclaredVariable[], given: Given, most: number): Coerced {
-  // Without a prototype, since a variable may have the name of one's member.
+  // Without a prototype, because a variable may have the name of one of its members.
   const values = Object.create(null) as Record<string, unknown>
   const faults: VariableFault[] = []
   const tell = (variable: DeclaredVariable, message: string): void => {
@@ -119,7 +119,7 @@ function readVariable(
 
 const written = (step: string | number): string => (typeof step === 'number' ? `[${step}]` : `.${step}`)
 
-/** A value by its type; of what does not fit `onFault` is told, and it is undefined. */
+/** A value by its type; for a value that does not fit, calls `onFault` and returns undefined. */
 function coerceInput(value: unknown, type: InputType, onFault: OnFault, path: Path = []): unknown {
   if (type.kind === 'non-null') {
     if (value !== null && value !== undefined) return coerceInput(value, type.of, onFault, path)
@@ -168,7 +168,7 @@ function coerceObject(value: unknown, type: FieldsInput, onFault: OnFault, path:
   return Object.fromEntries(coerced)
 }
 
-/** Of two the first is looked at, too, as in the reference implementation. */
+/** If there are two, the first is checked as well, as in graphql-js. */
 function checkOne(
   value: unknown,
   { text }: FieldsInput,

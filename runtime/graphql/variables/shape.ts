@@ -5,17 +5,17 @@ import { Refusal } from '../protocol/failures.ts'
 import { namedInput, type DeclaredVariable, type InputType } from './types.ts'
 
 /**
- * The shape of a request's variables: everything about them that decides the statements. Requests with one document and one shape
- * share their statements; what is left of the variables are parameters.
+ * The shape of a request's variables: everything about them that decides the statements. Requests with the same
+ * document and shape share their statements; the rest of the variables are parameters.
  */
 export type ShapeOf = (variables: Readonly<Record<string, unknown>>) => string
 
-/** What planning reads of a variable's value, beyond its form; a `size` is that of a page, which is written into statements. */
+/** What planning reads of a variable's value, beyond its form; the `size` of a page is written into statements. */
 export type Planned = 'value' | 'size' | 'sign' | 'count'
 
 /**
- * @param planned the variables of which planning reads more than the form, by their names
- * @param areHoles whether statements have holes for page sizes: of these it counts then whether there are rows, and not how many
+ * @param planned the variables of which planning reads more than the form, by name
+ * @param areHoles whether statements have holes for page sizes: only whether there are rows counts then, not how many
  */
 export function shapeOf(
   declared: readonly DeclaredVariable[],
@@ -50,8 +50,8 @@ const sizeOf = (value: unknown): string => (value === 0 ? '0' : signOf(value))
 const signOf = (value: unknown): string => (value === null ? 'n' : Number(value) < 0 ? '-v' : 'v')
 
 /**
- * A variable's own type decides how it is read, since another operation of the document may use the same name for
- * something else. The shape holds, of a cursor, the number of its elements and which are null; of a node id, the
+ * A variable's own type decides how it is read, because another operation of the document may use the same name for
+ * something else. The shape contains, of a cursor, the number of its elements and which are null; of a node id, the
  * relation that it names; of other values, their form.
  */
 function readerOf(type: InputType): (value: unknown) => string {
@@ -62,8 +62,8 @@ function readerOf(type: InputType): (value: unknown) => string {
 }
 
 /**
- * Planning refuses an unreadable token after the faults that come first (spec/graphql.md 5.2), and not at all where the
- * field is skipped. A missing token is different from every token.
+ * Planning refuses an unreadable cursor or id after the errors that come first (spec/graphql.md 5.2), and not at all if
+ * the field is skipped. Absence has a form of its own.
  */
 const tokenReader =
   (shape: (token: string) => string) =>
@@ -88,8 +88,9 @@ function nodeShape(token: string): string {
 }
 
 /**
- * Presence and nulls of a value, as deep as its type goes; enums that are written into statements count with their value.
- * @param counted whether it counts how many rows a list holds
+ * Presence and nulls of a value, to the depth of its type; enums that are written into statements count with their
+ * value.
+ * @param counted whether the number of rows in a list counts
  */
 function formOf(type: InputType, value: unknown, counted = false): string {
   if (type.kind === 'non-null') return formOf(type.of, value, counted)
@@ -106,16 +107,16 @@ function formOf(type: InputType, value: unknown, counted = false): string {
   return type.kind === 'enum' && type.written ? textOf(value) : 'v'
 }
 
-/** Whether rows are disconnected or deleted decides what is done. */
+/** Disconnecting and deleting rows are different statements. */
 const memberForm = (owner: string, type: InputType, value: unknown, counted: boolean): string =>
   type.kind === 'scalar' && type.text === 'Boolean' && isRelatedChange(owner)
     ? textOf(value)
     : formOf(type, value, counted)
 
 /**
- * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter, however many there
- * are. Rows that name no column are written one by one, and so are those within which some are. What is said of rows that are there
- * already may have conditions, in which nulls count.
+ * Several objects of one form have that form alone as their shape: rows to insert or to change are one parameter,
+ * however many there are. Rows that name no column are written one by one, like those with nested rows. Input about
+ * existing rows may contain conditions, in which nulls count.
  */
 function listForm(type: InputType, value: unknown, counted: boolean): string {
   const item = namedInput(type)
@@ -133,8 +134,8 @@ function listForm(type: InputType, value: unknown, counted: boolean): string {
   return `[${items.map((one) => formOf(type, one, areRows || counted)).join(',')}]`
 }
 
-/** Whether a type of this name says what becomes of related rows. */
+/** Whether the type with this name describes changes of related rows. */
 export const isRelatedChange = (name: string): boolean => changeParts.some((part) => name.endsWith(parts[part]))
 
-/** Whether a type of this name is that of rows to insert. */
+/** Whether the type with this name describes rows to insert. */
 export const isRowInput = (name: string): boolean => name.endsWith(parts.insertInput)

@@ -2,14 +2,14 @@ import type { ScalarName } from '../../contract/scalar-names.ts'
 import type { FieldInput, InputType, NamedInput } from './types.ts'
 
 /**
- * Types of variables as JSON, and what variables may be by it: the same that a schema says (prepared/input-types.ts), where none
- * is.
+ * Types of variables as JSON, and the variables' types built from them: the equivalent of a schema
+ * (prepared/input-types.ts) if there is none.
  */
 export type InputTable = Readonly<Record<string, EnumRow | ObjectRow>>
 
 interface EnumRow {
   readonly kind: 'enum'
-  /** By name: what stands for it. */
+  /** By name: the value. */
   readonly values: Readonly<Record<string, string>>
   readonly written: boolean
 }
@@ -18,17 +18,17 @@ interface ObjectRow {
   readonly kind: 'object'
   /** In the order of the type. */
   readonly fields: Readonly<Record<string, FieldRow>>
-  /** Absent: it takes any of them. */
+  /** Absent: any of the members may be given. */
   readonly oneOf?: true
 }
 
 interface FieldRow {
   readonly type: string
-  /** Absent: nothing stands for a value that is not given. */
+  /** Absent: no default. */
   readonly default?: unknown
 }
 
-/** All that can be reached from these types; scalars need no row. */
+/** All types that can be reached from these; scalars need no row. */
 export function inputTable(types: readonly InputType[]): InputTable {
   const rows = new Map<string, InputTable[string]>()
   const waiting = [...types]
@@ -58,7 +58,7 @@ const fieldRow = ([name, { type, byDefault }]: readonly [string, FieldInput]): r
   { type: type.text, ...(byDefault !== undefined && { default: byDefault }) },
 ]
 
-/** Types by their texts, such as `[notesFilter!]`. Each is made when it is first asked for. */
+/** Types by their texts, such as `[notesFilter!]`. Each is made on first use. */
 export function inputTypes(table: InputTable): (text: string) => InputType {
   const known = new Map<string, InputType>()
   const typeOf = (text: string): InputType => {
@@ -79,7 +79,7 @@ export function inputTypes(table: InputTable): (text: string) => InputType {
   }
   const named = (text: string): NamedInput => {
     const row = Object.hasOwn(table, text) ? table[text] : undefined
-    // A table holds all but the scalars, which are always the same.
+    // A table holds all types except the scalars, which are constant.
     if (row === undefined) return { kind: 'scalar', text: text as ScalarName }
     if (row.kind === 'enum') return { ...row, text, values: new Map(Object.entries(row.values)) }
     let fields: ReadonlyMap<string, FieldInput> | null = null

@@ -1,8 +1,8 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
 
 /**
- * What a variable may be, as plain data: enough to read values by, without a schema. Types lead to themselves (a filter holds filters),
- * so an object's fields are made when they are first asked for.
+ * The type of a variable as plain data: enough to read values without a schema. Types are recursive (a filter contains
+ * filters), so an object's fields are made on first use.
  */
 export type InputType = NonNullInput | ListInput | NamedInput
 export type NamedInput = ScalarInput | EnumInput | FieldsInput
@@ -28,7 +28,7 @@ export interface ScalarInput {
 export interface EnumInput {
   readonly kind: 'enum'
   readonly text: string
-  /** By name: what stands for it, such as a column's name. */
+  /** By name: the value, such as a column's name. */
   readonly values: ReadonlyMap<string, string>
   /** It is written into statements. */
   readonly written: boolean
@@ -38,13 +38,13 @@ export interface FieldsInput {
   readonly kind: 'object'
   readonly text: string
   readonly fields: () => ReadonlyMap<string, FieldInput>
-  /** It takes exactly one of them. */
+  /** Exactly one of the members must be given. */
   readonly oneOf: boolean
 }
 
 export interface FieldInput {
   readonly type: InputType
-  /** Stands for a value that is not given; undefined: nothing does. */
+  /** The default; undefined: none. */
   readonly byDefault: unknown
 }
 
@@ -52,9 +52,9 @@ export interface FieldInput {
 export interface DeclaredVariable {
   readonly name: string
   readonly type: InputType
-  /** Stands for a value that is not given; undefined leaves the variable out. */
+  /** The default; undefined leaves the variable out. */
   readonly byDefault: unknown
-  /** Where the document declares it; null: nobody is told. */
+  /** Its position in the document; null: not shown. */
   readonly place: { readonly line: number; readonly column: number } | null
 }
 
