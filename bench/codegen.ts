@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { clientFiles, type Files } from '../compiler/tools/codegen/client.ts'
-import { applyChanges, findChanges, withGeneratedHeader } from '../compiler/tools/codegen/folder.ts'
-import { databaseSource } from '../compiler/tools/cli/codegen/source.ts'
+import { clientFiles, type Files } from '../compiler/commands/codegen/client.ts'
+import { applyChanges, findChanges, withGeneratedHeader } from '../compiler/commands/codegen/folder.ts'
+import { databaseSource } from '../compiler/commands/codegen/source.ts'
 import {
   check,
   createApplication,

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLeftovers } from '../runtime/auth/store/leftovers.ts'
 import { openStatements } from '../runtime/db/pool/statements.ts'
-import { projectKeys } from '../runtime/identity/keys.ts'
+import { projectKeys } from '../runtime/identity/project-keys.ts'
 import { makeCases } from './auth/cases.ts'
 import { measureCase } from './auth/measure.ts'
 import { openPlace, type Place } from './auth/place.ts'

@@ -68,7 +68,7 @@ for (const { isEntry, imports } of output)
 
 // A thread is started without the modules that the process has: what reads long documents again whenever it was not asked for a
 // while, what compiles documents with each compile of many.
-const threads = ['runtime/graphql/apart/worker.ts', 'compiler/tools/compiled/document-thread.ts']
+const threads = ['runtime/graphql/apart/worker.ts', 'compiler/commands/compiled/document-thread.ts']
 for (const path of threads) {
   const file = basename(path, '.ts')
   const thread = await open(file, `../${path}`, ['graphql', 'lossless-json'])

@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { createService } from '../runtime/graphql/serve.ts'
-import type { Log } from '../runtime/log/events.ts'
+import type { Log } from '../runtime/settings/log/events.ts'
 import { openServerDatabase } from '../runtime/database.ts'
 import { assembleServer, type ServerSettings } from '../runtime/server.ts'
 import { readSettings } from '../runtime/settings/read.ts'
-import { createFollowedSource } from './serving/followed-source.ts'
-import { liveTriggersBy } from './serving/live-triggers.ts'
-import { createPrepareOnce } from './serving/prepare-once.ts'
+import { createFollowedSource } from './following/serving/followed-source.ts'
+import { liveTriggersBy } from './following/serving/live-triggers.ts'
+import { createPrepareOnce } from './following/serving/prepare-once.ts'
 
 /** The main export of the package: the service within somebody's own process. */
 
-export type { LogEvent, Log } from '../runtime/log/events.ts'
+export type { LogEvent, Log } from '../runtime/settings/log/events.ts'
 
 /** The settings of docs/operate.md by their names in camel case; one that is left out has its default. */
 export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'port' | 'logLevel'>> {

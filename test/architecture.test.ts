@@ -4,80 +4,74 @@ import { dirname, join, normalize } from 'node:path'
 import { ts } from 'ts-morph'
 import { describe, expect, it } from 'vitest'
 
-/**
- * Who may import whom: a file imports its own room and rooms of lower floors, and the two rivers meet only at the bank. A
- * room within a room has a floor of its own.
- */
-const floors: readonly (readonly string[])[] = [
-  ['runtime/lib', 'runtime/client'],
-  ['runtime/contract', 'runtime/log'],
-  ['runtime/sql', 'runtime/settings', 'runtime/db/failures', 'runtime/identity', 'compiler/report'],
-  ['runtime/db/connect', 'runtime/http', 'runtime/engine', 'compiler/catalog'],
-  ['runtime/db/wire', 'runtime/embedded-postgres', 'runtime/workers', 'compiler/comments'],
-  ['runtime/db/check', 'runtime/graphql/protocol', 'compiler/model'],
-  ['runtime/live/streams'],
-  ['runtime/db/pool', 'runtime/graphql/operation', 'runtime/graphql/http', 'compiler/emit'],
-  [
-    'runtime/db/replicas',
-    'runtime/db/shards',
-    'runtime/live/changes',
-    'runtime/graphql/plan',
-    'runtime/auth/schema',
-    'runtime/auth/protocol',
-    'compiler/prepare',
-    'compiler/live',
-  ],
-  ['runtime/graphql/statements', 'runtime/graphql/variables', 'runtime/auth/settings', 'compiler/compile.ts'],
-  ['runtime/graphql/prepared', 'runtime/auth/rules', 'compiler/follow.ts'],
-  ['runtime/graphql/extensions', 'runtime/auth/call', 'compiler/serving'],
-  ['runtime/graphql/run', 'runtime/auth/store'],
-  ['runtime/graphql/allowlist', 'runtime/graphql/apart', 'runtime/auth/secrets', 'runtime/auth/providers'],
-  ['runtime/graphql/serve.ts', 'runtime/live/sockets', 'runtime/auth/limits', 'runtime/auth/mails', 'runtime/auth/io'],
-  [
-    'runtime/auth/accounts',
-    'runtime/graphql/compiled',
-    'compiler/tools/codegen',
-    'compiler/tools/diff',
-    'compiler/tools/report',
-    'compiler/tools/annotate',
-  ],
-  ['runtime/auth/endpoints', 'compiler/tools/cost', 'compiler/tools/doctor'],
-  ['runtime/auth/http', 'runtime/live/open.ts', 'runtime/handler', 'compiler/tools/compiled'],
-  ['runtime/observe'],
-  ['runtime/admin'],
-  ['runtime/dashboard'],
-  ['runtime/app.ts', 'runtime/database.ts'],
-  ['runtime/server.ts'],
-  ['runtime/main.ts'],
-  ['compiler/tools/cli'],
-  ['compiler/cli.ts', 'compiler/server.ts'],
-  ['test/reference'],
-]
-const ranks = new Map(floors.flatMap((rooms, floor) => rooms.map((room) => [room, floor] as const)))
+type Floors = readonly (readonly string[])[]
 
-/** What the compiler targets (the bank), and what only its entry points and commands wire together. */
-const bank = ['runtime/lib', 'runtime/sql', 'runtime/contract']
+/**
+ * Who may import whom: a file imports its own room and rooms of lower floors. `+` joins files to one room. A room with an
+ * order of its own has it in `within`.
+ */
+const floors: Floors = [
+  ['runtime/lib', 'runtime/client'],
+  ['runtime/contract', 'runtime/settings'],
+  ['runtime/sql', 'runtime/identity'],
+  ['runtime/engine', 'compiler/catalog'],
+  ['runtime/db', 'compiler/comments'],
+  ['runtime/http', 'compiler/model'],
+  ['runtime/graphql', 'runtime/auth', 'compiler/emit'],
+  ['runtime/console', 'compiler/compile.ts + compiler/follow.ts'],
+  ['runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts', 'compiler/following'],
+  ['compiler/advise'],
+  ['compiler/commands'],
+  ['compiler/cli.ts', 'compiler/server.ts', 'test/reference'],
+]
+
+const within: Readonly<Record<string, Floors>> = {
+  'runtime/db': [['failures'], ['connect'], ['wire', 'embedded', 'shards'], ['check'], ['pool'], ['replicas']],
+  'runtime/graphql': [
+    ['protocol'],
+    ['operation', 'live/streams'],
+    ['http', 'live/changes'],
+    ['plan'],
+    ['statements', 'variables'],
+    ['prepared', 'extensions'],
+    ['run'],
+    ['allowlist', 'apart'],
+    ['serve.ts', 'live/sockets'],
+    ['compiled', 'live/open.ts'],
+    ['handler'],
+  ],
+  'runtime/auth': [
+    ['schema', 'protocol'],
+    ['settings'],
+    ['rules'],
+    ['call'],
+    ['store'],
+    ['secrets', 'providers', 'limits'],
+    ['mails', 'io'],
+    ['accounts'],
+    ['endpoints'],
+    ['http'],
+  ],
+  'compiler/following': [['prepare'], ['serving']],
+  'compiler/advise': [
+    ['diff', 'report', 'annotate'],
+    ['cost', 'doctor'],
+  ],
+}
+
+/** The rooms of the runtime that the stages of the compiler may use. */
+const shared = ['runtime/lib', 'runtime/sql', 'runtime/contract']
 const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
   // The schema of a role is made by the code that validates against it, so that what is printed is what is served.
   'compiler/emit': ['runtime/engine'],
-  'compiler/prepare': ['runtime/db'],
-  'compiler/follow.ts': ['runtime/log', 'runtime/db'],
-  'compiler/serving': ['runtime/log', 'runtime/db'],
   'compiler/compile.ts': ['runtime/engine'],
+  'compiler/follow.ts': ['runtime/settings', 'runtime/db'],
+  'compiler/following': ['runtime/settings', 'runtime/db'],
   // Documents are judged as they are when they are asked.
-  'compiler/tools/diff': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/cost': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/compiled': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/annotate': ['runtime/db'],
-  'compiler/tools/report': ['runtime/db', 'runtime/engine', 'runtime/graphql'],
-  'compiler/tools/doctor': [
-    'runtime/auth',
-    'runtime/db',
-    'runtime/engine',
-    'runtime/graphql',
-    'runtime/live',
-    'runtime/settings',
-  ],
+  'compiler/advise': ['runtime/auth', 'runtime/db', 'runtime/engine', 'runtime/graphql', 'runtime/settings'],
+  'compiler/commands': ['runtime'],
+  'compiler/cli.ts': ['runtime'],
+  'compiler/server.ts': ['runtime'],
 }
 
 const rootEntries =
@@ -85,10 +79,10 @@ const rootEntries =
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
 const takenByReference: readonly string[] = [
+  'compiler/catalog/diagnostics/object-name.ts',
   'compiler/catalog/privileges.ts',
   'compiler/model/geo.ts',
   'compiler/model/rules/one-to-one.ts',
-  'compiler/report/object-name.ts',
   'runtime/contract/name-parts.ts',
   'runtime/contract/object-id.ts',
   'runtime/engine/meaning.ts',
@@ -115,12 +109,42 @@ describe('the house', () => {
   })
 
   it('gives every source file a room', () => {
-    expect(files.filter((file) => roomOf(file) === null)).toEqual([])
+    expect(files.filter((file) => placeIn(floors, file) === null)).toEqual([])
+    const homeless = Object.entries(within).flatMap(([room, inner]) =>
+      files.filter((file) => file.startsWith(`${room}/`) && placeIn(inner, file.slice(room.length + 1)) === null),
+    )
+    expect(homeless).toEqual([])
+  })
+
+  it('has at most twelve floors, and a runtime of at most twelve rooms', () => {
+    expect([floors, ...Object.values(within)].filter(({ length }) => length > 12)).toEqual([])
+    const roomsOf = (folder: string): ReadonlySet<string | undefined> =>
+      new Set(
+        files.filter((file) => /^\w+\/\w+\//.test(file) && file.startsWith(folder)).map((file) => file.split('/')[1]),
+      )
+    expect(roomsOf('runtime/').size).toBeLessThanOrEqual(12)
+    // The four stages of the pipeline, and three more.
+    expect(roomsOf('compiler/').size).toBeLessThanOrEqual(7)
+  })
+
+  it('gives a base name to at most three files', () => {
+    const names = files.filter((file) => !file.startsWith('test/')).map((file) => file.split('/').at(-1))
+    const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length]))
+    expect([...counts].filter(([, count]) => count > 3)).toEqual([])
   })
 
   it('imports downwards only', () => {
-    const upward = edges().filter(([from, to]) => roomOf(from) !== roomOf(to) && rankOf(from) <= rankOf(to))
-    expect(upward.map(([from, to]) => `${from} -> ${to}`)).toEqual([])
+    const upwards = (order: Floors, from: string, to: string): boolean => {
+      const [importing, imported] = [placeIn(order, from), placeIn(order, to)]
+      return importing?.room !== imported?.room && (importing?.floor ?? 0) <= (imported?.floor ?? 0)
+    }
+    const inner = Object.entries(within).flatMap(([room, order]) => {
+      const inside = (file: string): boolean => file.startsWith(`${room}/`)
+      const rest = (file: string): string => file.slice(room.length + 1)
+      return edges().filter(([from, to]) => inside(from) && inside(to) && upwards(order, rest(from), rest(to)))
+    })
+    const wrong = [...edges().filter(([from, to]) => upwards(floors, from, to)), ...inner]
+    expect(wrong.map(([from, to]) => `${from} -> ${to}`)).toEqual([])
   })
 
   it('keeps the runtime free of the compiler', () => {
@@ -128,12 +152,11 @@ describe('the house', () => {
     expect(wrong.map(([from, to]) => `${from} -> ${to}`)).toEqual([])
   })
 
-  it('lets the stages of the compiler know only the bank of the runtime', () => {
+  it('lets the stages of the compiler know only three rooms of the runtime', () => {
     const wrong = edges().filter(([from, to]) => {
       if (!from.startsWith('compiler/') || !to.startsWith('runtime/')) return false
-      const room = roomOf(from) ?? ''
-      if (room === 'compiler/cli.ts' || room === 'compiler/server.ts' || room === 'compiler/tools/cli') return false
-      return ![...bank, ...(compilerMayAlso[room] ?? [])].some((place) => to.startsWith(`${place}/`))
+      const own = Object.entries(compilerMayAlso).find(([room]) => from === room || from.startsWith(`${room}/`))
+      return ![...shared, ...(own?.[1] ?? [])].some((place) => to.startsWith(`${place}/`))
     })
     expect(wrong.map(([from, to]) => `${from} -> ${to}`)).toEqual([])
   })
@@ -170,7 +193,7 @@ describe('the house', () => {
   })
 
   it('keeps what the browser runs of the dashboard to itself', () => {
-    const isPage = (file: string): boolean => file.startsWith('runtime/dashboard/page/')
+    const isPage = (file: string): boolean => file.startsWith('runtime/console/page/')
     expect(edges().filter(([from, to]) => isPage(to) && !isPage(from))).toEqual([])
   })
 
@@ -196,8 +219,8 @@ describe('the house', () => {
       // Holds no key, and nobody adds one.
       'runtime/auth/http/open.ts createKeySet',
       // React's name for what components hand down, and the one page of a browser.
-      'runtime/dashboard/page/context.tsx createContext',
-      'runtime/dashboard/page/main.tsx createRoot',
+      'runtime/console/page/context.tsx createContext',
+      'runtime/console/page/main.tsx createRoot',
       // The realm that builders are evaluated in; they leave nothing behind in it.
       'runtime/engine/load.ts createContext',
       // The one reader of a thread.
@@ -318,14 +341,13 @@ function packagesOf(file: string): readonly string[] {
   return importedFiles.map(({ fileName }) => fileName).filter((name) => !name.startsWith('.'))
 }
 
-function roomOf(file: string): string | null {
-  const parts = file.split('/')
-  const candidates = parts.map((_, index) => parts.slice(0, parts.length - index).join('/'))
-  return candidates.find((candidate) => ranks.has(candidate)) ?? null
-}
-
-function rankOf(file: string): number {
-  return ranks.get(roomOf(file) ?? '') ?? 0
+/** In which room of an order a file lies, and on which floor; null: in none. */
+function placeIn(order: Floors, file: string): { readonly room: string; readonly floor: number } | null {
+  for (const [floor, rooms] of order.entries()) {
+    const room = rooms.find((one) => one.split(' + ').some((part) => file === part || file.startsWith(`${part}/`)))
+    if (room !== undefined) return { room, floor }
+  }
+  return null
 }
 
 function edges(): readonly (readonly [from: string, to: string])[] {

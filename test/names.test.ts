@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
  * An exported name means one thing. Islands have words of their own, for what runs apart from the product or beside it:
  * the client library and the page in the browser.
  */
-const islands = ['runtime/client/', 'runtime/dashboard/page/']
+const islands = ['runtime/client/', 'runtime/console/page/']
 
 /** Imported as a whole, so that each name is said with that of its file: `io.signUp`. */
-const namespaces = ['runtime/auth/io/', 'runtime/admin/io.ts']
+const namespaces = ['runtime/auth/io/', 'runtime/console/admin/io.ts']
 
 /** Alike on purpose. */
 const shared = [

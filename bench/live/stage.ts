@@ -1,4 +1,4 @@
-import { projectKeys } from '../../runtime/identity/keys.ts'
+import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { createDatabase, type TestDatabase } from '../../test/support/database.ts'
 import { accessAs, createAccess, startProduct, type Access } from '../serve/subjects.ts'
 import { httpRequest, sendOnce } from '../support/http-client.ts'

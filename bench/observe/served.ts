@@ -3,9 +3,9 @@ import type { ServerSettings } from '../../runtime/server.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import { runServer } from '../../runtime/main.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import { createFollowedSource } from '../../compiler/serving/followed-source.ts'
-import { createPrepareOnce } from '../../compiler/serving/prepare-once.ts'
-import { keepHeapSmall, keepYoungSpaceSmall } from '../../compiler/tools/cli/small-heap.ts'
+import { createFollowedSource } from '../../compiler/following/serving/followed-source.ts'
+import { createPrepareOnce } from '../../compiler/following/serving/prepare-once.ts'
+import { keepHeapSmall, keepYoungSpaceSmall } from '../../compiler/commands/small-heap.ts'
 import type { Served } from './together.ts'
 
 /** Serves one database several times, one after the other as SERVED has them; the process ends all with itself. */

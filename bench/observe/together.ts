@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
 import { postTo, requestsOf, type Access, type Subject } from '../serve/subjects.ts'
 import { projectFolder } from '../support/record.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { projectKeys } from '../../runtime/identity/keys.ts'
+import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { signToken } from '../../runtime/identity/jwt.ts'
 import type { TestDatabase } from '../../test/support/database.ts'
 import { sha256Hex } from '../../runtime/lib/sha256.ts'

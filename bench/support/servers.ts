@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { sendOnce } from './http-client.ts'
 
 /** A measured server: a process of its own that listens on a port. */

@@ -1,6 +1,6 @@
 import type { Major, TestDatabase } from '../../test/support/database.ts'
 import { createDatabase } from '../../test/support/database.ts'
-import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 
 /** Schemas of any size: tables of twenty columns and two foreign keys each, some of them referred to by many. */
 

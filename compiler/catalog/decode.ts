@@ -2,7 +2,7 @@ import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { groupBy, groupInSteps } from '../../runtime/lib/group-by.ts'
 import { mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
 import { readLists, type AnswerPart, type Lists } from './lists.ts'
-import type { RowOf } from './rows.ts'
+import type { RowOf } from './catalog-rows.ts'
 import { strayOf } from './strays.ts'
 import type {
   Catalog,
@@ -18,7 +18,7 @@ import type {
   CatalogTypeSchema,
   CatalogUniqueKey,
   Oid,
-} from './types.ts'
+} from './catalog.ts'
 
 /** The answer of one run of the catalogue query: the lists of one object each, all types, and the new objects. */
 export interface CatalogAnswer

@@ -1,6 +1,6 @@
 import { PATH } from './queries.ts'
-import { bool, eachOf, nullable, oneWordOf, text } from './rows.ts'
-import type { CatalogDistributed, CatalogPolicy } from './types.ts'
+import { bool, eachOf, nullable, oneWordOf, text } from './catalog-rows.ts'
+import type { CatalogDistributed, CatalogPolicy } from './catalog.ts'
 
 /** The catalogue of Citus, which is read by a statement of its own: where the extension is not, it cannot be mentioned. */
 

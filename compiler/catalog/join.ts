@@ -3,7 +3,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadRelation } from './decode.ts'
 import { nothingKnown, type KnownObjects } from './known.ts'
 import { catalogOf, learn } from './learn.ts'
-import type { Catalog, CatalogRelation, Oid } from './types.ts'
+import type { Catalog, CatalogRelation, Oid } from './catalog.ts'
 
 /**
  * Joins an answer to what was known when it was asked for. An object's hash says nothing about the names of what it

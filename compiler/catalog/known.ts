@@ -1,6 +1,6 @@
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import { noObjects, type Objects } from './objects.ts'
-import type { Catalog, CatalogType, Oid } from './types.ts'
+import type { Catalog, CatalogType, Oid } from './catalog.ts'
 
 /**
  * The content of earlier answers, so that the next query reads changes only. An object that reads as before keeps its

@@ -2,11 +2,11 @@ import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { share } from '../../runtime/lib/share.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { present } from '../report/with-diagnostics.ts'
+import { present } from './diagnostics/with-diagnostics.ts'
 import type { CatalogAnswer, ReadFunction, ReadRelation } from './decode.ts'
 import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
 import { follow, type KindOfObject } from './objects.ts'
-import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './types.ts'
+import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './catalog.ts'
 
 /** What is known with the answer. */
 export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {

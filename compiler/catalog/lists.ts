@@ -1,5 +1,5 @@
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './rows.ts'
+import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './catalog-rows.ts'
 
 /** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
 export interface Lists extends ListsOfRows {

@@ -1,4 +1,4 @@
-import type { CatalogColumn, CatalogRelation } from './types.ts'
+import type { CatalogColumn, CatalogRelation } from './catalog.ts'
 
 interface Keyed extends Pick<CatalogRelation, 'uniques'> {
   readonly columns: readonly Pick<CatalogColumn, 'name' | 'notNull'>[]

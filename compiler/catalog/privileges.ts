@@ -1,6 +1,6 @@
 import type { Grantee, Grantees, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import type { Catalog, CatalogGrant } from './types.ts'
+import type { Catalog, CatalogGrant } from './catalog.ts'
 
 /**
  * Who may do what, decided as Postgres decides it (its acl.c and aclchk.c): a role holds a privilege when it is a

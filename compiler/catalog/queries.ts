@@ -23,9 +23,9 @@ import {
   type Hashes,
 } from './queries/extent.ts'
 import { FUNCTION_LIST, ROUTINES } from './queries/functions.ts'
-import { FOREIGN_KEY_LIST, UNIQUE_LIST } from './queries/keys.ts'
+import { FOREIGN_KEY_LIST, UNIQUE_LIST } from './queries/key-columns.ts'
 import { FILLED_LIST, MEMBER_LIST, NEEDY_LIST, STRAY_LIST } from './queries/marks.ts'
-import { ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/privileges.ts'
+import { ACLS, GRANTS, MEMBERSHIPS, ROLES, SCHEMA_LIST } from './queries/role-privileges.ts'
 import {
   ATTRIBUTES,
   COLUMN_LIST,
@@ -38,8 +38,17 @@ import {
   SEQUENCES,
   SEQUENCE_LIST,
 } from './queries/relations.ts'
-import { HOMES, MENTIONED, ORDERS, PATTERNS, TYPES, TYPE_LIST, TYPE_SCHEMA_LIST, TYPE_TEXTS } from './queries/types.ts'
-import { ROWS, type ListName } from './rows.ts'
+import {
+  HOMES,
+  MENTIONED,
+  ORDERS,
+  PATTERNS,
+  TYPES,
+  TYPE_LIST,
+  TYPE_SCHEMA_LIST,
+  TYPE_TEXTS,
+} from './queries/type-columns.ts'
+import { ROWS, type ListName } from './catalog-rows.ts'
 
 /**
  * Sets an empty search path for the rest of the transaction. What prints names (format_type, pg_get_expr) stands behind

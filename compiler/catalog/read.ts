@@ -6,9 +6,9 @@ import { join, type JoinOutcome } from './join.ts'
 import type { AnswerPart } from './lists.ts'
 import { nothingKnown, recordedValues, wholeValues, type KnownObjects } from './known.ts'
 import { recordedQuery, wholeQuery } from './queries.ts'
-import { ROWS } from './rows.ts'
+import { ROWS } from './catalog-rows.ts'
 import { asksForNesting, readSelfContained } from './self-contained.ts'
-import type { Catalog } from './types.ts'
+import type { Catalog } from './catalog.ts'
 
 /**
  * Runs one statement as a role that may read pg_catalog; any connection of a pool will do. One with a name comes again and

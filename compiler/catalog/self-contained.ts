@@ -1,5 +1,5 @@
-import { text } from './rows.ts'
-import type { Catalog, Oid } from './types.ts'
+import { text } from './catalog-rows.ts'
+import type { Catalog, Oid } from './catalog.ts'
 
 /**
  * Tables into which rows can be inserted without anything of the owner's reading other rows: several inserts may then be one
@@ -50,7 +50,7 @@ const language = (fn: string): string => `(select l.lanname from pg_catalog.pg_l
 const numbersIn = (tree: string, members: string): string =>
   `select found[1]::pg_catalog.oid from pg_catalog.regexp_matches(${tree}, ':(?:${members}) (\\d+)', 'g') found`
 
-/** Whether an expression as Postgres keeps it may read rows (compiler/live/node-tree.ts reads such trees). */
+/** Whether an expression as Postgres keeps it may read rows (compiler/emit/live/node-tree.ts reads such trees). */
 const reads = (tree: string, fn: string, isHarmless: string): string => `(${tree} ~ ':relid [1-9]' or exists (
       select from pg_catalog.pg_proc ${fn} where not ${isHarmless}
         and ${fn}.oid = any (array(${numbersIn(tree, 'funcid|opfuncid|aggfnoid|winfnoid')}

@@ -1,5 +1,5 @@
-import type { RowOf } from './rows.ts'
-import type { CatalogStray } from './types.ts'
+import type { RowOf } from './catalog-rows.ts'
+import type { CatalogStray } from './catalog.ts'
 
 /** pg_identify_object describes an object in more detail than COMMENT accepts. */
 export const strayOf = ({ kind, name, comment }: RowOf<'strays'>): CatalogStray => ({

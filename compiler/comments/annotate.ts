@@ -12,10 +12,17 @@ import type {
   CatalogRelation,
   CatalogSchema,
   CatalogType,
-} from '../catalog/types.ts'
+} from '../catalog/catalog.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { present } from '../report/with-diagnostics.ts'
-import { nameColumn, nameConstraint, nameType, nameFunction, nameRelation, nameSchema } from '../report/object-name.ts'
+import { present } from '../catalog/diagnostics/with-diagnostics.ts'
+import {
+  nameColumn,
+  nameConstraint,
+  nameType,
+  nameFunction,
+  nameRelation,
+  nameSchema,
+} from '../catalog/diagnostics/object-name.ts'
 import { readComment, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
@@ -26,7 +33,7 @@ import type {
   AnnotatedSchema,
   AnnotatedType,
   SchemaRefusal,
-} from './types.ts'
+} from './annotated.ts'
 
 /** An object with its settings, and what its comment and those of its parts brought up. */
 interface Read<T> {

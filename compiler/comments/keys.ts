@@ -1,4 +1,4 @@
-import { columnsByRole, presets } from './access.ts'
+import { columnsByRole, presets } from './column-access.ts'
 import {
   allowlist,
   columnName,

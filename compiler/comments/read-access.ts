@@ -3,12 +3,12 @@ import { createLru } from '../../runtime/lib/lru.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { inTurns } from '../../runtime/lib/steps.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { nameRelation } from '../report/object-name.ts'
-import type { Preset } from './access.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import type { Preset } from './column-access.ts'
 import type { Noted } from './annotate.ts'
 import { expressionProblem, type ParseTree } from './expressions.ts'
-import type { Annotated, AnnotatedRelation } from './types.ts'
+import type { Annotated, AnnotatedRelation } from './annotated.ts'
 
 /** A relation as its comment can be obeyed, and what of the comment cannot. */
 interface Read {

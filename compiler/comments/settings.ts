@@ -1,6 +1,6 @@
 import { suggest } from '../../runtime/lib/suggest.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { diagnose } from '../report/diagnostics.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'
 import { member } from './json-value.ts'

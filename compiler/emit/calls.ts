@@ -1,5 +1,5 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
-import type { ArgumentSql, CallSql } from '../model/types.ts'
+import type { ArgumentSql, CallSql } from '../model/model.ts'
 import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { attributesText, jsonText, operandPieces } from './value-text.ts'
 

@@ -5,7 +5,7 @@ import type {
   RelationFacts,
   ResultFacts,
 } from '../../runtime/contract/manifest.ts'
-import type { Model } from '../model/types.ts'
+import type { Model } from '../model/model.ts'
 
 /** Objects for which no SQL could be made that Postgres would read. */
 export interface Refused {

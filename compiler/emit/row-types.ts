@@ -9,7 +9,7 @@ import {
 import { qualified } from '../../runtime/sql/ident.ts'
 import type { EntityFacts, EnumFacts, Manifest, ObjectId, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'
-import type { CallSql, EntitySql, JsonForm } from '../model/types.ts'
+import type { CallSql, EntitySql, JsonForm } from '../model/model.ts'
 import { commentText, jsString } from './js-text.ts'
 import type { Print, PrintedStatements } from './printer.ts'
 

@@ -1,7 +1,7 @@
 import { literal } from '../../runtime/sql/literal.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { spatialOperators } from '../../runtime/sql/spatial.ts'
-import type { AttributeSql, ColumnSql, GeoSql, JsonForm, OrderSql } from '../model/types.ts'
+import type { AttributeSql, ColumnSql, GeoSql, JsonForm, OrderSql } from '../model/model.ts'
 import { hole, jsFunction, jsString, record, type Hole, type Pieces } from './js-text.ts'
 
 /** How values of a type are read and written, as JavaScript text. */

@@ -1,7 +1,7 @@
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import type { AccessFacts, EntityFacts, PresetFacts } from '../../runtime/contract/manifest.ts'
 import { enclosed } from '../comments/expressions.ts'
-import type { AnnotatedRelation } from '../comments/types.ts'
+import type { AnnotatedRelation } from '../comments/annotated.ts'
 
 /** What the comment of a relation says of single columns and roles (spec/graphql.md 17.5). */
 

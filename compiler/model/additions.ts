@@ -1,7 +1,7 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
 import type { AllowlistFacts, LimitFacts } from '../../runtime/contract/guards.ts'
 import type { Limits } from '../comments/additions.ts'
-import type { AnnotatedSchema } from '../comments/types.ts'
+import type { AnnotatedSchema } from '../comments/annotated.ts'
 
 export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists' | 'explain'>
 

@@ -1,5 +1,5 @@
 import type { ArgumentFacts, ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedFunction } from '../comments/types.ts'
+import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { readDefaults, requiredArgument } from './defaults.ts'
 import { argumentField, isValidName } from './names.ts'
 import { overloadsOf } from './overloads.ts'
@@ -8,7 +8,7 @@ import { additionsOfFunction, isPlainOrList, typeFacts } from './scalars.ts'
 import { inflects } from './scope.ts'
 import { sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
-import type { ArgumentSql } from './types.ts'
+import type { ArgumentSql } from './model.ts'
 
 /** What a function takes, or why the API cannot pass it. */
 export type Arguments =

@@ -11,8 +11,8 @@ import type {
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { nameType, nameObject } from '../report/object-name.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { nameType, nameObject } from '../catalog/diagnostics/object-name.ts'
 import type { FunctionNames } from './function-names.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Lookup } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Oid } from '../catalog/types.ts'
-import type { AnnotatedType } from '../comments/types.ts'
+import type { Oid } from '../catalog/catalog.ts'
+import type { AnnotatedType } from '../comments/annotated.ts'
 
 /** Types of pg_catalog between any two of which Postgres has `=`, by way of implicit casts (PostgreSQL manual, pg_cast). */
 const families: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type { ColumnFacts } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { AnnotatedColumn } from '../comments/types.ts'
+import type { AnnotatedColumn } from '../comments/annotated.ts'
 import { lookThrough, type ValueAdditions } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 

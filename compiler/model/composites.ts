@@ -1,12 +1,12 @@
 import type { Memo } from '../../runtime/lib/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
-import type { Annotated, AnnotatedType } from '../comments/types.ts'
-import type { Oid } from '../catalog/types.ts'
+import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
+import type { Oid } from '../catalog/catalog.ts'
 import { orderSql } from './orders.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { collectPresent, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
-import { nameAttribute, nameType } from '../report/object-name.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { nameAttribute, nameType } from '../catalog/diagnostics/object-name.ts'
 import { columnField, isValidName, typeNameOf } from './names.ts'
 import {
   additionsOfSchema,
@@ -20,7 +20,7 @@ import {
 } from './scalars.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
-import type { AttributeSql } from './types.ts'
+import type { AttributeSql } from './model.ts'
 
 /** The composite types of the served schemas (`composites`, spec/graphql.md 17); null where no schema asks for them. */
 export function buildComposites(

@@ -1,4 +1,4 @@
-import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
+import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 
 /** Whether an argument may be left out, and what introspection shows for it. */
 export interface Default {

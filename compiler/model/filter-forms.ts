@@ -12,7 +12,7 @@ import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../run
 import { groupBy } from '../../runtime/lib/group-by.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import type { AnnotatedType } from '../comments/types.ts'
+import type { AnnotatedType } from '../comments/annotated.ts'
 
 /** Forms of values whose filters an addition brings (spec/graphql.md 17). */
 

@@ -1,6 +1,6 @@
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedFunction } from '../comments/types.ts'
-import { nameFunction } from '../report/object-name.ts'
+import type { AnnotatedFunction } from '../comments/annotated.ts'
+import { nameFunction } from '../catalog/diagnostics/object-name.ts'
 import { rowArgument } from './computed.ts'
 import { functionId, type FunctionIdentity } from './overloads.ts'
 import type { ModelScope } from './scope.ts'

@@ -2,14 +2,14 @@ import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedFunction } from '../comments/types.ts'
-import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import type { AnnotatedFunction } from '../comments/annotated.ts'
+import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 import { readArguments, reservedProblem, type Arguments } from './arguments.ts'
 import type { PlacedFunction } from './computed.ts'
 import { functionFacts, hidden, judge, type Judged, hiddenDiagnostics } from './judge.ts'
 import { functionId, isToldApart } from './overloads.ts'
 import { isPseudo, resultContext, type FunctionScope, type Result, type ResultContext } from './results.ts'
-import type { CallSql } from './types.ts'
+import type { CallSql } from './model.ts'
 
 /** A function that is a field of Query or Mutation. */
 export interface RootFunction {

@@ -1,5 +1,5 @@
-import type { AnnotatedType } from '../comments/types.ts'
-import type { GeoSql } from './types.ts'
+import type { AnnotatedType } from '../comments/annotated.ts'
+import type { GeoSql } from './model.ts'
 
 /** The types of PostGIS that GeoJSON can say (`geo`, spec/graphql.md 17), whichever schema the extension is in. */
 const geoTypes = ['geometry', 'geography'] as const

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { diagnose } from '../report/diagnostics.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 

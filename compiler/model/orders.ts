@@ -1,8 +1,8 @@
 import { ident } from '../../runtime/sql/ident.ts'
-import type { CatalogOrder, Oid } from '../catalog/types.ts'
+import type { CatalogOrder, Oid } from '../catalog/catalog.ts'
 import { domainBase } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
-import type { OrderSql } from './types.ts'
+import type { OrderSql } from './model.ts'
 
 const symbols = ['<', '<=', '=', '>=', '>'] as const
 

@@ -1,7 +1,7 @@
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Oid } from '../catalog/types.ts'
-import type { AnnotatedFunction } from '../comments/types.ts'
+import type { Oid } from '../catalog/catalog.ts'
+import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { additionsOfFunction } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 

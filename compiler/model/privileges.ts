@@ -1,6 +1,6 @@
 import type { ColumnGrants, Grantees, TableGrants } from '../../runtime/contract/manifest.ts'
 import { grantees } from '../catalog/privileges.ts'
-import type { CatalogGrant } from '../catalog/types.ts'
+import type { CatalogGrant } from '../catalog/catalog.ts'
 
 /**
  * Which role holds which privilege, object by object (spec/graphql.md 1.4); roles.ts says which roles inherit from

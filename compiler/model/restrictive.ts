@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { ident, qualified } from '../../runtime/sql/ident.ts'
-import type { CatalogPolicy } from '../catalog/types.ts'
-import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { nameRelation } from '../report/object-name.ts'
-import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import type { CatalogPolicy } from '../catalog/catalog.ts'
+import type { Annotated, AnnotatedRelation } from '../comments/annotated.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 
 /**
  * Relations without those whose restrictive policies do not hold: Citus makes permissive ones of them where the rows lie, so that

@@ -1,11 +1,11 @@
 import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedFunction } from '../comments/types.ts'
+import type { AnnotatedFunction } from '../comments/annotated.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import { attributesOf } from './composites.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { additionsOfFunction, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
-import type { AttributeSql, JsonForm } from './types.ts'
+import type { AttributeSql, JsonForm } from './model.ts'
 
 /** What a function answers, and how a scalar answer becomes JSON. */
 export interface Result {

@@ -3,7 +3,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import type { LiveFacts } from '../../runtime/contract/live.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
-import type { Annotated } from '../comments/types.ts'
+import type { Annotated } from '../comments/annotated.ts'
 import { plainRole } from '../../runtime/contract/role-facts.ts'
 
 type Roles = Manifest['roles']

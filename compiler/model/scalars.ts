@@ -2,14 +2,14 @@ import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
-import type { Oid } from '../catalog/types.ts'
-import type { AnnotatedFunction, AnnotatedType } from '../comments/types.ts'
+import type { Oid } from '../catalog/catalog.ts'
+import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 import type { Lookup } from '../../runtime/lib/table.ts'
 import type { ServedEnum } from './enums.ts'
 import { formOfType, formSwitches, type FormSwitches } from './filter-forms.ts'
 import { isGeoType } from './geo.ts'
 import type { ModelScope } from './scope.ts'
-import type { JsonForm } from './types.ts'
+import type { JsonForm } from './model.ts'
 
 /** What the API knows about a value of some Postgres type (spec/graphql.md 3.1). */
 export interface ValueFacts extends TypeFacts {

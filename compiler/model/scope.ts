@@ -5,7 +5,7 @@ import { tablesOf, type Tables } from '../../runtime/lib/reads.ts'
 import { viewOf, type Lookup } from '../../runtime/lib/table.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/types.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 
 /** The look-ups of every pass, independent of the order of the lists. */
 export interface ModelScope extends Tables {

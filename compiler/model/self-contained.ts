@@ -1,6 +1,6 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
-import type { Annotated } from '../comments/types.ts'
+import type { Annotated } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'
 
 /** Tells of relations that inserts into them are told from later ones by nobody, where related rows may be inserted (spec/graphql.md 17.6). */

@@ -1,9 +1,9 @@
 import type { Diagnostic, EntityFacts } from '../../runtime/contract/manifest.ts'
 import type { SoftDeleteFacts } from '../../runtime/contract/stated.ts'
-import type { AnnotatedRelation } from '../comments/types.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { nameRelation } from '../report/object-name.ts'
-import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
+import type { AnnotatedRelation } from '../comments/annotated.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { nameRelation } from '../catalog/diagnostics/object-name.ts'
+import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 import { baseName } from './default-filter.ts'
 import type { ValueScope } from './scalars.ts'
 

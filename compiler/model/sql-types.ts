@@ -1,8 +1,8 @@
-import type { Oid } from '../catalog/types.ts'
+import type { Oid } from '../catalog/catalog.ts'
 import { type ValueAdditions, domainBase, domainModifier, lookThrough } from './scalars.ts'
 import { geoOf } from './geo.ts'
 import type { ModelScope } from './scope.ts'
-import type { CastSql } from './types.ts'
+import type { CastSql } from './model.ts'
 
 /**
  * Whether the type is an array, whether a comma parts the values in an array literal of them (a box takes a semicolon),

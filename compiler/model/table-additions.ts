@@ -1,6 +1,6 @@
 import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedRelation } from '../comments/types.ts'
+import type { AnnotatedRelation } from '../comments/annotated.ts'
 import type { ServedSchema } from './scope.ts'
 
 /** Additions that a table or its schema switches on (spec/graphql.md 17). */

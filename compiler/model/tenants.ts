@@ -3,8 +3,8 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import { compareBytes } from '../../runtime/lib/byte-order.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
-import type { CatalogDistributed } from '../catalog/types.ts'
-import type { Annotated, AnnotatedRelation } from '../comments/types.ts'
+import type { CatalogDistributed } from '../catalog/catalog.ts'
+import type { Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'
 
 /** A relation's tenant, and SQL of type text that gives its value where policies name it. */

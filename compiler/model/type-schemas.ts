@@ -7,7 +7,7 @@ import type {
 } from '../../runtime/contract/manifest.ts'
 import type { Memo } from '../../runtime/lib/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import type { Annotated } from '../comments/types.ts'
+import type { Annotated } from '../comments/annotated.ts'
 import { schemaUsage } from './privileges.ts'
 
 type Served = Pick<Manifest, 'entities' | 'functions' | 'composites' | 'extensions'>

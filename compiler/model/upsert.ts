@@ -1,12 +1,12 @@
 import type { UniqueKeyFacts } from '../../runtime/contract/manifest.ts'
-import type { AnnotatedRelation } from '../comments/types.ts'
-import { diagnose } from '../report/diagnostics.ts'
-import { withDiagnostics, type WithDiagnostics } from '../report/with-diagnostics.ts'
-import { nameConstraint } from '../report/object-name.ts'
+import type { AnnotatedRelation } from '../comments/annotated.ts'
+import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
+import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
+import { nameConstraint } from '../catalog/diagnostics/object-name.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isValidEnumValue } from './names.ts'
 import { tableAdditions } from './table-additions.ts'
-import type { ArbiterSql } from './types.ts'
+import type { ArbiterSql } from './model.ts'
 
 /** The unique keys that `onConflict` can name (spec/graphql.md 17), where the relation has `upsert`. */
 export interface Arbiters {

@@ -1,6 +1,6 @@
 import { rowKeysOf, type RowKey } from '../contract/lookups.ts'
 import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
-import { changeOperatorNames, takenAs, type ChangeOperatorName } from '../sql/changes.ts'
+import { changeOperatorNames, takenAs, type ChangeOperatorName } from '../sql/change-operators.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 

@@ -1,6 +1,6 @@
 import type { EntityFacts, Manifest } from '../contract/manifest.ts'
 import type { Steps } from '../lib/steps.ts'
-import type { VisibleRelations } from '../log/events.ts'
+import type { VisibleRelations } from '../settings/log/events.ts'
 import { ident, qualified } from '../sql/ident.ts'
 import { openColumns } from './secret-columns.ts'
 import type { RoleVisibility } from './view.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Log } from '../log/events.ts'
+import type { Log } from '../settings/log/events.ts'
 import { HttpFailure, failureTable, statusHeaders } from './failures.ts'
 import type { HttpFailureCode } from './failures.ts'
 

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts'
 import { positionHeader, readPosition } from '../contract/position.ts'
 import type { Timeline } from '../contract/timeline.ts'
-import { ownerRole } from '../identity/keys.ts'
+import { ownerRole } from '../identity/project-keys.ts'
 import { createBag, type Bag } from '../lib/bag.ts'
 
 declare module 'fastify' {

@@ -1,6 +1,6 @@
 import { singleFlight } from '../lib/single-flight.ts'
 import { within } from '../lib/within.ts'
-import type { ListedKey } from './keys.ts'
+import type { ListedKey } from './project-keys.ts'
 import type { IsRevoked } from './jwt.ts'
 
 /** The keys of the project as this process knows them (spec/auth.md 2.1). */

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { foldVersions, prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { foldVersions, prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import {

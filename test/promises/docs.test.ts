@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Command } from '../../compiler/tools/cli/command.ts'
-import { diffCommand } from '../../compiler/tools/cli/diff.ts'
-import { parseCommandLine } from '../../compiler/tools/cli/options.ts'
-import { product } from '../../compiler/tools/cli/verify.ts'
+import type { Command } from '../../compiler/commands/command.ts'
+import { diffCommand } from '../../compiler/commands/diff.ts'
+import { parseCommandLine } from '../../compiler/commands/options.ts'
+import { product } from '../../compiler/commands/verify.ts'
 import { commandOf } from '../reference/command.ts'
 import { runCommand } from '../support/command.ts'
 import { failures } from '../../runtime/graphql/protocol/failures.ts'
@@ -87,7 +87,7 @@ describe('the pages', () => {
       ),
     ).toEqual([])
     expect(missing(Object.keys(failures), api)).toEqual([])
-    const commands = [...readPage('compiler/tools/cli/main.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
+    const commands = [...readPage('compiler/commands/main.ts').matchAll(/^ {2}(\w+): async/gm)].map(([, name]) => name)
     expect(commands.length).toBeGreaterThan(5)
     expect(
       missing(
@@ -168,7 +168,7 @@ async function problemOfCommand([name = '', ...args]: readonly string[]): Promis
 
 async function commandNamed(name: string): Promise<Command | undefined> {
   if (name === 'verify') return commandOf(product)
-  const module = (await import(`../../compiler/tools/cli/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
+  const module = (await import(`../../compiler/commands/${name}.ts`)) as Readonly<Record<string, Command | undefined>>
   return module[`${name}Command`]
 }
 

@@ -8,13 +8,13 @@ import { matches } from '../reference/interpreter/patterns.ts'
 import { operatorsOf, rulesOf } from '../reference/interpreter/types.ts'
 import { additions, type BaseType, type ColumnType } from '../reference/interpreter/world.ts'
 import { patternOperands } from '../reference/questions/filter.ts'
-import { ownerRoutes } from '../../runtime/admin/routes.ts'
+import { ownerRoutes } from '../../runtime/console/admin/routes.ts'
 import { routes } from '../../runtime/auth/http/routes.ts'
 import { mailKinds, templateKinds } from '../../runtime/auth/mails/kinds.ts'
 import { authErrors } from '../../runtime/auth/protocol/errors.ts'
 import { otherProviders } from '../../runtime/auth/providers/other-providers.ts'
-import { isProviderName, providerNames } from '../../runtime/auth/providers/table.ts'
-import { authSettingKeys } from '../../runtime/auth/settings/keys.ts'
+import { isProviderName, providerNames } from '../../runtime/auth/providers/provider-table.ts'
+import { authSettingKeys } from '../../runtime/auth/settings/setting-keys.ts'
 import { scalarNames } from '../../runtime/contract/scalar-names.ts'
 import { enumOperators, listOperators, operators } from '../../runtime/sql/operators.ts'
 import { pgTypes } from '../../runtime/sql/pg-types.ts'
@@ -294,7 +294,7 @@ describe('a refusal of auth', () => {
 
 describe('a panel of the dashboard', () => {
   test('is visited by a browser, and described', () => {
-    const rows = readPage('runtime/dashboard/page/panels.tsx').matchAll(/\bname: '(\w+)', title: '([\w ]+)'/g)
+    const rows = readPage('runtime/console/page/panels.tsx').matchAll(/\bname: '(\w+)', title: '([\w ]+)'/g)
     const panels = [...rows].map(([, name = '', title = '']) => ({ name, title }))
     expect(panels.length).toBeGreaterThan(5)
     const [visits, page] = ['test/support/dashboard.ts', 'docs/dashboard.md'].map(readPage)
@@ -310,7 +310,7 @@ describe('a panel of the dashboard', () => {
 
 describe('a command', () => {
   test('is run by a test', () => {
-    const commands = [...readPage('compiler/tools/cli/main.ts').matchAll(/\.(\w+Command)\b/g)].map(
+    const commands = [...readPage('compiler/commands/main.ts').matchAll(/\.(\w+Command)\b/g)].map(
       ([, name = '']) => name,
     )
     expect(commands.length).toBeGreaterThan(10)

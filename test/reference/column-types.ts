@@ -1,6 +1,6 @@
 import { ident } from '../../runtime/sql/ident.ts'
-import type { Oid } from '../../compiler/catalog/types.ts'
-import type { AnnotatedColumn, AnnotatedType } from '../../compiler/comments/types.ts'
+import type { Oid } from '../../compiler/catalog/catalog.ts'
+import type { AnnotatedColumn, AnnotatedType } from '../../compiler/comments/annotated.ts'
 import { isGeoType } from '../../compiler/model/geo.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 

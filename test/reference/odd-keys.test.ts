@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
-import { product } from '../../compiler/tools/cli/verify.ts'
+import { product } from '../../compiler/commands/verify.ts'
 import { verifySchema, type VerifyOptions } from './verify.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'

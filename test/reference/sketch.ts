@@ -1,5 +1,10 @@
-import { nameColumn, nameConstraint, nameFunction, nameRelation } from '../../compiler/report/object-name.ts'
-import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/types.ts'
+import {
+  nameColumn,
+  nameConstraint,
+  nameFunction,
+  nameRelation,
+} from '../../compiler/catalog/diagnostics/object-name.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/annotated.ts'
 import { rolePrivileges } from '../../compiler/catalog/privileges.ts'
 import { isIdentified } from '../../compiler/model/rules/one-to-one.ts'
 import { homesOf, knownColumn, type Collation, type KnownColumn, type Types } from './column-types.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
-import { product } from '../../compiler/tools/cli/verify.ts'
+import { product } from '../../compiler/commands/verify.ts'
 import { difference } from './compare.ts'
 import type { Json } from './interpreter/world.ts'
 import { printVerdict } from './print.ts'

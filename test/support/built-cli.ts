@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Command } from '../../compiler/tools/cli/command.ts'
+import type { Command } from '../../compiler/commands/command.ts'
 import { runCommand } from './command.ts'
 
 export interface Ran {

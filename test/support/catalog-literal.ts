@@ -7,7 +7,7 @@ import type {
   CatalogRelation,
   CatalogSchema,
   CatalogType,
-} from '../../compiler/catalog/types.ts'
+} from '../../compiler/catalog/catalog.ts'
 
 /**
  * Hand-written Catalogs: an example says only what it is about. A type's oid is its name (`int4`, arrays `_int4`, a row

@@ -1,5 +1,5 @@
 import { readCatalog } from '../../compiler/catalog/read.ts'
-import type { Catalog, CatalogRelation, Oid } from '../../compiler/catalog/types.ts'
+import type { Catalog, CatalogRelation, Oid } from '../../compiler/catalog/catalog.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Reads a test database's catalogue as its superuser. */

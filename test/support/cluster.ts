@@ -2,12 +2,12 @@ import { appendFile, chmod, chown, mkdtemp, readdir, readFile, rm, statfs, write
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import pg from 'pg'
-import { clearOrphan } from '../../runtime/embedded-postgres/folder-claim.ts'
-import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
-import { serverAccount } from '../../runtime/embedded-postgres/postgres-account.ts'
-import { runProgram, startServer } from '../../runtime/embedded-postgres/postgres-process.ts'
-import type { Account, Binaries, ServerProcess } from '../../runtime/embedded-postgres/postgres-process.ts'
-import { processIdentity } from '../../runtime/embedded-postgres/processes.ts'
+import { clearOrphan } from '../../runtime/db/embedded/folder-claim.ts'
+import { freePort } from '../../runtime/db/embedded/free-port.ts'
+import { serverAccount } from '../../runtime/db/embedded/postgres-account.ts'
+import { runProgram, startServer } from '../../runtime/db/embedded/postgres-process.ts'
+import type { Account, Binaries, ServerProcess } from '../../runtime/db/embedded/postgres-process.ts'
+import { processIdentity } from '../../runtime/db/embedded/processes.ts'
 
 export interface Endpoint {
   readonly address: string

@@ -5,7 +5,7 @@ import type { ClusterSource } from './cluster.ts'
 export const allMajors = [14, 15, 16, 17, 18] as const
 export type Major = (typeof allMajors)[number]
 
-/** What a database may hold from its beginning: what compiler/prepare makes, and the tables of auth beside it. */
+/** What a database may hold from its beginning: what compiler/following/prepare makes, and the tables of auth beside it. */
 export type Prepared = 'api' | 'auth'
 
 /** The databases to copy that hold it, to which nobody connects; every cluster that was copied has them. */

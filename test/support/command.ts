@@ -1,6 +1,6 @@
-import type { Command } from '../../compiler/tools/cli/command.ts'
-import { unseen } from '../../compiler/tools/cli/progress.ts'
-import { runArguments } from '../../compiler/tools/cli/run.ts'
+import type { Command } from '../../compiler/commands/command.ts'
+import { unseen } from '../../compiler/commands/progress.ts'
+import { runArguments } from '../../compiler/commands/run.ts'
 import type { Environment } from '../../runtime/settings/sources.ts'
 
 /** What a command left behind. */

@@ -1,4 +1,4 @@
-import { compileDocuments } from '../../compiler/tools/compiled/compile-documents.ts'
+import { compileDocuments } from '../../compiler/commands/compiled/compile-documents.ts'
 import type { RunExchange } from '../../runtime/contract/execution.ts'
 import type { Engine } from '../../runtime/engine/engine.ts'
 import { documentFile, documentsIndex, type DocumentsIndex } from '../../runtime/graphql/compiled/format.ts'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { prepareDatabase } from '../../compiler/prepare/prepare.ts'
+import { prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { migrateAuth } from '../../runtime/auth/schema/migrate.ts'
 import { owner, startCluster, type ClusterSource } from './cluster.ts'
 import { clusterOf, majors, templateOf, type Major, type Prepared } from './clusters.ts'
@@ -44,7 +44,7 @@ export interface TestDatabaseOptions {
   readonly superuser?: string
   /** The server of another database, which goes on after this one is dropped; `major` is that one's. */
   readonly beside?: TestDatabase
-  /** True: what compiler/prepare makes is there, schema catalograph, event triggers, schema auth; 'auth': its tables too. */
+  /** True: what compiler/following/prepare makes is there, schema catalograph, event triggers, schema auth; 'auth': its tables too. */
   readonly prepare?: true | 'auth'
 }
 

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
-import { openapi } from '../../runtime/admin/openapi.ts'
-import { ownerRoutes } from '../../runtime/admin/routes.ts'
+import { openapi } from '../../runtime/console/admin/openapi.ts'
+import { ownerRoutes } from '../../runtime/console/admin/routes.ts'
 import { placeOf } from '../../runtime/auth/http/route.ts'
 import { routes } from '../../runtime/auth/http/routes.ts'
 

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { splitSql } from '../../compiler/tools/diff/split-sql.ts'
+import { splitSql } from '../../compiler/advise/diff/split-sql.ts'
 import { startCluster, type ThrowAwayCluster } from './cluster.ts'
 import { clusterOf, majors, type Major } from './clusters.ts'
 import { asMaintenance, openQuery, prepareFor, type TestDatabase } from './database.ts'
@@ -56,7 +56,7 @@ const stopNode = async ({ client, cluster }: Node): Promise<void> => {
 
 /**
  * A database of Citus, a coordinator and two workers that hold the shards; all of them go when it is dropped.
- * @param sql what it holds beside what compiler/prepare makes
+ * @param sql what it holds beside what compiler/following/prepare makes
  * @param given settings of each node beside the usual ones
  */
 export async function createDistributed(major: Major, sql: string, given: Settings = {}): Promise<TestDatabase> {

@@ -7,7 +7,7 @@ import type {
   CatalogSchema,
   CatalogType,
   Oid,
-} from '../../compiler/catalog/types.ts'
+} from '../../compiler/catalog/catalog.ts'
 
 /** Fingerprints by object; a relation, type or function whose fingerprint is unchanged reads as it did before. */
 export interface Fingerprints {

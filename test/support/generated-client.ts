@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { codegenCommand } from '../../compiler/tools/cli/codegen.ts'
+import { codegenCommand } from '../../compiler/commands/codegen.ts'
 import { runCommand, type CommandAnswer } from './command.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 

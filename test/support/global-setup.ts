@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.ts'
+import type { Binaries } from '../../runtime/db/embedded/postgres-process.ts'
 import { startCluster, sweepClusters } from './cluster.ts'
 import type { ThrowAwayCluster } from './cluster.ts'
 import { publishClusters, wantedMajor, type Major } from './clusters.ts'

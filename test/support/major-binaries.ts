@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { embeddedBinaries } from '../../runtime/embedded-postgres/postgres-binaries.ts'
-import type { Binaries } from '../../runtime/embedded-postgres/postgres-process.ts'
+import { embeddedBinaries } from '../../runtime/db/embedded/postgres-binaries.ts'
+import type { Binaries } from '../../runtime/db/embedded/postgres-process.ts'
 import type { Major } from './clusters.ts'
 import { isInstalled } from './programs.ts'
 

@@ -1,5 +1,5 @@
-import type { Catalog, CatalogRelation } from '../../compiler/catalog/types.ts'
-import type { Model } from '../../compiler/model/types.ts'
+import type { Catalog, CatalogRelation } from '../../compiler/catalog/catalog.ts'
+import type { Model } from '../../compiler/model/model.ts'
 
 /**
  * Values of stages without what differs from one database to the next though the schema is the same: object ids,

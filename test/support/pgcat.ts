@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { printedBy } from './programs.ts'
 import { listening, poolerUsers, type PoolerProcess, type PoolMode } from './pooler-process.ts'
 

@@ -69,7 +69,7 @@ export interface ReplicatedOptions {
   readonly upstream?: (server: Endpoint) => Promise<Endpoint>
 }
 
-/** @param sql what the database holds beside what compiler/prepare makes */
+/** @param sql what the database holds beside what compiler/following/prepare makes */
 export async function createReplicated(
   standbyCount: number,
   sql: string,

@@ -5,7 +5,7 @@ import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import type { WatchAnswer } from '../../runtime/graphql/run/pipeline.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
-import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/types.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../../runtime/graphql/protocol/request-and-answer.ts'
 import { createDatabase, forPostgis, type Major, type TestDatabase } from './database.ts'
 
 /** An answer with its body as text, however it came. */

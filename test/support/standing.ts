@@ -9,7 +9,7 @@ export interface TopologyOptions {
   readonly major?: Major
   /** What the servers are made of; left out: what that major is in this run. Citus has its own. */
   readonly source?: ClusterSource
-  /** What the database holds beside what compiler/prepare makes. */
+  /** What the database holds beside what compiler/following/prepare makes. */
   readonly sql: string
   /** Of each server, beside the usual ones. */
   readonly settings?: Readonly<Record<string, string>>

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serveCommand } from '../../compiler/tools/cli/serve.ts'
-import { freePort } from '../../runtime/embedded-postgres/free-port.ts'
-import { projectKeys } from '../../runtime/identity/keys.ts'
+import { serveCommand } from '../../compiler/commands/serve.ts'
+import { freePort } from '../../runtime/db/embedded/free-port.ts'
+import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { runCommand, type CommandAnswer } from './command.ts'
 import type { TestDatabase } from './database.ts'
 

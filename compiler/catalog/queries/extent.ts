@@ -2,7 +2,7 @@ import { aclOf, firstNormalOid } from './text.ts'
 
 /**
  * How much of the database a statement reads: all of it, compared with what the asker knows, or what was recorded to have
- * changed since (compiler/prepare/counting.ts). To compare all takes time by the size of the catalogue.
+ * changed since (compiler/following/prepare/counting.ts). To compare all takes time by the size of the catalogue.
  */
 export type Extent = 'whole' | 'recorded'
 

@@ -1,4 +1,4 @@
-import type { AnnotatedRelation } from '../../comments/types.ts'
+import type { AnnotatedRelation } from '../../comments/annotated.ts'
 import type { Link } from '../links.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { CatalogRelation } from '../../catalog/types.ts'
+import type { CatalogRelation } from '../../catalog/catalog.ts'
 
 /**
  * True when at most one row has given values in the columns: a unique key lies within them. A subset suffices, the

@@ -14,7 +14,7 @@ import { clearOneTimeTokens } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } from '../store/users.ts'
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
-import type { UserRef, UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/records.ts'
 
 /** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
 

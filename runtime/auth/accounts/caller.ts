@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { refuse } from '../protocol/errors.ts'
-import type { SessionRow, UserRow } from '../protocol/types.ts'
+import type { SessionRow, UserRow } from '../protocol/records.ts'
 import { findUserWithSession, lockUser } from '../store/users.ts'
 
 /** A signed-in user who acts on the account. */

@@ -5,7 +5,7 @@ import { savingUser } from './accounts.ts'
 import type { Call } from '../call/call.ts'
 import { steadyTokens } from '../secrets/one-time-tokens.ts'
 import type { AuthTools } from './tools.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import type { Linked, Linking } from './provider-sign-in.ts'
 
 interface Work<T> {

@@ -6,7 +6,7 @@ import { refuse, type AuthFailure } from '../protocol/errors.ts'
 import type { SendMail } from '../mails/mailer.ts'
 import { mailVariables } from '../mails/variables.ts'
 import type { IssuedToken, OneTimeTokens } from '../secrets/one-time-tokens.ts'
-import type { ProviderName } from '../providers/table.ts'
+import type { ProviderName } from '../providers/provider-table.ts'
 import type { OpenIdProfile } from '../rules/openid-profile.ts'
 import { decideLink, type AccountFacts, type LinkDecision } from '../rules/linking.ts'
 import { addProvider, onlyProviders } from '../rules/providers.ts'
@@ -17,7 +17,7 @@ import { findAccountsByAddress, findIdentityOwner, purgeAccount } from '../store
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { deleteSessionsOf } from '../store/sessions.ts'
 import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
-import type { UserRef, UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/records.ts'
 
 /** What came of account linking; a refusal is a value where what was done for it has to be kept. */
 export type Linked =

@@ -12,7 +12,7 @@ import { ensureEmailIdentity } from '../store/identities.ts'
 import { putOneTimeToken } from '../store/one-time-tokens.ts'
 import { findLockedUser, findUserById, insertUser, type UserSettings } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**

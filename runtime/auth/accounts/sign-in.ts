@@ -10,7 +10,7 @@ import * as guesses from '../store/password-guesses.ts'
 import { insertSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { AmrMethod, SessionJson, SignedSession, UserRef, UserRow } from '../protocol/types.ts'
+import type { AmrMethod, SessionJson, SignedSession, UserRef, UserRow } from '../protocol/records.ts'
 
 /** A session that is in the database: what its answer is made of. */
 export interface StartedSession {

@@ -13,7 +13,7 @@ import { findTokenHolder, spendOneTimeToken, type TokenSlot } from '../store/one
 import { deleteSessionsOf } from '../store/sessions.ts'
 import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 
 /** Codes and links that come back from mailboxes (spec/auth.md 4.12, 4.13 and 5.4). */
 

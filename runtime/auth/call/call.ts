@@ -1,6 +1,6 @@
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { BodyOf, DescribedEndpoint, Io, QueryOf } from '../protocol/io.ts'
-import type { SessionRow, UserRow } from '../protocol/types.ts'
+import type { SessionRow, UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** The sender of a request, as far as the connection shows. */

@@ -1,7 +1,7 @@
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
 import { largestMetadata, merged, outgrows, type Metadata } from '../rules/metadata.ts'
 import { emailAppMetadata, emailUserMetadata } from '../rules/user-json.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** Metadata that tokens could not carry is refused where it is set: everything here throws 422 `metadata_too_large`. */

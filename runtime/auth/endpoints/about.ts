@@ -3,7 +3,7 @@ import { json, type Call, type Outcome } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'
 import { isOffered } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
-import { providerNames } from '../providers/table.ts'
+import { providerNames } from '../providers/provider-table.ts'
 
 /** What auth says of itself. */
 

@@ -1,7 +1,7 @@
 import { redirect, type Call, type Outcome } from '../call/call.ts'
 import { AuthFailure, refuse } from '../protocol/errors.ts'
 import { callbackOf, clientOf, isOffered } from '../providers/client.ts'
-import { isProviderName, type ProviderName } from '../providers/table.ts'
+import { isProviderName, type ProviderName } from '../providers/provider-table.ts'
 import { linkReturned } from '../accounts/link-manually.ts'
 import { linkAccount, type Linked, type Linking } from '../accounts/provider-sign-in.ts'
 import type { SignedIn } from '../providers/openid.ts'

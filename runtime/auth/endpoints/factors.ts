@@ -18,7 +18,7 @@ import {
 } from '../store/factors.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { FactorRow } from '../protocol/types.ts'
+import type { FactorRow } from '../protocol/records.ts'
 
 /** Loaded by the first who has a second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))

@@ -11,7 +11,7 @@ import { audit } from '../store/audit-log.ts'
 import { deleteIdentity } from '../store/identities.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { IdentityRow, UserRow } from '../protocol/types.ts'
+import type { IdentityRow, UserRow } from '../protocol/records.ts'
 import { startAuthorization } from './authorize.ts'
 
 /**

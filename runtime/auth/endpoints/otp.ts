@@ -13,7 +13,7 @@ import { audit } from '../store/audit-log.ts'
 import { findUserByEmail } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import { mailRecovery } from './recover.ts'
 
 /** POST /otp (spec/auth.md 4.8): a mail that signs in, or up where there is no account. */

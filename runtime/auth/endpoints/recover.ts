@@ -9,7 +9,7 @@ import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /** POST /recover (spec/auth.md 4.9): the answer is the same for known and unknown addresses. */

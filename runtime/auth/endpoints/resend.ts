@@ -10,7 +10,7 @@ import { confirmedSlot, pendingChangeSlots, findUserWithPendingAddress } from '.
 import { findUserByEmail, findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 
 const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 

@@ -15,7 +15,7 @@ import { audit } from '../store/audit-log.ts'
 import { findUserByEmail, findLockedUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { UserRef, UserRow } from '../protocol/types.ts'
+import type { UserRef, UserRow } from '../protocol/records.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
 /** POST /signup: an account by address (spec/auth.md 4.2), or a guest when no address is given (spec/auth.md 4.3). */

@@ -11,7 +11,7 @@ import { noteHandedAgain } from '../store/refresh-marks.ts'
 import { deleteSession } from '../store/sessions.ts'
 import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
-import type { UserRef } from '../protocol/types.ts'
+import type { UserRef } from '../protocol/records.ts'
 import type * as io from '../io/user.ts'
 
 /** POST /token?grant_type=refresh_token (spec/auth.md 7). */

@@ -9,7 +9,7 @@ import { sessionJson, startSession, type StartedSession } from '../accounts/sign
 import { issueMailedCode } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
-import type { AmrMethod } from '../protocol/types.ts'
+import type { AmrMethod } from '../protocol/records.ts'
 import { acceptToken, isVerificationType, presentToken } from '../accounts/verification.ts'
 import type { Accepted, ResolvedType, VerificationType } from '../accounts/verification.ts'
 import { linkExpired, proceedMessage, unknownType } from './verify.ts'

@@ -5,7 +5,7 @@ import { refuse } from '../protocol/errors.ts'
 import { isUuid } from '../protocol/input.ts'
 import { findSession } from '../store/sessions.ts'
 import { findUserWithSession } from '../store/users.ts'
-import type { SessionRow, UserRow } from '../protocol/types.ts'
+import type { SessionRow, UserRow } from '../protocol/records.ts'
 
 /** The checks of a bearer token, in the order of spec/auth.md 2.2. */
 

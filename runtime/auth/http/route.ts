@@ -1,6 +1,6 @@
 import type { AdminCall, Call, Outcome, SessionCall, UserCall } from '../call/call.ts'
 import type { Io } from '../protocol/io.ts'
-import type { LimitGroup } from '../rules/limits.ts'
+import type { LimitGroup } from '../rules/rate-limits.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 /**

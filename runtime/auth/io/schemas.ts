@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox'
 import { authErrors } from '../protocol/errors.ts'
-import { providerNames } from '../providers/table.ts'
+import { providerNames } from '../providers/provider-table.ts'
 import { exactly, flag, id, named, object, oneOf, text, time } from './build.ts'
 
 /** Objects that several endpoints answer with (spec/auth.md 3), by the names that `named` refers to. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { otherProviders } from '../providers/other-providers.ts'
-import { providerNames } from '../providers/table.ts'
+import { providerNames } from '../providers/provider-table.ts'
 import {
   body,
   exactly,

@@ -13,8 +13,8 @@ import {
   type Bucket,
   type LimitGroup,
   type Tally,
-} from '../rules/limits.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+} from '../rules/rate-limits.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { countFailure, listClosed, takeTokens, takeWithin } from '../store/throttles.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 

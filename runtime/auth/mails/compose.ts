@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { NewMail } from '../store/outbox.ts'
-import { storedTemplate } from '../store/templates.ts'
+import { storedTemplate } from '../store/mail-templates.ts'
 import { mailKinds, type TemplateTexts } from './kinds.ts'
 import type { Mail } from './mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from './template.ts'

@@ -1,5 +1,5 @@
 import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import { insertMail, recordMailDelivery, tidyMails } from '../store/outbox.ts'
 import { composeMail } from './compose.ts'

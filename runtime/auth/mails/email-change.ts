@@ -1,7 +1,7 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import type { ChangeMailbox } from '../rules/email-change.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import type { SendMail } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
 

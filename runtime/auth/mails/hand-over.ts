@@ -1,5 +1,5 @@
 import { AuthFailure, refuse } from '../protocol/errors.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { NewMail } from '../store/outbox.ts'
 import { createDurations } from './durations.ts'
 import { mailKinds, type MailKind } from './kinds.ts'

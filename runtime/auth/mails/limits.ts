@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import { refuse } from '../protocol/errors.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { beginCooldown, endCooldown, type Begun } from '../store/cooldowns.ts'
 import { countMails } from '../store/outbox.ts'
 import { mailKinds, type MailKind } from './kinds.ts'

@@ -1,7 +1,7 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
 import { insertFlow } from '../store/flow-states.ts'
-import type { AmrMethod } from '../protocol/types.ts'
+import type { AmrMethod } from '../protocol/records.ts'
 
 export interface MailFlow {
   readonly userId: string

@@ -1,5 +1,5 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { putOneTimeToken, type TokenSlot } from '../store/one-time-tokens.ts'
 import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import { startMailFlow, type MailFlow } from './mail-flow.ts'

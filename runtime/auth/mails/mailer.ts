@@ -1,5 +1,5 @@
 import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { Begun } from '../store/cooldowns.ts'
 import type { MailKind } from './kinds.ts'
 import type { JsonObject } from '../../lib/json.ts'

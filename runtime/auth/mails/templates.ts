@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
-import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/templates.ts'
+import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/mail-templates.ts'
 import { mailKinds, templateKinds, type TemplateTexts, type MailKind } from './kinds.ts'
 import { faultOf } from './template-fault.ts'
 

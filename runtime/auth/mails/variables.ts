@@ -1,5 +1,5 @@
 import type { IssuedToken } from '../secrets/one-time-tokens.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { MailVariables } from './mailer.ts'
 import type { JsonObject } from '../../lib/json.ts'
 

@@ -1,6 +1,6 @@
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { ProviderClient } from './openid.ts'
-import { providers, type ProviderName } from './table.ts'
+import { providers, type ProviderName } from './provider-table.ts'
 
 /** The project as the provider knows it. */
 export function clientOf(settings: AuthSettings, provider: ProviderName): ProviderClient {

@@ -8,7 +8,7 @@ import type { FlowProof } from '../rules/flow-proof.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts'
 import type { ProviderRow } from './provider.ts'
-import { providerNames, providers, type ProviderName } from './table.ts'
+import { providerNames, providers, type ProviderName } from './provider-table.ts'
 
 /** Sign-in by a provider, as OpenID Connect has it. */
 

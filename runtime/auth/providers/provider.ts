@@ -1,5 +1,5 @@
 import type { ServerMetadata } from 'openid-client'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 
 /** Names of settings whose values are of a type. */
 type SettingOf<T> = { [N in keyof AuthSettings]: AuthSettings[N] extends T ? N : never }[keyof AuthSettings]

@@ -1,5 +1,5 @@
 import { isLoopback, isWeb } from '../protocol/address.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { expand } from './glob.ts'
 import { judgeRedirect } from './redirect.ts'
 

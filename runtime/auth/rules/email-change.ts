@@ -1,5 +1,5 @@
-import type { AuthSettings } from '../settings/keys.ts'
-import type { UserRow } from '../protocol/types.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
+import type { UserRow } from '../protocol/records.ts'
 
 /** A mailbox that confirms a change of address. */
 export type ChangeMailbox = 'email_change_new' | 'email_change_current'

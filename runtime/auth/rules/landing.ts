@@ -1,4 +1,4 @@
-import type { SessionJson } from '../protocol/types.ts'
+import type { SessionJson } from '../protocol/records.ts'
 
 /** Addresses that a browser is sent to at the end of a flow (spec/auth.md 4.13 and 6.4). */
 

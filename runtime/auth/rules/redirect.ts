@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { holdsOddCharacters, isLoopback, isWeb, readAddress, type Address } from '../protocol/address.ts'
 import { matchesGlob } from './glob.ts'
 

@@ -1,4 +1,4 @@
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 
 /** What is known of a refresh token while its session and itself are locked (spec/auth.md 7). */
 export interface RefreshFacts {

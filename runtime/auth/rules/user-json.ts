@@ -1,4 +1,4 @@
-import type { DatabaseTime, FactorRow, IdentityRow, UserRow } from '../protocol/types.ts'
+import type { DatabaseTime, FactorRow, IdentityRow, UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { longestToken, signToken, signWithKey } from '../../identity/jwt.ts'
 import { createKeySet, type KeySet } from '../../identity/key-set.ts'
 import { refuse } from '../protocol/errors.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import type { PrivateJwk } from '../settings/parsers.ts'
-import type { AmrEntry, AssuranceLevel, SignedSession, UserRow } from '../protocol/types.ts'
+import type { AmrEntry, AssuranceLevel, SignedSession, UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface AccessToken {

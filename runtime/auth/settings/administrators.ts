@@ -1,4 +1,4 @@
-import type { AuthSettings } from './keys.ts'
+import type { AuthSettings } from './setting-keys.ts'
 
 /** Settings that would make everybody an administrator (spec/auth.md 1). */
 

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 import { roleFaults, withoutRoleFaults, type RoleFault } from './administrators.ts'
-import { authSettingRows, type AuthSettings } from './keys.ts'
+import { authSettingRows, type AuthSettings } from './setting-keys.ts'
 
 /**
  * The settings of auth as every process sees them. They are rows, so that all processes share them, and each change

@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
-import { authSettingKeys, type AuthSettingKey, type AuthSettingName } from './keys.ts'
+import { authSettingKeys, type AuthSettingKey, type AuthSettingName } from './setting-keys.ts'
 
 /** How the owner's tools change settings; every process sees a change within a second, see load.ts. */
 

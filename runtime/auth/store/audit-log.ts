@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { UserRef } from '../protocol/types.ts'
+import type { UserRef } from '../protocol/records.ts'
 import { instanceId } from './users.ts'
 
 /**

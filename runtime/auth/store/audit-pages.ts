@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { DatabaseTime } from '../protocol/types.ts'
+import type { DatabaseTime } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { listLength } from './list-length.ts'
 

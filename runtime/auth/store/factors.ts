@@ -1,4 +1,4 @@
-import type { FactorRow } from '../protocol/types.ts'
+import type { FactorRow } from '../protocol/records.ts'
 import { defineAction, defineList, defineLookup } from './define.ts'
 
 /** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */

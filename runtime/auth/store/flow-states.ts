@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Challenge } from '../rules/pkce.ts'
-import type { AmrMethod } from '../protocol/types.ts'
+import type { AmrMethod } from '../protocol/records.ts'
 import { defineAction, defineLookup } from './define.ts'
 
 /** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow goes on from its beginning. */

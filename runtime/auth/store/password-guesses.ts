@@ -1,4 +1,4 @@
-import type { UserRow } from '../protocol/types.ts'
+import type { UserRow } from '../protocol/records.ts'
 import { defineAction, defineLookup } from './define.ts'
 import { guessesIn, type TakenGuess } from './guesses.ts'
 import { userColumns } from './user-columns.ts'

@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
+import type { SessionRow, SignedSession, UserRow } from '../protocol/records.ts'
 import { asJson, sessionColumns, signedColumns, userColumns, type JsonRow } from './user-columns.ts'
 import { auditedIn } from './audit-log.ts'
 import { markIn } from './refresh-marks.ts'

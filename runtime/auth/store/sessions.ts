@@ -1,4 +1,4 @@
-import type { AmrMethod, SessionRow } from '../protocol/types.ts'
+import type { AmrMethod, SessionRow } from '../protocol/records.ts'
 import { auditedIn } from './audit-log.ts'
 import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'

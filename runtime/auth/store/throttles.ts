@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { Bucket, LimitGroup, Taken } from '../rules/limits.ts'
+import type { Bucket, LimitGroup, Taken } from '../rules/rate-limits.ts'
 import { defineList } from './define.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import type { SessionRow, SignedSession, UserRow } from '../protocol/types.ts'
-import type { AuthSettings } from '../settings/keys.ts'
+import type { SessionRow, SignedSession, UserRow } from '../protocol/records.ts'
+import type { AuthSettings } from '../settings/setting-keys.ts'
 import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColumns } from './user-columns.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { defineAction, defineJsonLookup, defineTest } from './define.ts'

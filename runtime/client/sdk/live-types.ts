@@ -1,5 +1,5 @@
 import type { LiveListener, LiveOptions, LiveStream } from '../live/live.ts'
-import type { Answer, Answered, Asked, CheckedAsked, FieldsOf } from './types.ts'
+import type { Answer, Answered, Asked, CheckedAsked, FieldsOf } from './sdk-types.ts'
 
 /** The methods of generated clients that watch: as those that ask, with a listener. */
 

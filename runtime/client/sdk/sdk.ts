@@ -9,7 +9,7 @@ import type { Reader } from './readers.ts'
  */
 
 export type { FieldFacts, TypeFacts } from './document.ts'
-export type * from './types.ts'
+export type * from './sdk-types.ts'
 export type * from './live-types.ts'
 export type { GraphqlResult } from '../graphql.ts'
 

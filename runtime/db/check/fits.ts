@@ -23,7 +23,7 @@ export interface Sight {
   readonly roles: Readonly<Record<string, RoleFacts>>
 }
 
-/** Event triggers count changes of the schema (compiler/prepare). */
+/** Event triggers count changes of the schema (compiler/following/prepare). */
 const followed = `(select count(*) = 2 from pg_catalog.pg_event_trigger
   where evtname in ('catalograph_ddl_command_end', 'catalograph_sql_drop') and evtenabled <> 'D')`
 

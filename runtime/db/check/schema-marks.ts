@@ -55,7 +55,7 @@ const lookAtCounter = `select ${counterExpression} as counter,
 
 /**
  * Finds the counter that belongs to the schema mark. A transaction that changes the schema sets the mark before it
- * commits (compiler/prepare). Transactions that had set the mark when it was read had begun before a transaction that
+ * commits (compiler/following/prepare). Transactions that had set the mark when it was read had begun before a transaction that
  * begins after the reading; a snapshot without running transactions older than that one sees the outcome of all of them
  * (manual 9.26.8). A transaction that commits after that snapshot and had not set the mark before sets it again.
  * @param now the clock, in milliseconds

@@ -15,7 +15,7 @@ export const rolesExpression = `(select pg_catalog.sum(h)::text from (
 /**
  * The schema version: an SQL expression of type text that changes, from one committed state to the next, whenever the
  * API may look different (engine.md 4 and 5). Select it in the statement that reads the catalogue: both then come from
- * one snapshot. Any role may evaluate it once compiler/prepare has run.
+ * one snapshot. Any role may evaluate it once compiler/following/prepare has run.
  *
  * First the counter that event triggers keep. Commands on roles fire no event trigger, so a hash follows: over the rows
  * of pg_auth_members, over the columns of pg_roles that decide privileges, and over the owner of the database.
@@ -36,7 +36,7 @@ export const markExpression = "pg_catalog.pg_sequence_last_value('catalograph.sc
 export const counterOf = (version: string): string => version.slice(0, version.indexOf('.'))
 
 /**
- * The version check as a function, which compiler/prepare creates: it returns true or raises SQLSTATE CG001. It is a
+ * The version check as a function, which compiler/following/prepare creates: it returns true or raises SQLSTATE CG001. It is a
  * function because Postgres initializes every expression of a statement, which costs most of what evaluating it does. Its
  * snapshot is that of the statement that calls it.
  * @param version SQL of type text: a whole version, or its counter alone where nothing else of it is to be compared

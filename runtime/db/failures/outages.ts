@@ -1,4 +1,4 @@
-import type { Log } from '../../log/events.ts'
+import type { Log } from '../../settings/log/events.ts'
 import { reasonOf } from './reason.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from './failures.ts'
 

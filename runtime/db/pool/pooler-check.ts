@@ -1,4 +1,4 @@
-import type { Log } from '../../log/events.ts'
+import type { Log } from '../../settings/log/events.ts'
 import type { Settings } from '../../settings/keys.ts'
 import { PoolerFault, poolerFault, type Pooler } from '../connect/pooler.ts'
 import { withDatabase } from './pool.ts'

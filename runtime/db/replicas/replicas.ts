@@ -5,11 +5,11 @@ import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.
 import { reasonOf } from '../failures/reason.ts'
 import type { Database } from '../pool/pool.ts'
 import { watchServer } from '../../lib/watch-server.ts'
-import type { Log } from '../../log/events.ts'
+import type { Log } from '../../settings/log/events.ts'
 import { createHistory } from './history.ts'
 import { lookAtPrimary, lookAtReplica, type PrimarySight } from './look.ts'
 import { createReplica, type Replica, type ReplicaState } from './replica.ts'
-import { createWrites } from './writes.ts'
+import { createWrites } from './last-writes.ts'
 
 /**
  * Servers that replay the primary's commits and answer requests that only read. A request goes to a replica whose lag

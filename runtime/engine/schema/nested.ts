@@ -1,6 +1,6 @@
 import { GraphQLInputObjectType, GraphQLList, type GraphQLInputFieldConfigMap, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { connectKeys, inserts, nestedRelations } from '../nested.ts'
+import { connectKeys, inserts, nestedRelations } from '../nested-inserts.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { InputField } from './related.ts'
 import { alternatives, nonNull, typeName, type MakePart, type SchemaTypes } from './types.ts'

@@ -12,7 +12,7 @@ import {
 } from 'graphql'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { roundedNumber, wholeText } from '../../lib/json.ts'
-import { readScalar, type ScalarValue } from '../values/scalars.ts'
+import { readScalar, type ScalarValue } from '../values/scalar-values.ts'
 import { geoJson } from './geojson.ts'
 import { told } from './told.ts'
 

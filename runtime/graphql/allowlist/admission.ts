@@ -2,7 +2,7 @@ import type { Manifest } from '../../contract/manifest.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
 import { sha256Hex } from '../../lib/sha256.ts'
 import { refuse, type Refusal } from '../protocol/failures.ts'
-import type { GraphqlRequest } from '../protocol/types.ts'
+import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
 /** The table of a list. */

@@ -5,7 +5,7 @@ import { sha256Hex } from '../../lib/sha256.ts'
 import type { Running } from '../run/cell.ts'
 import { exchangeOf, type ExchangeContext, type Turn } from '../run/turn.ts'
 import { notListed, type Admission } from './admission.ts'
-import { guard, listing, lookUp, notListedReason } from './statements.ts'
+import { guard, listing, lookUp, notListedReason } from './list-statements.ts'
 
 /**
  * Texts of listed documents by their hashes. A text is kept only under its own hash, so an entry never becomes wrong;

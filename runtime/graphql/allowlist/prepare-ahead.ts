@@ -9,7 +9,7 @@ import { sampleScalars, sampleVariables, sampling } from '../prepared/sample-var
 import { isHeavy, scan } from '../operation/scan.ts'
 import type { ListTable } from './admission.ts'
 import type { Texts } from './listed.ts'
-import { documents, hashes } from './statements.ts'
+import { documents, hashes } from './list-statements.ts'
 
 /**
  * Prepares listed documents for the roles of their lists before a request sends them: after a change of the schema, and

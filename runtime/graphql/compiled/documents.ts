@@ -11,7 +11,7 @@ import { named } from '../statements/named.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
 import { createVariableReader } from '../variables/read.ts'
 import { inputTypes } from '../variables/table.ts'
-import { namedInput, type DeclaredVariable, type InputType } from '../variables/types.ts'
+import { namedInput, type DeclaredVariable, type InputType } from '../variables/variable-types.ts'
 import { shapeKeyOf } from './shape.ts'
 import type { CompiledOperation, CompiledShape, CompiledText, DocumentFile, RunShape, TypesFile } from './format.ts'
 

@@ -1,4 +1,4 @@
-import type { DeclaredVariable } from '../variables/types.ts'
+import type { DeclaredVariable } from '../variables/variable-types.ts'
 import { shapeOf, type ShapeOf } from '../variables/shape.ts'
 import type { CompiledOperation } from './format.ts'
 

@@ -5,7 +5,7 @@ import { pack } from '../apart/packing.ts'
 import { readBody } from '../http/request.ts'
 import type { LongQuestion } from './apart.ts'
 import { createKnownDocuments, readable } from './documents.ts'
-import { readDocumentFile } from './read.ts'
+import { readDocumentFile } from './read-document.ts'
 import { readyFor } from './ready.ts'
 
 /** The thread that reads many variables of compiled documents. It reads a document for each of its questions. */

@@ -1,6 +1,6 @@
 import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/types.ts'
+import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/plan-nodes.ts'
 import type { Slot } from '../plan/values.ts'
 import type { Part } from '../statements/source.ts'
 import { fieldOf } from '../statements/field-of.ts'

@@ -1,11 +1,11 @@
 import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { explain, runWithPlans, type Explained } from './explain.ts'
-import type { Plan } from '../plan/types.ts'
+import type { Plan } from '../plan/plan-nodes.ts'
 import { unlimitedSchema } from './report-limits.ts'
 import { runWithAdvice, schemaReport, type SchemaReport } from './report.ts'
 import type { Statements } from '../statements/statements.ts'
-import type { GraphqlRequest } from '../protocol/types.ts'
+import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 
 /** The extensions of an answer, if the owner enabled them and the request asks for them (spec/graphql.md 17). */
 export interface Extensions {

@@ -1,6 +1,6 @@
 import { negotiate } from '../../http/accept.ts'
 import { HttpFailure, statusHeaders } from '../../http/failures.ts'
-import type { GraphqlOutcome } from '../protocol/types.ts'
+import type { GraphqlOutcome } from '../protocol/request-and-answer.ts'
 import { eventStream } from './event-stream.ts'
 
 /** The media types of answers, and their status codes. */

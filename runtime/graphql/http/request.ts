@@ -1,7 +1,7 @@
 import { HttpFailure } from '../../http/failures.ts'
 import { lookAt, type Look, type BodyMember } from './body.ts'
 import { isDeeperThan, isJsonObject, mayHoldOthers, parseJson } from '../../lib/json.ts'
-import type { GraphqlRequest } from '../protocol/types.ts'
+import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 

@@ -10,15 +10,15 @@ import { LongBody, sentInPieces } from '../../http/long-body.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
 import { contextOf, watchClient } from '../../http/request-context.ts'
 import { credentialsOf, type Authenticate, type Identified } from '../../identity/caller.ts'
-import { ownerRole } from '../../identity/keys.ts'
+import { ownerRole } from '../../identity/project-keys.ts'
 import type { ByteBudget, Holding } from '../../lib/byte-budget.ts'
-import type { Log } from '../../log/events.ts'
+import type { Log } from '../../settings/log/events.ts'
 import { operationNameOf, type ObserveRequest, type TracedRequest, type TraceRequest } from './observed.ts'
 import { eventsOf, eventStreamType, openEventStream, type LiveStreams } from './event-stream.ts'
 import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from './media.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import { failureOf, httpErrors, throwUnidentified } from './who-asks.ts'
-import type { GraphqlRequest, GraphqlResponse } from '../protocol/types.ts'
+import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** The current GraphQL service: while no schema is loaded, it answers that it is unavailable. */
 export interface Serving {

@@ -3,7 +3,7 @@ import type { CredentialRefusal } from '../../identity/caller.ts'
 import { IssuerSilent } from '../../identity/issuers.ts'
 import type { TokenFault } from '../../identity/jwt.ts'
 import { unreachable } from '../../lib/unreachable.ts'
-import type { GraphqlResponse } from '../protocol/types.ts'
+import type { GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** Identifies the caller over HTTP, and builds the refusals. */
 

@@ -1,7 +1,7 @@
 import type { FunctionFacts } from '../../contract/manifest.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { slotOf, type Input } from './input.ts'
-import type { Argument } from './types.ts'
+import type { Argument } from './plan-nodes.ts'
 
 /**
  * The arguments of a call in the function's order. An omitted argument is not passed, so that Postgres uses its

@@ -10,7 +10,14 @@ import { isGiven, valueOf, type Input } from './input.ts'
 import { planOrder, planTypedOrder } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
-import type { AggregateMember, Collection, ConnectionMember, EdgeMember, FigureName, PageInfoMember } from './types.ts'
+import type {
+  AggregateMember,
+  Collection,
+  ConnectionMember,
+  EdgeMember,
+  FigureName,
+  PageInfoMember,
+} from './plan-nodes.ts'
 
 /** A connection field: rows, order, page and selections (spec/graphql.md 5 and 6). */
 export function planCollection(planner: Planner, entity: EntityFacts, selected: SelectedField): Collection {

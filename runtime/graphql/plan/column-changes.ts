@@ -1,6 +1,6 @@
 import type { SoftDeleteFacts } from '../../contract/stated.ts'
 import type { PresetPlace } from '../../engine/visible/columns.ts'
-import type { ChangeFamily, ChangeOperatorName } from '../../sql/changes.ts'
+import type { ChangeFamily, ChangeOperatorName } from '../../sql/change-operators.ts'
 import type { Value } from './values.ts'
 
 /** Changes of columns (spec/graphql.md 10.3, 17.4). */

@@ -4,7 +4,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import type { ColumnOperatorName } from '../../sql/operators.ts'
 import { badArgument } from '../protocol/failures.ts'
 import type { Input } from './input.ts'
-import type { Filter } from './types.ts'
+import type { Filter } from './plan-nodes.ts'
 
 /** Comparisons of columns with each other (spec/graphql.md 17.1). */
 export function planColumns(visible: RoleVisibility, entity: EntityFacts, input: Input): readonly Filter[] {

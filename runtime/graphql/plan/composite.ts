@@ -1,7 +1,7 @@
 import { getNamedType, isObjectType, type GraphQLField } from 'graphql'
 import { meaningOf } from '../../engine/meaning.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { CompositeMembers } from './types.ts'
+import type { CompositeMembers } from './plan-nodes.ts'
 
 /** Whether a field of a value has a selection set. */
 export const isComposite = (field: GraphQLField<unknown, unknown>): boolean => isObjectType(getNamedType(field.type))

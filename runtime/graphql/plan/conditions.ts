@@ -9,7 +9,7 @@ import type { SpatialOperatorName } from '../../sql/spatial.ts'
 import { badArgument } from '../protocol/failures.ts'
 import { formOfPart, planOwnOperator, planPaths } from './forms.ts'
 import { slotOf, type Input } from './input.ts'
-import type { Filter, Subject } from './types.ts'
+import type { Filter, Subject } from './plan-nodes.ts'
 import type { Slot, Value } from './values.ts'
 
 /** Conditions on values of single rows (spec/graphql.md 4.1, 17.1). */

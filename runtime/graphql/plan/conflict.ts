@@ -5,7 +5,7 @@ import { planFilter } from './filter.ts'
 import { isGiven, memberOf, type Input } from './input.ts'
 import { presetsOf } from './inputs.ts'
 import type { Planner } from './planner.ts'
-import type { OnConflict } from './types.ts'
+import type { OnConflict } from './plan-nodes.ts'
 
 /** `onConflict` (spec/graphql.md 17): names of keys and columns are values of enums. */
 export function planConflict(planner: Planner, entity: EntityFacts, input: Input): OnConflict | null {

@@ -4,7 +4,7 @@ import { planFilter } from './filter.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
 import { planStated } from './stated.ts'
-import type { Filter } from './types.ts'
+import type { Filter } from './plan-nodes.ts'
 
 /** The given order, or else that of the relation's comment (spec/graphql.md 17.5). */
 export const planChosen = (planner: Planner, entity: EntityFacts, input: Input): Filter | null =>

@@ -2,7 +2,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import type { ColumnChange } from './column-changes.ts'
 import type { Input } from './input.ts'
 import type { Planner } from './planner.ts'
-import type { Filter } from './types.ts'
+import type { Filter } from './plan-nodes.ts'
 
 /** Soft-deleted rows of a relation with `softDelete` (spec/graphql.md 17.5). */
 

@@ -11,7 +11,7 @@ import { checkNodeId, type ElementForm, type NodeTable } from './cursors-and-nod
 import type { Input } from './input.ts'
 import { joinTo } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { Filter, Quantifier } from './types.ts'
+import type { Filter, Quantifier } from './plan-nodes.ts'
 import type { Slot } from './values.ts'
 
 /** The part of the planner that filters need. */

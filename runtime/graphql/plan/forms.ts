@@ -3,7 +3,7 @@ import { forms } from '../../sql/forms.ts'
 import { jsonParts, type JsonPartName } from '../../sql/json-form.ts'
 import { refuse } from '../protocol/failures.ts'
 import { memberOf, slotOf, type Input } from './input.ts'
-import type { Filter, Subject } from './types.ts'
+import type { Filter, Subject } from './plan-nodes.ts'
 import type { Slot, Value } from './values.ts'
 
 /** Conditions on values whose filters come from additions (spec/graphql.md 17). */

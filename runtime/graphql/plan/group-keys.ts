@@ -5,7 +5,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { valueOf, type Input } from './input.ts'
 import { keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
-import type { GroupKey, OrderKey } from './types.ts'
+import type { GroupKey, OrderKey } from './plan-nodes.ts'
 import type { Encoding, Value } from './values.ts'
 
 /** The keys of groups (spec/graphql.md 17.2). */

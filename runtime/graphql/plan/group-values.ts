@@ -5,7 +5,7 @@ import { byField } from '../../engine/visible/columns.ts'
 import { groupKeyId, notAKey, type KeyMember } from './group-keys.ts'
 import { memberOf, slotOf, type Input } from './input.ts'
 import type { Planner } from './planner.ts'
-import type { GroupValue } from './types.ts'
+import type { GroupValue } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 
 /** Values of groups by their ids (spec/graphql.md 17.2): each selected, compared or sorting value is computed once. */

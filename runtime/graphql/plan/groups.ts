@@ -21,7 +21,7 @@ import { slotOf, type Input } from './input.ts'
 import { planTerm } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
-import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './types.ts'
+import type { Filter, GroupMember, Groups, GroupValue, OrderTerm, Typename } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 
 /** Groups of a collection's rows (spec/graphql.md 17.2). Values have their names in the answer: `sum.price`. */

@@ -6,7 +6,7 @@ import { statedConditions } from '../../engine/visible/conditions.ts'
 import { planDeleted } from './deleted.ts'
 import type { Input } from './input.ts'
 import { planStated } from './stated.ts'
-import type { Filter, Hop, Join, OrderKey, RelatedKey } from './types.ts'
+import type { Filter, Hop, Join, OrderKey, RelatedKey } from './plan-nodes.ts'
 
 interface JoinPlanner {
   readonly visible: RoleVisibility

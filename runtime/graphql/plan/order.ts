@@ -8,7 +8,7 @@ import { memberOf, valueOf, type Input } from './input.ts'
 import { joinTo, keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
-import type { OrderKey, OrderTerm } from './types.ts'
+import type { OrderKey, OrderTerm } from './plan-nodes.ts'
 
 const directions: Readonly<Record<OrderDirection, Omit<OrderTerm, 'column'>>> = {
   AscNullsFirst: { descending: false, nullsFirst: true },

@@ -3,7 +3,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { decodeCursor, isNullElement, type ElementForm } from './cursors-and-node-ids.ts'
 import { elementForm } from './filter.ts'
 import { isGiven, type Input } from './input.ts'
-import type { OrderKey, OrderTerm, Page } from './types.ts'
+import type { OrderKey, OrderTerm, Page } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 
 type Args = (name: string) => Input

@@ -18,7 +18,7 @@ import { readsOf } from './reads.ts'
 import { planRelated } from './related-changes.ts'
 import { planResult, planRow, planRowOf } from './rows.ts'
 import { collectFields, type Walk } from './selection.ts'
-import type { Plan, Root } from './types.ts'
+import type { Plan, Root } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 import { planWrite } from './writes.ts'
 

@@ -5,7 +5,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import { refuse } from '../protocol/failures.ts'
 import { toInput, type Input } from './input.ts'
 import { collectFields, setsOf, type Walk } from './selection.ts'
-import type { Row, Typename } from './types.ts'
+import type { Row, Typename } from './plan-nodes.ts'
 
 /** A selected field with its definition, and the nodes that share its response key. */
 export interface SelectedField {

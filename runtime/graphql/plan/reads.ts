@@ -15,7 +15,7 @@ import type {
   Row,
   RowMember,
   ToOne,
-} from './types.ts'
+} from './plan-nodes.ts'
 import type { Demand, WatchedRead } from './watched-reads.ts'
 
 /** The rows of a read. */

@@ -1,8 +1,8 @@
 import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { changeForms } from '../../contract/related-changes.ts'
+import { changeForms } from '../../contract/related-change-forms.ts'
 import { rowKey } from '../../engine/changes.ts'
-import { connectKeys } from '../../engine/nested.ts'
+import { connectKeys } from '../../engine/nested-inserts.ts'
 import {
   argumentName,
   nullableColumns,
@@ -10,7 +10,7 @@ import {
   takesRelated,
   type ChangeMember,
   type RelatedChange,
-} from '../../engine/related-changes.ts'
+} from '../../engine/related-change-facts.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { namedChanges, planKey, planRowSets, planSetOf, type NamedChange } from './changes.ts'
 import { memberOf, objectsIn, valueOf, type Input, type ObjectInput } from './input.ts'
@@ -29,7 +29,7 @@ import {
   type Nest,
 } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { PlacedStep, RelatedUpdate } from './types.ts'
+import type { PlacedStep, RelatedUpdate } from './plan-nodes.ts'
 import type { InputStep, Slot } from './values.ts'
 import type { ColumnLink, LinkedValue, OwnStep, RelatedStep } from './write-steps.ts'
 

@@ -8,7 +8,7 @@ import { isComposite, planComposite } from './composite.ts'
 import type { Planner, SelectedField } from './planner.ts'
 import { joinOf, joinTo } from './joins.ts'
 import { planHeadline } from './search.ts'
-import type { CallResult, Row, RowMember, ToOne } from './types.ts'
+import type { CallResult, Row, RowMember, ToOne } from './plan-nodes.ts'
 
 /** The row that a field returns. */
 export function planRow(planner: Planner, entity: EntityFacts, selected: SelectedField): Row {

@@ -1,7 +1,7 @@
 import type { ColumnFacts } from '../../contract/manifest.ts'
 import { searchedForm } from '../../engine/searches.ts'
 import { memberOf, slotOf, type Input } from './input.ts'
-import type { RankKey, RowMember } from './types.ts'
+import type { RankKey, RowMember } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 
 /** Orders and fields of text search (spec/graphql.md 17.1). */

@@ -2,7 +2,7 @@ import type { RoleVisibility } from '../../engine/view.ts'
 import type { StatedCondition } from '../../engine/visible/conditions.ts'
 import { combined, planColumn } from './conditions.ts'
 import type { Input } from './input.ts'
-import type { Filter } from './types.ts'
+import type { Filter } from './plan-nodes.ts'
 
 /** Conditions of a comment, combined with "and". */
 export const planStated = (visible: RoleVisibility, conditions: readonly StatedCondition[]): Filter | null =>

@@ -9,7 +9,7 @@ import { planChanges } from './changes.ts'
 import { columnNamed, encodingOf, presetsOf } from './inputs.ts'
 import { namesRelated, planNested } from './nested.ts'
 import type { Planner, SelectedField } from './planner.ts'
-import type { InsertRows, Root } from './types.ts'
+import type { InsertRows, Root } from './plan-nodes.ts'
 import type { Value } from './values.ts'
 import { planResponse } from './written.ts'
 

@@ -18,7 +18,7 @@ import {
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import { isWritten } from '../../engine/meaning.ts'
 import { inGivenOrder } from '../variables/orders.ts'
-import type { DeclaredVariable, FieldInput, InputType, NamedInput } from '../variables/types.ts'
+import type { DeclaredVariable, FieldInput, InputType, NamedInput } from '../variables/variable-types.ts'
 
 /** The types of variables, from the schema of a role. */
 

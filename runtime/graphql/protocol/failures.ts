@@ -1,4 +1,4 @@
-import type { GraphqlOutcome, GraphqlResponse } from './types.ts'
+import type { GraphqlOutcome, GraphqlResponse } from './request-and-answer.ts'
 
 /**
  * Every way in which a GraphQL request can be refused: its code and outcome. The code is stable, the sentence may

@@ -13,7 +13,7 @@ import {
   skippedRow,
 } from '../statements/reasons.ts'
 import type { Outline, Piece } from '../statements/statements.ts'
-import type { GraphqlResponse } from '../protocol/types.ts'
+import type { GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** The JSON of Postgres becomes part of the answer unchanged. */
 export function toResponse(

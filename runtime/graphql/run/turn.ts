@@ -10,7 +10,7 @@ import type {
 import type { Interest } from '../../contract/live.ts'
 import type { Extensions } from '../extensions/extensions.ts'
 import { refuse } from '../protocol/failures.ts'
-import type { GraphqlRequest } from '../protocol/types.ts'
+import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import type { Outline } from '../statements/statements.ts'
 import type { Running } from './cell.ts'
 

@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { object, toJson } from '../../sql/json.ts'
 import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { NestedInsert, Row } from '../plan/types.ts'
+import type { NestedInsert, Row } from '../plan/plan-nodes.ts'
 import { carriedPairs, counter, keeping, type ReadCarried } from './carried.ts'
 import { insertSql } from './inserted.ts'
 import { foundRows, isAnsweredByLast } from './nested.ts'

@@ -2,7 +2,7 @@ import type { RecurringTime } from '../../contract/buckets.ts'
 import type { ColumnBuilder } from '../../contract/builder.ts'
 import { literal } from '../../sql/literal.ts'
 import { sql, trusted, type Sql } from '../../sql/tree.ts'
-import type { GroupKey } from '../plan/types.ts'
+import type { GroupKey } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { valueParameter } from './parameters.ts'
 

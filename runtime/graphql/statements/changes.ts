@@ -14,7 +14,7 @@ import {
   type Sql,
 } from '../../sql/tree.ts'
 import type { RowSets } from '../plan/column-changes.ts'
-import type { RowChange, UpdateRows } from '../plan/types.ts'
+import type { RowChange, UpdateRows } from '../plan/plan-nodes.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { ofKeyed } from './keyed.ts'

@@ -1,7 +1,7 @@
 import type { MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import { joined, select, sql, type Pair, type Sql } from '../../sql/tree.ts'
-import type { Collection, EdgeMember, OrderKey, OrderTerm } from '../plan/types.ts'
+import type { Collection, EdgeMember, OrderKey, OrderTerm } from '../plan/plan-nodes.ts'
 import { connectionObject, needsOf, numbered, objectsFor, withinPage, type Needs, type PageSql } from './connection.ts'
 import { cursorText } from './cursor.ts'
 import { gather, type Made } from './gather.ts'

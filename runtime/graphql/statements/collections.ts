@@ -12,7 +12,7 @@ import {
   type Pair,
   type Sql,
 } from '../../sql/tree.ts'
-import type { Collection, EdgeMember, OrderTerm, Page } from '../plan/types.ts'
+import type { Collection, EdgeMember, OrderTerm, Page } from '../plan/plan-nodes.ts'
 import {
   callsFunctions,
   connectionObject,

@@ -1,6 +1,6 @@
 import { bare, ident } from '../../sql/ident.ts'
 import { applied, joined, sql, trusted, type Sql } from '../../sql/tree.ts'
-import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/types.ts'
+import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import type { InsertStep, LinkedFrom, LinkedValue } from '../plan/write-steps.ts'
 import { referring, type ReadCarried } from './carried.ts'

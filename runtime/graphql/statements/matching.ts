@@ -1,6 +1,6 @@
 import { bare } from '../../sql/ident.ts'
 import { select, sql, type Ident, type Select, type Sql } from '../../sql/tree.ts'
-import type { Collection, Join, OrderKey, OrderTerm } from '../plan/types.ts'
+import type { Collection, Join, OrderKey, OrderTerm } from '../plan/plan-nodes.ts'
 import { compileFilter } from './filter.ts'
 import { havingKey, madeByFunction, ofKeyed } from './keyed.ts'
 import { orderBy, sameKey } from './order.ts'

@@ -12,7 +12,7 @@ import {
   type SelectList,
   type Sql,
 } from '../../sql/tree.ts'
-import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/types.ts'
+import type { NestedInsert, PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
 import type { ConnectStep, InsertStep, WriteStep } from '../plan/write-steps.ts'
 import { carriedName, carriedPairs, counter, equal, fromSetting, keeping, writtenValues } from './carried.ts'
 import { ofDeleted } from './deleted.ts'

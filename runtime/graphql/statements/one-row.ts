@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { built, isBuilt } from '../../sql/json.ts'
 import { select, type Select } from '../../sql/tree.ts'
-import type { Plan, Root, RowMember } from '../plan/types.ts'
+import type { Plan, Root, RowMember } from '../plan/plan-nodes.ts'
 import { ofDeleted } from './deleted.ts'
 import { keyEquals } from './filter.ts'
 import { ofKeyed } from './keyed.ts'

@@ -1,6 +1,6 @@
 import type { Comparisons } from '../../contract/builder.ts'
 import { hopsOf } from '../plan/joins.ts'
-import type { OrderKey, OrderTerm, RankKey, RelatedKey, TypeKey } from '../plan/types.ts'
+import type { OrderKey, OrderTerm, RankKey, RelatedKey, TypeKey } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { isNotNull, isNull } from '../../sql/nulls.ts'
 import { joined, sql, trusted, type Parameter, type Sql } from '../../sql/tree.ts'

@@ -1,7 +1,7 @@
 import type { Printed } from '../../sql/print.ts'
 import { parameter as parameterNode, sql, type Parameter, type Sql } from '../../sql/tree.ts'
 import { refuse } from '../protocol/failures.ts'
-import type { Page } from '../plan/types.ts'
+import type { Page } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 
 /** A value of the plan as a parameter; statements have no other parameters. */

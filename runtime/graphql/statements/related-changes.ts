@@ -1,7 +1,7 @@
 import { bare, ident } from '../../sql/ident.ts'
 import { toJson } from '../../sql/json.ts'
 import { joined, selectList, sql, type Cte, type SelectList, type Sql } from '../../sql/tree.ts'
-import type { PlacedStep, RelatedUpdate } from '../plan/types.ts'
+import type { PlacedStep, RelatedUpdate } from '../plan/plan-nodes.ts'
 import type { CarriedColumn, OwnStep, RelatedStep } from '../plan/write-steps.ts'
 import { carriedPairs, equal, keeping, carriedValues, referring } from './carried.ts'
 import { givenRows } from './changes.ts'

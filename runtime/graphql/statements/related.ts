@@ -1,7 +1,7 @@
 import { bare } from '../../sql/ident.ts'
 import { isNotNull } from '../../sql/nulls.ts'
 import { joined, select, sql, type Column, type JoinClause, type Sql } from '../../sql/tree.ts'
-import type { Collection, OrderKey, RelatedKey } from '../plan/types.ts'
+import type { Collection, OrderKey, RelatedKey } from '../plan/plan-nodes.ts'
 import { longestCount } from './cursor.ts'
 import { keyId, stepId } from './order.ts'
 import type { Ordered } from './ordered.ts'

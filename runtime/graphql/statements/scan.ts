@@ -1,6 +1,6 @@
 import { isNotNull, isNull } from '../../sql/nulls.ts'
 import { select, sql, type Column, type Ident, type Sql } from '../../sql/tree.ts'
-import type { Collection, OrderKey, OrderTerm, Page } from '../plan/types.ts'
+import type { Collection, OrderKey, OrderTerm, Page } from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { orderKeys, type Matching } from './matching.ts'
 import { afterCursor, orderBy, sameKey } from './order.ts'

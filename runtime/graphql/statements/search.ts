@@ -1,6 +1,6 @@
 import { headlineOptions, headlineSql, rankSql } from '../../sql/search-form.ts'
 import { applied, sql, written, type Sql } from '../../sql/tree.ts'
-import type { RankKey, RowMember } from '../plan/types.ts'
+import type { RankKey, RowMember } from '../plan/plan-nodes.ts'
 import { valueParameter } from './parameters.ts'
 import { nameOrParameter } from './plain-words.ts'
 import type { Ordered } from './ordered.ts'

@@ -1,5 +1,5 @@
 import { ident } from '../../sql/ident.ts'
-import { changeOperator, numberTypes, type ChangeFamily } from '../../sql/changes.ts'
+import { changeOperator, numberTypes, type ChangeFamily } from '../../sql/change-operators.ts'
 import { applied, joined, sql, trusted, written, type Sql } from '../../sql/tree.ts'
 import type { PresetPlace } from '../../engine/visible/columns.ts'
 import type { ColumnChange } from '../plan/column-changes.ts'

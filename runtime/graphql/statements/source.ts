@@ -5,7 +5,17 @@ import { bare } from '../../sql/ident.ts'
 import type { MakeObject } from '../../sql/json.ts'
 import { literal } from '../../sql/literal.ts'
 import { applied, sql, trusted, type Carried, type Outlet, type Ident, type Sql, type SqlText } from '../../sql/tree.ts'
-import type { Argument, Collection, Filter, OrderKey, RankKey, Root, Row, RowMember, TypeKey } from '../plan/types.ts'
+import type {
+  Argument,
+  Collection,
+  Filter,
+  OrderKey,
+  RankKey,
+  Root,
+  Row,
+  RowMember,
+  TypeKey,
+} from '../plan/plan-nodes.ts'
 import type { Value } from '../plan/values.ts'
 import { longestOf } from './cursor.ts'
 import { valueParameter } from './parameters.ts'

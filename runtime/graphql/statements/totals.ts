@@ -12,7 +12,7 @@ import {
   type Pair,
   type Sql,
 } from '../../sql/tree.ts'
-import type { AggregateMember, Collection, FigureName } from '../plan/types.ts'
+import type { AggregateMember, Collection, FigureName } from '../plan/plan-nodes.ts'
 import type { Matching } from './matching.ts'
 import type { Writer } from './source.ts'
 

@@ -24,7 +24,7 @@ import type {
   RelatedUpdate,
   Update,
   UpdateRows,
-} from '../plan/types.ts'
+} from '../plan/plan-nodes.ts'
 import { compileFilter } from './filter.ts'
 import { gather, type Made } from './gather.ts'
 import { ofKeyed } from './keyed.ts'

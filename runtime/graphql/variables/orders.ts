@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { namedInput, type InputType } from './types.ts'
+import { namedInput, type InputType } from './variable-types.ts'
 
 /** Suffixes of type names whose values have ordered members. */
 const inOrder = ['OrderBy', 'GroupBy', 'Order']

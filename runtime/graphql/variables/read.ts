@@ -1,10 +1,10 @@
 import { ValueFault } from '../../engine/values/fault.ts'
-import { readScalar } from '../../engine/values/scalars.ts'
+import { readScalar } from '../../engine/values/scalar-values.ts'
 import { meantNames, inspect } from '../../engine/values/words.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { Refusal, type FailureCode } from '../protocol/failures.ts'
 import { inGivenOrder, readsOrder } from './orders.ts'
-import type { DeclaredVariable, EnumInput, InputType, FieldsInput } from './types.ts'
+import type { DeclaredVariable, EnumInput, InputType, FieldsInput } from './variable-types.ts'
 
 type Given = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,8 @@
 import { parts } from '../../contract/name-parts.ts'
-import { changeParts } from '../../contract/related-changes.ts'
+import { changeParts } from '../../contract/related-change-forms.ts'
 import { decodeCursor, decodeNodeId } from '../plan/cursors-and-node-ids.ts'
 import { Refusal } from '../protocol/failures.ts'
-import { namedInput, type DeclaredVariable, type InputType } from './types.ts'
+import { namedInput, type DeclaredVariable, type InputType } from './variable-types.ts'
 
 /**
  * The shape of a request's variables: everything about them that decides the statements. Requests with the same

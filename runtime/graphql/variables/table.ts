@@ -1,5 +1,5 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import type { FieldInput, InputType, NamedInput } from './types.ts'
+import type { FieldInput, InputType, NamedInput } from './variable-types.ts'
 
 /**
  * Types of variables as JSON, and the variables' types built from them: the equivalent of a schema

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { decodeAnswer } from '../../../compiler/catalog/decode.ts'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
-import { ROWS } from '../../../compiler/catalog/rows.ts'
+import { ROWS } from '../../../compiler/catalog/catalog-rows.ts'
 
 const withoutRows = (fields: object): unknown => Object.fromEntries(Object.keys(fields).map((field) => [field, []]))
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Catalog } from '../../../compiler/catalog/types.ts'
+import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf, relationNamed } from '../../support/catalog.ts'
 import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
 

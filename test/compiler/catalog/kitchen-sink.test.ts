@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
-import type { Catalog, CatalogColumn, CatalogType } from '../../../compiler/catalog/types.ts'
+import type { Catalog, CatalogColumn, CatalogType } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf, relationNamed, typeName } from '../../support/catalog.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
 

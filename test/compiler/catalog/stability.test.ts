@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { fingerprints, type Fingerprints } from '../../support/fingerprint.ts'
-import type { Catalog } from '../../../compiler/catalog/types.ts'
+import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { createDatabase, type Major, type TestDatabase } from '../../support/database.ts'
 import { lawMajors } from '../../support/whole.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { objectId } from '../../../runtime/contract/object-id.ts'
-import type { JsonForm } from '../../../compiler/model/types.ts'
+import type { JsonForm } from '../../../compiler/model/model.ts'
 import { builderOf, call, callsOf, column, entity } from './models.ts'
 
 describe('the builder of an entity', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeArtifacts } from '../../../compiler/emit/make-artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
-import type { EntitySql } from '../../../compiler/model/types.ts'
+import type { EntitySql } from '../../../compiler/model/model.ts'
 import type { Revision } from '../../../runtime/contract/revision.ts'
 import { column, entity, model } from './models.ts'
 

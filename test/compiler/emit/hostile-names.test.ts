@@ -10,7 +10,7 @@ import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { typeModule, columnTypesOf } from '../../../compiler/emit/builders.ts'
 import { entitySamples, typeSample, type SqlSample, type TypeBuilder } from '../../../compiler/emit/samples.ts'
 import { createSqlParser } from '../../../compiler/emit/sql-parser.ts'
-import type { EntitySql, JsonForm } from '../../../compiler/model/types.ts'
+import type { EntitySql, JsonForm } from '../../../compiler/model/model.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
 import { builderOf, call, column, entity, model } from './models.ts'
 

@@ -4,7 +4,7 @@ import type { ColumnFacts, EntityFacts, Manifest, ValueType } from '../../../run
 import { evaluateModule } from '../../../runtime/engine/load.ts'
 import { entityModule } from '../../../compiler/emit/builders.ts'
 import { callsModule } from '../../../compiler/emit/calls.ts'
-import type { CallSql, ColumnSql, EntitySql, Model } from '../../../compiler/model/types.ts'
+import type { CallSql, ColumnSql, EntitySql, Model } from '../../../compiler/model/model.ts'
 
 /** Hand-made models: small values that tests change one thing of. */
 

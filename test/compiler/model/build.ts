@@ -1,8 +1,8 @@
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import type { Catalog } from '../../../compiler/catalog/types.ts'
+import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
-import type { Model } from '../../../compiler/model/types.ts'
+import type { Model } from '../../../compiler/model/model.ts'
 import type {
   ColumnFacts,
   Diagnostic,

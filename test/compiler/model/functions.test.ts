@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CatalogFunction } from '../../../compiler/catalog/types.ts'
+import type { CatalogFunction } from '../../../compiler/catalog/catalog.ts'
 import {
   argument,
   arrayOf,

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import type { Catalog } from '../../../compiler/catalog/types.ts'
+import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
-import { dump } from '../../../compiler/report/dump.ts'
+import { dump } from '../../../compiler/catalog/diagnostics/dump.ts'
 import {
   argument,
   arrayOf,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CatalogForeignKey } from '../../../compiler/catalog/types.ts'
+import type { CatalogForeignKey } from '../../../compiler/catalog/catalog.ts'
 import { column, foreignKey, schema, table, view } from '../../support/catalog-literal.ts'
 import { build, type Built } from './build.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CatalogPolicy } from '../../../compiler/catalog/types.ts'
+import type { CatalogPolicy } from '../../../compiler/catalog/catalog.ts'
 import { foldedSql } from '../../../compiler/model/restrictive.ts'
 
 const policy = (name: string, given: Partial<CatalogPolicy>): CatalogPolicy => ({

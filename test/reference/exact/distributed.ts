@@ -1,4 +1,4 @@
-import { splitSql } from '../../../compiler/tools/diff/split-sql.ts'
+import { splitSql } from '../../../compiler/advise/diff/split-sql.ts'
 import {
   tableNamed,
   type Grants,

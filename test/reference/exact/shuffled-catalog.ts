@@ -1,4 +1,4 @@
-import type { Catalog, CatalogRelation } from '../../../compiler/catalog/types.ts'
+import type { Catalog, CatalogRelation } from '../../../compiler/catalog/catalog.ts'
 import type { Draw } from '../questions/draw.ts'
 
 /** The same Catalog with its lists in another order, wherever the order of a list says nothing. */

@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ownerRoutes } from '../../../runtime/admin/routes.ts'
+import { ownerRoutes } from '../../../runtime/console/admin/routes.ts'
 import { routes } from '../../../runtime/auth/http/routes.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { prepareDatabase } from '../../../compiler/prepare/prepare.ts'
+import { prepareDatabase } from '../../../compiler/following/prepare/prepare.ts'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
 import { asRole, createDatabase, dropTemplates, majors, type TestDatabase } from '../../support/database.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createLogger } from '../../../runtime/log/logger.ts'
+import { createLogger } from '../../../runtime/settings/log/logger.ts'
 import type { AuthServer } from '../../support/auth.ts'
 import { fragmentOf, newVerifier, startGoogle, type GoogleStage } from '../../support/google.ts'
 import { google } from '../../support/openid-provider.ts'

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/keys.ts'
+import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/setting-keys.ts'
 import { settingsOf } from '../../../runtime/auth/settings/load.ts'
 import { startAuthServer, type AuthServer } from '../../support/auth.ts'
 import { enrol } from '../../support/totp.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { compileDocuments } from '../../../compiler/tools/compiled/compile-documents.ts'
+import { compileDocuments } from '../../../compiler/commands/compiled/compile-documents.ts'
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'

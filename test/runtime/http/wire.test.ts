@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildApp } from '../../../runtime/app.ts'
-import type { GraphqlRequest } from '../../../runtime/graphql/protocol/types.ts'
+import type { GraphqlRequest } from '../../../runtime/graphql/protocol/request-and-answer.ts'
 import { healthy } from '../../support/healthy.ts'
 
 /** What stands on the wire, byte for byte, where libraries would tidy it up. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAuthenticate } from '../../../runtime/identity/caller.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 
 const secret = 'a secret that has more than thirty-two characters'
 const authenticate = createAuthenticate(createTokenVerifier({ secret, now: Date.now }))

@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { createTokenVerifier } from '../../../runtime/identity/jwt.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 
 const secret = 'a secret that has more than thirty-two characters'
 const start = 1_800_000_000

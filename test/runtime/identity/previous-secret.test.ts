@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { previousSecretFindings } from '../../../compiler/tools/doctor/previous-secret.ts'
+import { previousSecretFindings } from '../../../compiler/advise/doctor/previous-secret.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 import { readSettings } from '../../../runtime/settings/read.ts'
 
 const [secret, before] = ['the secret that signs, with 32 characters', 'the one before it, with 32 characters too']

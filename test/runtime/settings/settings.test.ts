@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { settingRows } from '../../../runtime/settings/keys.ts'
 import { readSettings } from '../../../runtime/settings/read.ts'
-import { renderSettings } from '../../../runtime/settings/report.ts'
+import { renderSettings } from '../../../runtime/settings/startup-report.ts'
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
   const read = readSettings(environment)

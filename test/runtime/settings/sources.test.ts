@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../../runtime/settings/read.ts'
-import { renderSettings } from '../../../runtime/settings/report.ts'
+import { renderSettings } from '../../../runtime/settings/startup-report.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'catalograph-settings-'))
 const file = (name: string, text: string): string => {

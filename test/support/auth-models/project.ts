@@ -1,4 +1,4 @@
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 import {
   call,
   enabled,

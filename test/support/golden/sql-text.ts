@@ -1,4 +1,4 @@
-import { legibleSql } from '../../../compiler/report/legible-sql.ts'
+import { legibleSql } from '../../../compiler/catalog/diagnostics/legible-sql.ts'
 import type { BoundStatement } from '../../../runtime/contract/execution.ts'
 import { filled } from './compact.ts'
 

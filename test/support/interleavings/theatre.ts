@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { drawFrom } from '../../reference/questions/draw.ts'
-import { projectKeys } from '../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../runtime/identity/project-keys.ts'
 import { enabled, secret, storeSettings, type SettingTexts } from '../auth.ts'
 import { createDatabase } from '../database.ts'
 import { startInstance } from '../auth-instance.ts'

@@ -4,7 +4,7 @@ import { builtinModules } from 'node:module'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { esmExternalRequirePlugin } from 'rolldown/plugins'
-import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../../runtime/db/embedded/free-port.ts'
 import { printedBy } from '../programs.ts'
 
 /** Runtimes other than Node, which run the handler as their users would. */

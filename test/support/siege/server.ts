@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '../../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../../runtime/db/embedded/free-port.ts'
 import { httpRequest, sendOnce } from '../../../bench/support/http-client.ts'
 
 /** The built command line as a process of its own, with an event loop, memory and signals of its own. */

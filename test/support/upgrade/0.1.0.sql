@@ -1,4 +1,4 @@
--- What version 0.1.0 makes in a database: compiler/prepare, then the migrations of auth, as postgres with the login role authenticator.
+-- What version 0.1.0 makes in a database: compiler/following/prepare, then the migrations of auth, as postgres with the login role authenticator.
 -- role anon
 do $$ begin create role anon nologin noinherit; exception when duplicate_object or unique_violation then null; end $$;
 

@@ -1,7 +1,7 @@
 import type { RunStatement } from '../../../db/pool/statements.ts'
 import type { AdminCall } from '../../call/call.ts'
 import { audit, type AuditAction } from '../../store/audit-log.ts'
-import type { UserRef } from '../../protocol/types.ts'
+import type { UserRef } from '../../protocol/records.ts'
 import { instanceId } from '../../store/users.ts'
 
 /** Records an administrator's act in the audit log, with the role of the token as its actor. */

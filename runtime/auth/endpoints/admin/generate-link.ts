@@ -15,7 +15,7 @@ import { clearOneTimeToken, putOneTimeToken, type TokenSlot } from '../../store/
 import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
-import type { UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/records.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'

@@ -8,7 +8,7 @@ import { markPasswordAmbiguous } from '../../store/account-marks.ts'
 import { ensureEmailIdentity } from '../../store/identities.ts'
 import { putOneTimeToken } from '../../store/one-time-tokens.ts'
 import { findLockedUser, findUserByEmail, insertUser } from '../../store/users.ts'
-import type { UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/records.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
 /** An account that an administrator makes for somebody who has yet to confirm it. */

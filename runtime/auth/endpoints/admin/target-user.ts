@@ -3,7 +3,7 @@ import type { AdminCall } from '../../call/call.ts'
 import { refuse, type AuthFailure } from '../../protocol/errors.ts'
 import { pathId } from '../../protocol/input.ts'
 import { findUserById } from '../../store/users.ts'
-import type { UserRow } from '../../protocol/types.ts'
+import type { UserRow } from '../../protocol/records.ts'
 
 export const noSuchUser = (message = 'User not found'): AuthFailure =>
   refuse('user_not_found', { status: 404, message })

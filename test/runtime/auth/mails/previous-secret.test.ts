@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { projectKeys } from '../../../../runtime/identity/keys.ts'
+import { projectKeys } from '../../../../runtime/identity/project-keys.ts'
 import { call, secret, startAuthServer, type Answer, type AuthServer, type Listening } from '../../../support/auth.ts'
 
 const newSecret = 'the secret after the rotation, with 32 characters'

@@ -8,7 +8,7 @@ import {
   whileAsking,
   type Bucket,
   type Tally,
-} from '../../../../runtime/auth/rules/limits.ts'
+} from '../../../../runtime/auth/rules/rate-limits.ts'
 
 /** What Postgres keeps of a source: see store/throttles.ts. */
 const sharedBucket = ({ burst, perSecond }: Bucket) => {

@@ -4,7 +4,7 @@ import { DatabaseFailure } from '../../../../runtime/db/failures/failures.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { startProxy } from '../../../support/recording-proxy.ts'
 import { whileServed } from '../../../support/while-served.ts'
-import type { LogEvent } from '../../../../runtime/log/events.ts'
+import type { LogEvent } from '../../../../runtime/settings/log/events.ts'
 
 test('the cause of an outage is logged once a second, and not with every request', () => {
   const events: LogEvent[] = []

@@ -4,7 +4,7 @@ import { createRunOnConnection } from '../../../../runtime/db/check/transaction.
 import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
 import { serverOf } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
-import { freePort } from '../../../../runtime/embedded-postgres/free-port.ts'
+import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 import { createEndings } from '../../../../runtime/db/pool/cancel.ts'
 import {
   borrow,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { laterPosition, positionText, readPosition, type Position } from '../../../../runtime/contract/position.ts'
 import { createHistory } from '../../../../runtime/db/replicas/history.ts'
 import { endOfRecords } from '../../../../runtime/db/replicas/look.ts'
-import { createWrites } from '../../../../runtime/db/replicas/writes.ts'
+import { createWrites } from '../../../../runtime/db/replicas/last-writes.ts'
 
 const at = (timeline: number, lsn: number): Position => ({ timeline, lsn: BigInt(lsn) })
 const sightOf = (timeline: number, lsn: number) => ({ position: at(timeline, lsn), system: 'one', started: '1' })

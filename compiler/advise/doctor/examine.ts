@@ -1,0 +1,146 @@
+import { loginOf } from '../../../runtime/db/connect/server.ts'
+import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
+import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
+import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
+import type { Settings } from '../../../runtime/settings/keys.ts'
+import { loginExists, lackOfLogin, loginRemedy } from '../../following/prepare/login.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../../following/prepare/owners.ts'
+import { checkPrepared, wayOut, type Preparation } from '../../following/prepare/prepare.ts'
+import { demandSchemas } from '../../following/serving/demand-schemas.ts'
+import { keylessRows } from '../report/keyless-rows.ts'
+import { compileReporting, reportFor, type ReportingManifest } from '../report/report.ts'
+import { connectionFindings, poolerFaultFinding, poolerFinding } from './database-connection.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+import { hostFindings } from './hosts.ts'
+import { liveFindings } from './live-health.ts'
+import { replicaFindings } from './replicas.ts'
+import { roleSettingFindings } from './role-settings.ts'
+import { schemaFindings } from './schema.ts'
+import { shardFindings } from './shards.ts'
+import { tokenHookFindings } from './token-hook.ts'
+import { previousSecretFindings } from './previous-secret.ts'
+import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
+
+/** What a look needs: the settings, and where requests and the compiler log in. */
+export interface Patient {
+  readonly settings: Settings
+  /** Whether keys come from the secret of the embedded database. */
+  readonly isEmbedded: boolean
+  readonly loginUrl: string
+  readonly ownerUrl: string
+}
+
+/** What could not be looked at is a fault that says why; the rest is looked at all the same. */
+const attempt = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
+  look().catch((error: unknown) => [fault(check, reasonOf(error), fix)])
+
+const preparationOf = ({ loginUrl, ownerUrl }: Patient): Promise<Preparation> =>
+  checkPrepared({ url: ownerUrl, login: loginOf(loginUrl) })
+
+async function preparedFindings(patient: Patient): Promise<readonly Finding[]> {
+  const preparation = await preparationOf(patient)
+  if (!preparation.ready) {
+    const fix =
+      preparation.obstacle === null
+        ? 'run catalograph prepare'
+        : `name another role in DATABASE_OWNER_URL, or go on: ${wayOut(preparation)}`
+    return [fault('prepared', `${preparation.statements.length} things are missing that serving needs`, fix)]
+  }
+  if (preparation.followed) return [ok('prepared', 'the database is prepared, and changes of its schema are followed')]
+  const foreign = await withSession({ url: patient.ownerUrl }, foreignOwners)
+  const [first] = foreign
+  if (first !== undefined) return [fault('prepared', ownerSentence(first), ownersRemedy(foreign))]
+  const late = 'without event triggers changes of the schema take effect up to a second late'
+  return [advise('prepared', late, 'let a superuser run what catalograph prepare --sql prints')]
+}
+
+const poolerFindings = async ({ loginUrl, settings }: Patient): Promise<readonly Finding[]> => [
+  poolerFinding(settings.pooler, await poolerBefore(loginUrl)),
+  ...(await faultsOfOthers(loginUrl, settings)).map(poolerFaultFinding),
+]
+
+/** As the role that requests log in as. A role that it may not become is told of with the roles. */
+const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise<SchemaReport['advice']> => {
+  try {
+    return (await reportFor(loginUrl, manifest, 'anon')).advice
+  } catch (error) {
+    if (error instanceof DatabaseFailure && error.kind === 'role-refused') return []
+    throw error
+  }
+}
+
+const schemaPart = async (patient: Patient, query: Query): Promise<readonly Finding[]> => {
+  const { loginUrl, settings } = patient
+  const { schemas } = settings
+  await demandSchemas(query, schemas)
+  const { compiled, manifest } = await compileReporting(query, schemas)
+  const preparation = await preparationOf(patient)
+  const live = {
+    listenUrl: settings.databaseListenUrl ?? loginUrl,
+    followed: preparation.ready && preparation.followed,
+    prepared: preparation.ready && preparation.live,
+  }
+  return [
+    ...schemaFindings(manifest, compiled.diagnostics, await adviceFor(loginUrl, manifest)),
+    ...(await keylessRows(query, manifest)).map(({ message, sql }) => advise('keys', message, sql)),
+    ...(await liveFindings(query, compiled, live)),
+  ]
+}
+
+/** What the login role brings along, as another role finds it: it may be the reason why it cannot log in. */
+const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean): Promise<readonly Finding[]> => {
+  if (isRefused && loginUrl === ownerUrl) return []
+  const login = loginOf(loginUrl)
+  const look = () =>
+    withSession({ url: ownerUrl }, async (query) =>
+      (await loginExists(query, login))
+        ? roleSettingFindings(query, login, isRefused)
+        : [fault('login', lackOfLogin(login), loginRemedy(login))],
+    )
+  return isRefused ? look().catch(() => []) : attempt('role settings', 'check DATABASE_OWNER_URL', look)
+}
+
+/** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */
+export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
+  const { settings, loginUrl, ownerUrl } = patient
+  const here = [
+    nodeFinding(nodeVersion),
+    keysFinding(settings, patient.isEmbedded),
+    ...previousSecretFindings(settings, now()),
+  ]
+  const pooler = await attempt('connection', 'check DATABASE_URL', () => poolerFindings(patient))
+  if (pooler.some(({ verdict }) => verdict === 'fault'))
+    return [...here, ...pooler, ...(await loginSettings(patient, true))]
+  const login = await attempt('connection', 'check DATABASE_URL', () =>
+    withSession({ url: loginUrl }, (query) => connectionFindings(query, settings, now())),
+  )
+  if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault'))
+    return [...here, ...login, ...(await loginSettings(patient, true))]
+  const database = await Promise.all([
+    loginSettings(patient, false),
+    attempt('hosts', 'check DATABASE_URL', () => hostFindings(loginUrl, process.env)),
+    attempt('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings)),
+    attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
+    attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
+      withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
+    ),
+    attempt('citus', 'check DATABASE_OWNER_URL, and the privileges of the roles', () =>
+      shardFindings(loginUrl, ownerUrl),
+    ),
+    attempt('auth', 'check DATABASE_OWNER_URL', () =>
+      withSession({ url: ownerUrl }, async (query) => {
+        const isAuth = await isAuthThere(query)
+        const authUrl = settings.databaseAuthUrl ?? ownerUrl
+        return [
+          ...(isAuth ? await withSession({ url: authUrl }, authFindings) : []),
+          await mailFinding(settings, isAuth),
+          addressFinding(settings, isAuth),
+          ...(isAuth ? await tokenHookFindings(query) : []),
+        ]
+      }),
+    ),
+  ])
+  return [...here, ...login, ...pooler, ...database.flat()]
+}

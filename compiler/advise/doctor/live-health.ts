@@ -1,0 +1,118 @@
+import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
+import type { LiveRelation } from '../../../runtime/contract/live.ts'
+import type { Query } from '../../../runtime/db/connect/session.ts'
+import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { createOpenFeedConnection } from '../../../runtime/graphql/live/changes/connection.ts'
+import { ident } from '../../../runtime/sql/ident.ts'
+import type { Compiled } from '../../compile.ts'
+import { advise, fault, ok, type Finding } from './findings.ts'
+
+const check = 'live'
+
+interface LivePatient {
+  /** Leads to the primary and around poolers. */
+  readonly listenUrl: string
+  /** Whether event triggers follow the schema. */
+  readonly followed: boolean
+  /** Whether everything is there that live queries need beside triggers of tables. */
+  readonly prepared: boolean
+}
+
+/** What keeps tables from being watched that comments make live; nothing where none is. It only reads. */
+export async function liveFindings(
+  query: Query,
+  { revision: { manifest }, untold, diagnostics }: Pick<Compiled, 'revision' | 'untold' | 'diagnostics'>,
+  { listenUrl, followed, prepared }: LivePatient,
+): Promise<readonly Finding[]> {
+  if (!isAnyLive(manifest)) return []
+  if (!followed)
+    return [
+      fault(
+        check,
+        'nothing can be watched: without event triggers, triggers of live tables would not follow the schema',
+        'let a superuser run what catalograph prepare --sql prints',
+      ),
+    ]
+  if (!prepared)
+    return [
+      fault(
+        check,
+        'nothing can be watched: the database is not prepared for live queries',
+        'run catalograph prepare, or let a role that may run what catalograph prepare --sql prints',
+      ),
+    ]
+  return [
+    ...(await connectionFindings(listenUrl)),
+    ...(await untoldFindings(query, untold)),
+    ...refusedFindings(diagnostics, untold),
+    watchedFinding(manifest),
+  ]
+}
+
+const isAnyLive = ({ entities, functions }: Manifest): boolean => [...entities, ...functions].some(({ live }) => live)
+
+function watchedFinding({ entities }: Manifest): Finding {
+  const watched = entities.filter(({ live }) => live !== undefined && 'reads' in live)
+  return ok(check, `${watched.length} tables and views can be watched`)
+}
+
+const connectionFindings = async (listenUrl: string): Promise<readonly Finding[]> => {
+  try {
+    const connection = await createOpenFeedConnection(listenUrl)()
+    connection.end()
+    return []
+  } catch (error) {
+    return [
+      fault(check, `no change is told: ${reasonOf(error)}`, 'DATABASE_LISTEN_URL names another way to the primary'),
+    ]
+  }
+}
+
+interface UntoldFacts {
+  readonly name: string
+  readonly owner: string
+  /** The role that prepares. */
+  readonly preparer: string
+  readonly may: boolean
+}
+
+/** To create a trigger takes the privilege, to have it fire always the owner's role (manual, ALTER TABLE). */
+const untoldSql = `select c.oid::pg_catalog.regclass::text as name, pg_catalog.pg_get_userbyid(c.relowner)::text as owner,
+    p.rolname::text as preparer, pg_catalog.pg_has_role(p.oid, c.relowner, 'USAGE') as may
+  from pg_catalog.json_array_elements($1) e
+  join pg_catalog.pg_namespace n on n.nspname = e ->> 'schema'
+  join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = e ->> 'name'
+  cross join (select r.oid, r.rolname from pg_catalog.pg_proc f join pg_catalog.pg_roles r on r.oid = f.proowner
+    where f.oid = pg_catalog.to_regprocedure('catalograph.live_install(oid)')) p
+  order by 1`
+
+async function untoldFindings(query: Query, untold: readonly LiveRelation[]): Promise<readonly Finding[]> {
+  if (untold.length === 0) return []
+  const { rows } = await query<UntoldFacts>(untoldSql, [JSON.stringify(untold)])
+  return rows.map(({ name, owner, preparer, may }) =>
+    may
+      ? advise(
+          check,
+          `${name} has no triggers yet that tell its changes`,
+          'run catalograph prepare, or serve the database as the role that prepares it',
+        )
+      : fault(
+          check,
+          `${name} cannot be watched: ${preparer} may not give it triggers, since it is ${owner}'s`,
+          `grant ${ident(owner)} to ${ident(preparer)};`,
+        ),
+  )
+}
+
+/** Those for which something else than triggers is missing. */
+function refusedFindings(diagnostics: readonly Diagnostic[], untold: readonly LiveRelation[]): readonly Finding[] {
+  const refused = diagnostics.filter(({ code }) => code === 'live-refused').length
+  if (refused === 0 || untold.length > 0) return []
+  return [
+    advise(
+      check,
+      `${refused} live tables and views cannot be watched`,
+      'catalograph report names each, with the reasons',
+    ),
+  ]
+}

@@ -1,0 +1,54 @@
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { demandSchemas } from '../following/serving/demand-schemas.ts'
+import { annotateDatabase, type Annotation } from '../advise/annotate/annotate.ts'
+import { printComment } from '../advise/annotate/comments.ts'
+import { printDiagnostics } from '../catalog/diagnostics/print.ts'
+import { exitCodes, type Command, type GivenOptions, type Terminal } from './command.ts'
+import { writeOut } from './given-documents.ts'
+import { neededSettingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** Writes the comments that give each relation and column a field of its own. */
+export const annotateCommand: Command = {
+  name: 'annotate',
+  summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
+  description:
+    'Prints SQL for review, and changes nothing: names for relations and columns that collide, derived from the columns\n' +
+    'of foreign keys; names for what GraphQL cannot spell, labels of enums among them; and keys of views and of tables\n' +
+    'without a primary key, where columns tell the rows of today apart; the SQL says where nothing keeps it so. A field that\n' +
+    'is served today keeps its meaning: what lost it gets the new name. What comments say already stays; run again after\n' +
+    'the SQL was executed, it prints nothing.',
+  options: {
+    out: { value: 'FILE', help: 'Write the SQL to this file instead.' },
+    words: { value: null, help: 'Also name types in the singular, and fields that lead to many rows in the plural.' },
+  },
+  run: async ({ out, words }, terminal) => {
+    const settings = neededSettingsOf(terminal)
+    const { schemas } = settings
+    terminal.stage('Compiling the database with the comments that it wants')
+    const annotation = await withSession({ url: await ownerUrl(settings) }, async (query) => {
+      await demandSchemas(query, schemas)
+      return annotateDatabase(query, schemas, words === true)
+    })
+    await write(annotation, out, terminal)
+    tell(annotation, terminal)
+    return exitCodes.done
+  },
+}
+
+/** The file that was asked for is there afterwards, whatever it holds. */
+async function write({ comments }: Annotation, out: GivenOptions[string], terminal: Terminal): Promise<void> {
+  const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
+  if (typeof out === 'string') await writeOut(out, comments.length === 0 ? '-- No comment is missing.\n' : `${text}\n`)
+  else if (comments.length > 0) terminal.print(text)
+}
+
+function tell({ comments, before, after }: Annotation, terminal: Terminal): void {
+  terminal.note(
+    comments.length === 0
+      ? 'catalograph: no comment is missing'
+      : `catalograph: ${comments.length} comments; ${before.length} names are lost without them, and ${after.length} with them`,
+  )
+  const left = printDiagnostics(after).trimEnd()
+  if (left !== '') terminal.note(left)
+}

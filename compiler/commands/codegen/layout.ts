@@ -1,0 +1,238 @@
+import {
+  getNamedType,
+  isAbstractType,
+  isEnumType,
+  isInputObjectType,
+  isIntrospectionType,
+  isObjectType,
+  type GraphQLAbstractType,
+  type GraphQLEnumType,
+  type GraphQLInputObjectType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql'
+import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
+import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
+import { createNamer } from './identifiers.ts'
+import type { Readings } from './scalar-types.ts'
+
+/**
+ * The files of a generated client: a table with all types named after it has a file of its own, an enum or a composite
+ * too, and the types of every schema are shared. Only the schema is read, so that it may come from anywhere.
+ *
+ * Declarations differ from scripts in one thing: what reading takes stands in one file for all tables. Each leads to
+ * the others, so that a compiler has to read all of them in any case, and it reads one file faster than hundreds.
+ */
+export interface Layout {
+  readonly schema: GraphQLSchema
+  readonly readings: Readings
+  readonly modules: readonly Module[]
+  /** The module that declares a type; undefined for scalars and for what the client library knows. */
+  readonly moduleOf: (type: string) => Module | undefined
+  /** Name of a type in TypeScript. */
+  readonly identifier: (type: string) => string
+  /** The row type that a type is a part of the API of; undefined for inputs, for rows, and for what belongs to none. */
+  readonly rowOf: (type: string) => RowPart | undefined
+  /** The same of the collection of an interface, whose rows are of several types. */
+  readonly rowsOf: (type: string) => RowsPart | undefined
+}
+
+export interface ClientFile {
+  /** Path without an ending, from the client's folder. */
+  readonly path: string
+}
+
+export interface Module extends ClientFile {
+  readonly types: readonly DeclaredType[]
+  readonly table: ClientTable | null
+}
+
+export interface ClientTable {
+  readonly row: GraphQLObjectType
+  /** Name of the table's client. */
+  readonly name: string
+  /** Names of further types in TypeScript. */
+  readonly page: string
+  readonly methods: string
+}
+
+export type DeclaredType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType
+
+interface RowPart {
+  /** `written`: what mutations answer; `figures`: sums, means, least and greatest values of columns. */
+  readonly kind: 'connection' | 'edge' | 'written' | 'figures'
+  readonly row: GraphQLObjectType
+}
+
+interface RowsPart {
+  readonly kind: 'connection' | 'edge'
+  /** In the order of their names. */
+  readonly of: readonly GraphQLObjectType[]
+}
+
+const sharedPath = 'shared'
+
+/** Where the types are declared that reading any table takes. */
+export const rowsFile: ClientFile = { path: 'rows' }
+
+export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
+  const types = Object.values(schema.getTypeMap()).sort(byName)
+  const declared = types.filter(isDeclared(schema))
+  const [rowParts, rowsParts] = [findRowParts(declared), findRowsParts(schema, declared)]
+  const rows = new Set([...rowParts.values()].map(({ row }) => row))
+  const isRow = (type: GraphQLObjectType): boolean => rows.has(type) || type.getInterfaces().length > 0
+  const heads = headsOf(declared, isRow)
+  const groups = groupBy(declared, ({ name }) => (heads.has(name) ? name : headNameOf(name, heads)))
+  const identify = createNamer(['sdk'])
+  const identifiers = new Map(declared.map(({ name }) => [name, identify(name)]))
+  const modules = makeModules(heads, groups, identifiers, isRow)
+  const owner = new Map(modules.flatMap((module) => module.types.map(({ name }) => [name, module] as const)))
+  return {
+    schema,
+    readings,
+    modules,
+    moduleOf: (type) => owner.get(type),
+    identifier: (type) => identifiers.get(type) ?? type,
+    rowOf: (type) => rowParts.get(type),
+    rowsOf: (type) => rowsParts.get(type),
+  }
+}
+
+/** Parts of a table's API that nothing but writing it takes. */
+const writes: readonly NamePart[] = [
+  'insertInput',
+  'updateInput',
+  'onConflict',
+  'constraint',
+  'updateField',
+  'rowInput',
+  'keyInput',
+  'parentInput',
+  'childInput',
+  'childrenInput',
+  'relatedInput',
+  ...changeParts,
+  ...changeOperatorNames,
+]
+
+/** The file that declares a type of a module to TypeScript. */
+export const declaringFile = (module: Module, type: string): ClientFile =>
+  module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile
+
+const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number => (left.name < right.name ? -1 : 1)
+
+const isDeclared =
+  (schema: GraphQLSchema) =>
+  (type: GraphQLNamedType): type is DeclaredType =>
+    (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) &&
+    !isIntrospectionType(type) &&
+    type !== schema.getQueryType() &&
+    type !== schema.getMutationType() &&
+    type !== schema.getSubscriptionType() &&
+    type.name !== 'PageInfo'
+
+/** A connection has edges with nodes, a mutation answers records; no row has a field that is a list of objects. */
+function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPart> {
+  const found = new Map<string, RowPart>()
+  for (const type of types.filter(isObjectType)) {
+    const edge = objectIn(type, 'edges')
+    const row = edge && objectIn(edge, 'node')
+    if (edge !== undefined && row !== undefined) {
+      found.set(type.name, { kind: 'connection', row })
+      if (isPlainEdge(edge)) found.set(edge.name, { kind: 'edge', row })
+    }
+    if (row !== undefined) for (const figure of figuresOf(type)) found.set(figure.name, { kind: 'figures', row })
+    const record = 'affectedCount' in type.getFields() ? objectIn(type, 'records') : undefined
+    if (record !== undefined) found.set(type.name, { kind: 'written', row: record })
+  }
+  return found
+}
+
+function findRowsParts(schema: GraphQLSchema, types: readonly DeclaredType[]): ReadonlyMap<string, RowsPart> {
+  return new Map(
+    types.filter(isObjectType).flatMap((type): readonly (readonly [string, RowsPart])[] => {
+      const edge = objectIn(type, 'edges')
+      const node = getNamedType(edge?.getFields()['node']?.type)
+      if (edge === undefined || !isAbstractType(node)) return []
+      const of = typesOf(schema, node)
+      return [
+        [type.name, { kind: 'connection', of }],
+        [edge.name, { kind: 'edge', of }],
+      ]
+    }),
+  )
+}
+
+/** What an interface or a union may be, in the order of the names. */
+export const typesOf = (schema: GraphQLSchema, type: GraphQLAbstractType): readonly GraphQLObjectType[] =>
+  [...schema.getPossibleTypes(type)].sort(byName)
+
+/** Others have the rows in between (spec/graphql.md 17.7), and are types as any other. */
+const isPlainEdge = (edge: GraphQLObjectType): boolean =>
+  Object.keys(edge.getFields()).every((name) => name === 'cursor' || name === 'node')
+
+/** What a connection is made of: the type of its rows, and that of its edges where these have more than the library knows. */
+export function madeOf({ rowOf }: Layout, connection: GraphQLObjectType, { row }: RowPart): readonly string[] {
+  const edge = objectIn(connection, 'edges')
+  return [row.name, ...(edge === undefined || rowOf(edge.name) !== undefined ? [] : [edge.name])]
+}
+
+const figuresOf = (connection: GraphQLObjectType): readonly GraphQLObjectType[] =>
+  ['aggregate', 'groups']
+    .flatMap((name) => objectIn(connection, name) ?? [])
+    .flatMap((whole) => ['sum', 'avg', 'min', 'max'].flatMap((name) => objectIn(whole, name) ?? []))
+
+function objectIn(type: GraphQLObjectType, field: string): GraphQLObjectType | undefined {
+  const found = getNamedType(type.getFields()[field]?.type)
+  return isObjectType(found) ? found : undefined
+}
+
+/** Types that others are named after. */
+function headsOf(
+  types: readonly DeclaredType[],
+  isRow: (type: GraphQLObjectType) => boolean,
+): ReadonlyMap<string, DeclaredType> {
+  const rows = types.filter(isObjectType).filter(isRow)
+  const heads = new Map<string, DeclaredType>(rows.map((type) => [type.name, type]))
+  const names = new Set(types.map(({ name }) => name))
+  // Enums and composites: values that have filters of their own.
+  const values = types.filter((type) => !isInputObjectType(type) && names.has(`${type.name}Filter`))
+  const others = values.filter(({ name }) => !heads.has(name) && headNameOf(name, heads) === undefined)
+  return new Map([...heads, ...others.map((type) => [type.name, type] as const)])
+}
+
+const endings = [...Object.values(parts), 'ListFilter']
+
+/** `PostEdge` -> `Post`; names are given so that no type could belong to two (spec/graphql.md 2.2). */
+const headNameOf = (name: string, heads: ReadonlyMap<string, DeclaredType>): string | undefined =>
+  endings
+    .flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, name.length - ending.length)] : []))
+    .find((base) => heads.has(base))
+
+function makeModules(
+  heads: ReadonlyMap<string, DeclaredType>,
+  groups: ReadonlyMap<string | undefined, readonly DeclaredType[]>,
+  identifiers: ReadonlyMap<string, string>,
+  isRow: (type: GraphQLObjectType) => boolean,
+): readonly Module[] {
+  const further = createNamer(identifiers.values())
+  const client = createNamer(['sdk', 'createDb'])
+  // Some file systems do not distinguish case, and some reserve a few names for devices.
+  const file = createNamer(['con', 'prn', 'aux', 'nul'], (name) => name.toLowerCase())
+  const tableOf = (row: GraphQLObjectType): ClientTable => {
+    const name = client(lowerFirst(row.name))
+    return { row, name, page: further(`${row.name}Page`), methods: further(`${row.name}Table`) }
+  }
+  const inOrder = [...heads.values()].sort(byName)
+  const own = inOrder.map((head): Module => {
+    const types = groups.get(head.name) ?? []
+    return isObjectType(head) && isRow(head)
+      ? { path: `tables/${file(head.name)}`, types, table: tableOf(head) }
+      : { path: `types/${file(head.name)}`, types, table: null }
+  })
+  return [...own, { path: sharedPath, types: groups.get(undefined) ?? [], table: null }]
+}

@@ -1,0 +1,28 @@
+import { buildASTSchema, type DocumentNode, type GraphQLSchema } from 'graphql'
+import { clientFiles } from './client.ts'
+import type { Readings } from './scalar-types.ts'
+
+/** What graphql-codegen hands to a preset, as far as it is used. */
+export interface PresetGiven {
+  readonly baseOutputDir: string
+  readonly schema: DocumentNode
+  readonly schemaAst?: GraphQLSchema
+  /** `inOrder` is the schema as it was before graphql-codegen sorted it. */
+  readonly presetConfig: { readonly scalars?: Readings; readonly inOrder?: GraphQLSchema }
+}
+
+/**
+ * The typed client as a preset of graphql-codegen: an output for each file of the client, whose plug-in prints it.
+ * The schema is built again, since graphql-codegen may bring another copy of `graphql`.
+ */
+export const preset = {
+  buildGeneratesSection: ({ baseOutputDir, schema, schemaAst, presetConfig: { scalars = {}, inOrder } }: PresetGiven) =>
+    Object.entries(clientFiles(inOrder ?? buildASTSchema(schema, { assumeValidSDL: true }), scalars)).map(
+      ([path, text]) => ({
+        filename: `${baseOutputDir}${path}`,
+        plugins: [{ client: {} }],
+        pluginMap: { client: { plugin: (): string => text } },
+        ...{ schema, documents: [], config: {}, ...(schemaAst !== undefined && { schemaAst }) },
+      }),
+    ),
+}

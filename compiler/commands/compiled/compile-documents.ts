@@ -1,0 +1,200 @@
+import { definitionOf, type Definitions } from '../../../runtime/db/check/definitions.ts'
+import type { Engine } from '../../../runtime/engine/engine.ts'
+import {
+  documentFile,
+  documentsFormat,
+  documentsIndex,
+  startsOf,
+  type DocumentNeeds,
+  type DocumentsIndex,
+  type ServedFacts,
+  type TypesFile,
+} from '../../../runtime/graphql/compiled/format.ts'
+import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
+import { inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
+import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
+import { inputTable } from '../../../runtime/graphql/variables/table.ts'
+import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+import { nothingEarlier, type FindEarlier } from './earlier.ts'
+import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
+import { addressed, printed } from './print-result.ts'
+
+/**
+ * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
+ * the same revision make the same bytes; roles for which a document runs the same share its file.
+ */
+
+/** A document with examples of its variables, which decide what statements it has. */
+export interface ExampledDocument extends GivenDocument, DocumentSource {
+  /** Another one for other examples; absent: it is not known whether they are the same as before. */
+  readonly mark?: string
+}
+
+/** What is known beside the revision. */
+export interface Build {
+  /** Of the compiler. */
+  readonly version: string
+  /** Of a compile before. */
+  readonly earlier: FindEarlier
+  /** No newer than the revision. */
+  readonly definitions: Definitions
+  /** Left out: documents are made where this is called. */
+  readonly make?: MakeDocument
+}
+
+const fromNothing: Build = { version: '', earlier: nothingEarlier, definitions: new Map() }
+
+/** Why a role cannot ask a document, in the words of the server. */
+export interface DocumentFault {
+  readonly source: string
+  readonly role: string
+  readonly message: string
+  /** Null: it is about no place in the text. */
+  readonly place: { readonly line: number; readonly column: number } | null
+}
+
+interface CompiledDocuments {
+  /** By their paths in the folder of the revision. For a role that cannot ask a document there is none. */
+  readonly files: Readonly<Record<string, string>>
+  /** Paths of those that were taken from what was compiled before. */
+  readonly kept: ReadonlySet<string>
+  readonly faults: readonly DocumentFault[]
+}
+
+/** What became of a document for a role. */
+interface Compiled {
+  readonly errors: readonly ErrorEntry[]
+  /** Of its variables. */
+  readonly types: readonly InputType[]
+  /** Of its file; null: there are errors. */
+  readonly address: string | null
+}
+
+/** What the index says of a document's file. */
+interface Facts {
+  readonly needs: DocumentNeeds
+  readonly subscribes: boolean
+  /** The texts of the types of its variables. */
+  readonly variables: readonly string[]
+}
+
+/** A document, and those of its roles for which it was not compiled before. */
+export interface DocumentTask {
+  readonly document: ExampledDocument
+  readonly roles: readonly string[]
+}
+
+/** What `compileDocuments` has to make. */
+export const documentTasks = (
+  roles: readonly string[],
+  documents: readonly ExampledDocument[],
+  earlier: FindEarlier,
+): readonly DocumentTask[] =>
+  documents
+    .map((document) => ({ document, roles: askingRoles(roles, document).filter((role) => !earlier(role, document)) }))
+    .filter(({ roles: left }) => left.length > 0)
+
+const askingRoles = (roles: readonly string[], { roles: only }: GivenDocument): readonly string[] =>
+  roles.filter((role) => only?.includes(role) ?? true)
+
+export function compileDocuments(
+  engine: Engine,
+  roles: readonly string[],
+  documents: readonly ExampledDocument[],
+  { version, earlier, definitions, make = createDocumentMaker(engine) }: Build = fromNothing,
+): CompiledDocuments {
+  const files: Record<string, string> = {}
+  const kept = new Set<string>()
+  const needed = new Map<string, DocumentNeeds>()
+  const watched = new Map<string, string>()
+  const declared = new Map<string, readonly string[]>()
+  const know = (address: string, content: string, { needs, subscribes, variables }: Facts): void => {
+    files[documentFile(address)] = content
+    needed.set(address, needs)
+    declared.set(address, variables)
+    if (subscribes) watched.set(address, definitionOf(startsOf(needs), definitions))
+  }
+  const found = (role: string, document: ExampledDocument): Compiled | null => {
+    const before = earlier(role, document)
+    if (before === undefined) return null
+    const { address, content, types } = before
+    kept.add(documentFile(address))
+    know(address, content, before)
+    return { errors: [], types, address }
+  }
+  const taken = (role: string, { errors, types, file }: MadeDocument): Compiled => {
+    if (file !== null) know(file.address, file.content, { ...file, variables: types })
+    const { schema } = engine.view(role)
+    return { errors, types: types.map((text) => inputTypeNamed(schema, text)), address: file?.address ?? null }
+  }
+  const compiled = documents.map((document) => {
+    const asking = askingRoles(roles, document)
+    const before = new Map(asking.map((role) => [role, found(role, document)]))
+    const left = asking.filter((role) => before.get(role) === null)
+    const made = left.length === 0 ? [] : make(document, left)
+    const now = new Map(made.map((one, at) => [left[at], taken(left[at] ?? '', one)]))
+    return { document, of: (role: string) => before.get(role) ?? now.get(role) }
+  })
+  const faults: DocumentFault[] = []
+  const byRole = roles.map((role) => {
+    const all = compiled.flatMap(({ document, of }) => {
+      const one = of(role)
+      if (one === undefined) return []
+      faults.push(...one.errors.map((error) => faultOf(document, role, error)))
+      return [{ ...one, hash: sha256Hex(document.text) }]
+    })
+    const table: TypesFile = { format: documentsFormat, types: inputTable(all.flatMap(({ types }) => types)) }
+    const { address: ofTable, content } = addressed(table)
+    files[documentFile(ofTable)] = content
+    const addresses = all
+      .flatMap(({ hash, address }) => (address === null ? [] : [[hash, address] as const]))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return { role, table: ofTable, documents: Object.fromEntries(addresses) }
+  })
+  const index: Omit<DocumentsIndex, 'seal'> = {
+    format: documentsFormat,
+    revision: engine.revision,
+    examples: marksOf(documents),
+    manifest: servedFacts(engine),
+    types: Object.fromEntries(byRole.map(({ role, table }) => [role, table])),
+    roles: Object.fromEntries(byRole.map(({ role, documents: addresses }) => [role, addresses])),
+    needs: byAddress(needed),
+    watched: byAddress(watched),
+    variables: byAddress(declared),
+    compiler: version,
+  }
+  return { files: { ...files, [documentsIndex]: withSeal(printed(index)) }, kept, faults }
+}
+
+const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
+  Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+
+const marksOf = (documents: readonly ExampledDocument[]): DocumentsIndex['examples'] =>
+  Object.fromEntries(
+    documents
+      .flatMap(({ text, mark }) => (mark === undefined ? [] : [[sha256Hex(text), mark] as const]))
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+function servedFacts({ manifest }: Engine): ServedFacts {
+  const { format, holders, roles, readsClaims, leaves, distributed, limits, allowlists } = manifest
+  return {
+    format,
+    holders,
+    roles,
+    ...(readsClaims !== undefined && { readsClaims }),
+    ...(leaves !== undefined && { leaves }),
+    ...(distributed !== undefined && { distributed }),
+    ...(limits !== undefined && { limits }),
+    ...(allowlists !== undefined && { allowlists }),
+  }
+}
+
+const faultOf = ({ source }: GivenDocument, role: string, { message, locations }: ErrorEntry): DocumentFault => ({
+  source,
+  role,
+  message,
+  place: locations?.[0] ?? null,
+})

@@ -1,0 +1,127 @@
+import { parts } from '../../../runtime/contract/name-parts.ts'
+import type { CompiledOperation } from '../../../runtime/graphql/compiled/format.ts'
+import type { Planned } from '../../../runtime/graphql/variables/shape.ts'
+import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import { formOfVariable } from './form-of-variable.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** An operation with more of them has those in which two variables differ from usual ones, or one. */
+const mostCombined = 2_048
+
+/** Elements of cursors that are foreseen: columns of an order with the key. */
+const cursorLengths = [1, 2, 3]
+
+/** Neither a cursor nor a node id. */
+const unreadable = '?'
+
+/** Of numbers that are read for more than their form: one page is empty, and what is negative is refused. */
+const otherNumbers = { size: [0, -1], sign: [-1], count: [], value: [] } as const satisfies Record<Planned, unknown>
+
+/** Stands for a variable that is not given. */
+const absent = Symbol('absent')
+
+/**
+ * Variables of the forms that can be foreseen, with those of examples: each not given, null and given, where it may be; Booleans and
+ * directions of an order with all their values; page sizes with and without rows, and negative ones; cursors of some lengths; one row
+ * and several; of filters and orders none. Of values of one form there is the first.
+ * @param thought values to give, the fewest first and the most last
+ */
+export function foreseen(
+  declared: readonly DeclaredVariable[],
+  form: Pick<CompiledOperation, 'planned' | 'nulls'>,
+  thought: readonly Given[],
+  examples: readonly Given[],
+): readonly Given[] {
+  const options = declared.map((variable): Option => {
+    const values = valuesFor(variable, form, [...thought, ...examples])
+    return { name: variable.name, values: [...ofOneFormEach(variable, form, values)] }
+  })
+  const combinations = options.reduce((product, { values }) => product * values.length, 1)
+  if (combinations <= mostCombined) return combined(options, [{}])
+  const [fewest, most] = usualOnes(declared, thought)
+  const differing = (at: readonly Option[]): readonly Given[] =>
+    [fewest, most].flatMap((usual) => combined(at, [without(usual, at)]))
+  const single = options.flatMap((option) => differing([option]))
+  const isFew = countOfPairs(options) <= mostCombined
+  return [...thought, ...single, ...(isFew ? pairsOf(options).flatMap(differing) : [])]
+}
+
+interface Option {
+  readonly name: string
+  readonly values: readonly unknown[]
+}
+
+/** Each of these with each combination of values. */
+const combined = (options: readonly Option[], usual: readonly Given[]): readonly Given[] =>
+  options.reduce(
+    (all, { name, values }) => all.flatMap((given) => values.map((value) => withValue(given, name, value))),
+    usual,
+  )
+
+const withValue = (given: Given, name: string, value: unknown): Given =>
+  value === absent ? given : { ...given, [name]: value }
+
+const without = (given: Given, options: readonly Option[]): Given =>
+  Object.fromEntries(Object.entries(given).filter(([name]) => options.every((option) => option.name !== name)))
+
+/** Only those variables that have to be given, and all of them. */
+export function usualOnes(
+  declared: readonly DeclaredVariable[],
+  thought: readonly Given[],
+): readonly [fewest: Given, most: Given] {
+  const most = thought.at(-1) ?? {}
+  const needed = declared.filter(({ type, byDefault }) => type.kind === 'non-null' && byDefault === undefined)
+  return [Object.fromEntries(needed.map(({ name }) => [name, most[name]])), most]
+}
+
+const pairsOf = (options: readonly Option[]): readonly (readonly [Option, Option])[] =>
+  options.flatMap((one, at) => options.slice(at + 1).map((other) => [one, other] as const))
+
+const countOfPairs = (options: readonly Option[]): number =>
+  pairsOf(options).reduce((sum, [one, other]) => sum + 2 * one.values.length * other.values.length, 0)
+
+function valuesFor(
+  { name, type, byDefault }: DeclaredVariable,
+  { planned }: Pick<CompiledOperation, 'planned'>,
+  thought: readonly Given[],
+): readonly unknown[] {
+  const mayLack = type.kind !== 'non-null' || byDefault !== undefined
+  const given = thought.flatMap((one) => (Object.hasOwn(one, name) ? [one[name]] : []))
+  return [
+    ...(mayLack ? [absent] : []),
+    ...(type.kind === 'non-null' ? [] : [null]),
+    ...given,
+    ...more(type, given),
+    ...otherNumbers[planned[name] ?? 'value'],
+  ]
+}
+
+/** What does not fit its type has no form. */
+function* ofOneFormEach(
+  variable: DeclaredVariable,
+  form: Pick<CompiledOperation, 'planned' | 'nulls'>,
+  values: readonly unknown[],
+): Generator<unknown> {
+  const formOf = formOfVariable(variable, form)
+  const seen = new Set<string>()
+  for (const value of values) {
+    const found = formOf(value === absent ? {} : { [variable.name]: value })
+    if (found === null || seen.has(found)) continue
+    seen.add(found)
+    yield value
+  }
+}
+
+function more(type: DeclaredVariable['type'], given: readonly unknown[]): readonly unknown[] {
+  const named = namedInput(type)
+  const isList = (type.kind === 'non-null' ? type.of : type).kind === 'list'
+  if (named.kind === 'enum') return named.written && !isList ? [...named.values.keys()] : []
+  if (named.text === 'Cursor') return [...cursorLengths.map(cursorOf), unreadable]
+  if (named.text === 'ID') return [unreadable]
+  if (!isList || named.kind !== 'object' || !named.text.endsWith(parts.insertInput)) return []
+  return given.flatMap((rows) => (Array.isArray(rows) && rows.length === 1 ? [[rows[0], rows[0]]] : []))
+}
+
+const cursorOf = (elements: number): string =>
+  Buffer.from(JSON.stringify(Array.from({ length: elements }, () => 1))).toString('base64')

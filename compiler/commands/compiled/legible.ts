@@ -1,0 +1,126 @@
+import { basename } from 'node:path'
+import {
+  documentFile,
+  documentsIndex,
+  type CompiledOperation,
+  type CompiledText,
+  type DocumentFile,
+  type DocumentsIndex,
+  type RunShape,
+  type UnnamedStatement,
+} from '../../../runtime/graphql/compiled/format.ts'
+import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { legibleSql } from '../../catalog/diagnostics/legible-sql.ts'
+import type { GivenDocument } from '../../advise/diff/document-changes.ts'
+
+/** The SQL of compiled documents for people, beside the files that are served. */
+
+type Files = Readonly<Record<string, string>>
+
+/** What some roles run for a document. */
+interface Page {
+  readonly source: string
+  readonly hash: string
+  readonly roles: readonly string[]
+  readonly address: string
+}
+
+/**
+ * By path `documents/NAME.ROLE.sql` what a document runs, once for roles for which it is the same: the path names the first.
+ * @param files of compiled documents
+ */
+export function legibleDocuments(files: Files, documents: readonly GivenDocument[]): Files {
+  const index = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
+  const pages = documents.flatMap(({ source, text }) => pagesOf(index, source, sha256Hex(text)))
+  // Names differ on each file system.
+  const named = groupBy(pages, (page) => pathOf(page, '').toLowerCase())
+  return Object.fromEntries(
+    [...named.values()].flatMap((same) =>
+      same.map((page) => [pathOf(page, same.length === 1 ? '' : `-${markOf(page)}`), textOf(files, page)] as const),
+    ),
+  )
+}
+
+function pagesOf({ roles }: DocumentsIndex, source: string, hash: string): readonly Page[] {
+  const asking = Object.entries(roles).flatMap(([role, addresses]) => {
+    const address = addresses[hash]
+    return address === undefined ? [] : [{ role, address }]
+  })
+  return [...groupBy(asking, ({ address }) => address)].map(([address, same]) => {
+    return { source, hash, address, roles: same.map(({ role }) => role) }
+  })
+}
+
+const pathOf = ({ source, roles: [role = ''] }: Page, mark: string): string =>
+  `documents/${plain(nameOf(source))}${mark}.${plain(role)}.sql`
+
+/** Of a file, or the operations of one of the documents in a file. */
+const nameOf = (source: string): string => source.split('#')[1] ?? basename(source).replace(/\.\w+$/, '')
+
+const plain = (name: string): string => name.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-')
+const markOf = ({ source, hash, roles }: Page): string => sha256Hex(JSON.stringify([source, hash, roles])).slice(0, 8)
+
+function textOf(files: Files, { source, roles, address }: Page): string {
+  const { operations } = JSON.parse(files[documentFile(address)] ?? '') as DocumentFile
+  const head = comment(`${basename(source)} for ${roles.join(', ')}`)
+  return [head, ...operations.map(operationText)].join('\n')
+}
+
+function operationText({ kind, name, shapes }: CompiledOperation): string {
+  const runs = Object.values(shapes).flatMap((shape) =>
+    'statements' in shape ? [{ variables: shape.variables, text: runText(shape) }] : [],
+  )
+  const different = [...groupBy(runs, ({ text }) => text)].map(([text, [first]]) => ({ text, ...first }))
+  const title = name === null ? kind : `${kind} ${name}`
+  return different
+    .map(({ text, variables }) => {
+      const asked = different.length === 1 ? '' : ` with variables such as ${JSON.stringify(variables)}`
+      return `${comment(`${title}${asked}`)}${text}`
+    })
+    .join('\n')
+}
+
+const runText = ({ statements }: RunShape): string =>
+  statements.length === 0 ? comment('asks the database for nothing') : statements.map(statementText).join('\n')
+
+const statementText = ({ text, values }: UnnamedStatement): string =>
+  `${values.map((value, place) => comment(`$${place + 1} = ${valueText(value)}`)).join('')}${legibleSql(wholeOf(text))};\n`
+
+/** What a page size is, in the place of its digits. */
+const wholeOf = (text: CompiledText): string =>
+  [text]
+    .flat()
+    .map((part) => {
+      if (typeof part === 'string') return part
+      const size = `least($${part.variable}, ${part.most})`
+      return part.plus === 0 ? size : `${size} + ${part.plus}`
+    })
+    .join('')
+
+/** Where a parameter comes from; what is made of it stands in the file that is served. */
+function valueText({ slot, encoding }: UnnamedStatement['values'][number]): string {
+  const from = slotText(slot)
+  return encoding.kind === 'scalar' || encoding.kind === 'array' ? from : `${encoding.kind} of ${from}`
+}
+
+function slotText(slot: UnnamedStatement['values'][number]['slot']): string {
+  switch (slot.kind) {
+    case 'constant':
+      return JSON.stringify(slot.value)
+    case 'variable':
+      return `$${slot.path.join('.')}`
+    case 'tenant':
+      return slot.expression
+    case 'list':
+      return `[${slot.items.map(slotText).join(', ')}]`
+    case 'object':
+      return `{ ${slot.fields.map(([name, field]) => `${name}: ${slotText(field)}`).join(', ')} }`
+    case 'within':
+    case 'outer-places':
+    case 'inner-places':
+      return `${slot.kind} ${slotText(slot.of)}`
+  }
+}
+
+const comment = (text: string): string => `-- ${text.replaceAll(/\s*[\r\n\u2028\u2029]+\s*/g, ' ')}\n`

@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
+import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
+import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import { usualOnes } from './foreseen.ts'
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Where more Booleans decide what is selected, null is different from none. */
+const mostSwitches = 5
+
+/**
+ * Variables of which null runs the same as none: among the fewest others and among all, with each value of the Booleans by which
+ * the fields are selected that they may stand in.
+ */
+export function nullsOf(
+  declared: readonly DeclaredVariable[],
+  { prepare, sketch: { planned } }: Document,
+  thought: readonly Given[],
+): readonly string[] {
+  const switches = declared.filter(
+    ({ name, type }) => planned.get(name) === 'value' && namedInput(type).text === 'Boolean',
+  )
+  if (switches.length > mostSwitches) return []
+  const settings = switches.reduce<readonly Given[]>(
+    (all, { name }) => all.flatMap((given) => [true, false].map((value) => ({ ...given, [name]: value }))),
+    [{}],
+  )
+  const usual = usualOnes(declared, thought).flatMap((given) => settings.map((set) => ({ ...given, ...set })))
+  return declared
+    .filter(({ name, type, byDefault }) => {
+      if (type.kind === 'non-null' || byDefault !== undefined) return false
+      const outcomes = usual.flatMap((given) => {
+        const { [name]: _left, ...others } = given
+        const without = outcomeOf(() => prepare(others))
+        if (without instanceof Refusal) return []
+        const withNull = outcomeOf(() => prepare({ ...others, [name]: null }))
+        return [isDoneAlike(without, withNull)]
+      })
+      return outcomes.length > 0 && outcomes.every((isAlike) => isAlike)
+    })
+    .map(({ name }) => name)
+}
+
+const isDoneAlike = (one: Prepared, other: Prepared | Refusal): boolean =>
+  !(other instanceof Refusal) && isDeepStrictEqual(one.statements, other.statements)
+
+export function outcomeOf<T>(work: () => T): T | Refusal {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}

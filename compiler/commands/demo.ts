@@ -1,0 +1,35 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { withSession } from '../../runtime/db/connect/session.ts'
+import type { Query } from '../../runtime/db/connect/session.ts'
+import { packageFolder } from './package.ts'
+
+/** Puts the demo, all of it or nothing, into a database whose schema public is empty; in any other it does nothing. */
+export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<void> {
+  await withSession({ url: ownerUrl }, async (query) => {
+    if (!(await isEmpty(query))) return
+    note('Loading the demo: a blog with users, posts and comments')
+    const folder = join(packageFolder(), 'fixtures', 'demo')
+    const scripts = await Promise.all(['schema.sql', 'seed.sql'].map((file) => readFile(join(folder, file), 'utf8')))
+    await inOneTransaction(query, ['set local search_path to public', ...scripts])
+    await query('analyze')
+  })
+}
+
+async function isEmpty(query: Query): Promise<boolean> {
+  const { rows } = await query<{ empty: boolean }>(
+    "select not exists (select from pg_class where relnamespace = to_regnamespace('public')) as empty",
+  )
+  return rows[0]?.empty === true
+}
+
+async function inOneTransaction(query: Query, scripts: readonly string[]): Promise<void> {
+  await query('begin')
+  try {
+    for (const script of scripts) await query(script)
+    await query('commit')
+  } catch (error) {
+    await query('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+import { join } from 'node:path'
+import { runningEmbeddedUrl } from '../../runtime/db/embedded/embedded-url.ts'
+import { readSettings } from '../../runtime/settings/read.ts'
+import { examine } from '../advise/doctor/examine.ts'
+import { fault, printFindings, type Finding } from '../advise/doctor/findings.ts'
+import { exitCodes, type Command, type Terminal } from './command.ts'
+import { embeddedSecret } from './local-secret.ts'
+
+/** Looks at everything that can be wrong before and while a database is served. */
+export const doctorCommand: Command = {
+  name: 'doctor',
+  summary: 'Look at everything that can be wrong, and say how to mend it.',
+  description:
+    'Settings, connection and encryption, versions, clock, login role, what is prepared, poolers, grants, comments,\n' +
+    'names, row-level security, indexes, keys and mail. It only reads.\n\n' +
+    'Exit codes: 0 nothing keeps requests from being answered (there may be advice), 1 something does.',
+  options: { json: { value: null, help: 'Print the findings as JSON.' } },
+  run: async ({ json }, terminal) => {
+    terminal.stage('Looking at settings, connection and database')
+    const findings = await look(terminal)
+    terminal.print(json === true ? JSON.stringify(findings, null, 2) : printFindings(findings))
+    return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.failed : exitCodes.done
+  },
+}
+
+async function look({ environment }: Terminal): Promise<readonly Finding[]> {
+  const read = readSettings(environment)
+  if (read.kind === 'invalid') {
+    return read.problems.map((problem) => fault('settings', problem, 'catalograph settings explains each setting'))
+  }
+  const { settings } = read
+  const embedded = await runningEmbeddedUrl(join(settings.dataFolder, 'postgres'))
+  const loginUrl = settings.databaseUrl ?? settings.databaseOwnerUrl ?? embedded
+  if (loginUrl === null) {
+    return [fault('settings', 'there is no database', 'set DATABASE_URL, or run catalograph start meanwhile')]
+  }
+  const ownerUrl = settings.databaseOwnerUrl ?? loginUrl
+  const isEmbedded = settings.jwtSecret === null && (await embeddedSecret(settings)) !== null
+  return examine({ settings, isEmbedded, loginUrl, ownerUrl }, process.versions.node, Date.now)
+}

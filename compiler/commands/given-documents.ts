@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { messageOf } from '../../runtime/lib/message-of.ts'
+import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
+import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { headerMember } from './codegen/folder.ts'
+import { operationNames, type GivenDocument } from '../advise/diff/document-changes.ts'
+import { findFiles } from '../advise/diff/find-files.ts'
+import { withFragments } from '../advise/diff/fragments.ts'
+import { ArtifactFailure } from '../../runtime/engine/artifact-failure.ts'
+import { compiledDocuments } from './compiled/documents.ts'
+import { misuse, type CommandOption, type GivenOptions } from './command.ts'
+import { textOption } from './given-options.ts'
+
+/** Where commands that look at documents take them from. */
+export const documentOptions = {
+  documents: { value: 'GLOB', help: 'Files of documents, such as "src/**/*.graphql", or of texts by their hashes.' },
+  artifacts: { value: 'DIR', help: 'In place of --documents: those that `compile` wrote to this folder.' },
+} as const satisfies Readonly<Record<string, CommandOption>>
+
+/** Null: the command line names no documents. Rejects with CommandFailure. */
+export async function namedDocuments(given: GivenOptions): Promise<readonly GivenDocument[] | null> {
+  const [pattern, folder] = [textOption(given, 'documents'), textOption(given, 'artifacts')]
+  if (folder === null) return pattern === null ? null : givenDocuments(pattern)
+  if (pattern !== null) throw misuse('--artifacts takes the place of --documents')
+  try {
+    return compiledDocuments(folder)
+  } catch (error) {
+    throw error instanceof ArtifactFailure ? misuse(`--artifacts: ${error.message}`) : error
+  }
+}
+
+/** The documents of the files that `--documents` names, which share their fragments. Rejects with CommandFailure. */
+export async function givenDocuments(pattern: string): Promise<readonly GivenDocument[]> {
+  const paths = await findFiles(pattern).catch(() => [])
+  if (paths.length === 0) throw misuse(`--documents ${pattern} names no file`)
+  const documents: GivenDocument[] = []
+  for (const source of paths) {
+    const text = readGiven(source, '--documents')
+    documents.push(...(source.endsWith('.json') ? hashedDocuments(source, text) : [{ source, text, roles: null }]))
+  }
+  return withFragments(documents)
+}
+
+/**
+ * Texts by their hashes, as `codegen --hashes` and other generators write them, in Automatic Persisted Queries and Persisted
+ * Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
+ */
+function hashedDocuments(source: string, text: string): readonly GivenDocument[] {
+  const found = tryParseJson(text)
+  if (!isJsonObject(found)) throw misuse(`--documents: ${source} holds no object of texts by their hashes`)
+  return Object.entries(found)
+    .filter(([hash]) => hash !== headerMember)
+    .map(([hash, document]) => {
+      if (typeof document !== 'string' || sha256Hex(document) !== hash.replace(/^sha256:/, ''))
+        throw misuse(`--documents: what ${source} has under "${hash}" is no text with this SHA-256`)
+      const names = operationNames(document).map((name) => name ?? hash.slice(0, 12))
+      return { source: `${source}#${names.join(',')}`, text: document, roles: null }
+    })
+}
+
+const misusedFile =
+  (option: string, path: string, act: string) =>
+  (error: unknown): never => {
+    throw misuse(`${option}: ${path} cannot be ${act} (${(error as NodeJS.ErrnoException).code ?? messageOf(error)})`)
+  }
+
+/**
+ * The text of a file that an option names. There may be a thousand of them, and waiting for each costs several times what reading
+ * it does. @throws CommandFailure
+ */
+export function readGiven(path: string, option: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    return misusedFile(option, path, 'read')(error)
+  }
+}
+
+/** Writes the file that an option names. Rejects with CommandFailure. */
+export const writeOut = (path: string, text: string, option = '--out'): Promise<void> =>
+  writeFile(path, text).catch(misusedFile(option, path, 'written'))

@@ -1,0 +1,25 @@
+import type { Settings } from '../../runtime/settings/keys.ts'
+import { settingKeys } from '../../runtime/settings/keys.ts'
+import type { SettingName } from '../../runtime/settings/keys.ts'
+import { readSettings } from '../../runtime/settings/read.ts'
+import type { Terminal } from './command.ts'
+import { CommandFailure } from './command.ts'
+
+/** Settings of which some are known to be there. */
+export type SettingsWith<N extends SettingName> = Settings & { readonly [K in N]: NonNullable<Settings[K]> }
+
+/** Reads the settings; hints become notes. Throws CommandFailure with every problem at once. */
+export function neededSettingsOf(terminal: Terminal): Settings {
+  const read = readSettings(terminal.environment)
+  if (read.kind === 'invalid') throw new CommandFailure(`the settings are not usable:\n  ${read.problems.join('\n  ')}`)
+  for (const hint of read.hints) terminal.note(`catalograph: ${hint}`)
+  return read.settings
+}
+
+/** Holds that the named settings are there. Throws CommandFailure naming each that is not, and what it is for. */
+export function demand<N extends SettingName>(settings: Settings, names: readonly N[]): SettingsWith<N> {
+  const missing = names.filter((name) => settings[name] === null)
+  if (missing.length === 0) return settings as SettingsWith<N>
+  const lines = missing.map((name) => `${settingKeys[name].env}: ${settingKeys[name].help}`)
+  throw new CommandFailure(`these settings are needed:\n  ${lines.join('\n  ')}`)
+}

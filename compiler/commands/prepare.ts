@@ -1,0 +1,80 @@
+import type { LiveRelation } from '../../runtime/contract/live.ts'
+import { loginOf } from '../../runtime/db/connect/server.ts'
+import { withSession, type Query } from '../../runtime/db/connect/session.ts'
+import { createCompiler } from '../compile.ts'
+import type { LiveTriggers } from '../emit/live/database.ts'
+import { bypassRemedy, lackOfBypass, lacksBypass } from '../following/prepare/bypass.ts'
+import { foreignOwners, ownerSentence, ownersRemedy } from '../following/prepare/owners.ts'
+import { liveStatements } from '../following/prepare/live-statements.ts'
+import { checkPrepared, prepareDatabase, wayOut, type PrepareOptions } from '../following/prepare/prepare.ts'
+import { liveTriggersBy, seenTriggers } from '../following/serving/live-triggers.ts'
+import { CommandFailure, exitCodes, type Command, type Terminal } from './command.ts'
+import { neededSettingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** What `serve` does to a database at first, by itself: for owners who run such things themselves. */
+export const prepareCommand: Command = {
+  name: 'prepare',
+  summary: 'Prepare the database to be served, or print the SQL that does.',
+  description:
+    'Makes what the database of DATABASE_URL lacks, as the role of DATABASE_OWNER_URL where that is set: a schema\n' +
+    'catalograph with a counter of schema changes, event triggers, the roles of the API, functions for policies, and\n' +
+    'triggers on the tables that comments make live.\n' +
+    'With --sql it only reads, and prints what an owner has to run; nothing where nothing is missing.',
+  options: { sql: { value: null, help: 'Print the statements, and change nothing.' } },
+  run: async (given, terminal) => {
+    const settings = neededSettingsOf(terminal)
+    const url = await ownerUrl(settings)
+    const options = { url, login: loginOf(settings.databaseUrl ?? url), schemas: settings.schemas }
+    return given['sql'] === true ? printMissing(options, terminal) : prepare(options, terminal)
+  },
+}
+
+interface Options extends PrepareOptions {
+  readonly schemas: readonly string[]
+}
+
+/** Live tables that lack their triggers when these were asked. */
+const untoldTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
+  withSession(
+    { url },
+    async (query) => (await createCompiler({ query, schemas, version: null, triggers }).compile()).untold,
+  )
+
+async function printMissing(options: Options, terminal: Terminal): Promise<number> {
+  const prepared = await checkPrepared(options)
+  const statements = [...prepared.statements, ...liveStatements(await untoldTables(options, seenTriggers))]
+  if (statements.length === 0) terminal.note('catalograph: the database is prepared')
+  else terminal.print(statements.map((statement) => `${statement};`).join('\n\n'))
+  return exitCodes.done
+}
+
+async function prepare(options: Options, terminal: Terminal): Promise<number> {
+  terminal.stage('Preparing the database')
+  const preparation = await prepareDatabase(options)
+  if (!preparation.ready) {
+    throw new CommandFailure(
+      `${loginOf(options.url)} may not prepare the database, and nothing was changed: ${wayOut(preparation)}`,
+    )
+  }
+  for (const line of await withSession({ url: options.url }, (query) => outcome(query, preparation.followed)))
+    terminal.print(line)
+  const untold = await untoldTables(options, preparation.followed ? liveTriggersBy(options.url) : seenTriggers)
+  if (untold.length > 0) terminal.print(untoldNote(untold))
+  return exitCodes.done
+}
+
+async function outcome(query: Query, followed: boolean): Promise<readonly string[]> {
+  const bypass = (await lacksBypass(query)) ? [`${lackOfBypass}: ${bypassRemedy}`] : []
+  if (followed) return ['the database is prepared', ...bypass]
+  const foreign = await foreignOwners(query)
+  const [first] = foreign
+  const late =
+    first === undefined
+      ? 'the database is prepared but for its event triggers, which a superuser has to create (catalograph prepare --sql); until then schema changes take effect up to a second late'
+      : `${ownerSentence(first)}: ${ownersRemedy(foreign)}`
+  return [late, ...bypass]
+}
+
+const untoldNote = (tables: readonly LiveRelation[]): string =>
+  `the changes of ${tables.length} live tables are not told, so that they cannot be watched: catalograph doctor says why`

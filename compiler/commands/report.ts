@@ -1,0 +1,42 @@
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { demandSchemas } from '../following/serving/demand-schemas.ts'
+import { keylessRows } from '../advise/report/keyless-rows.ts'
+import { printReport } from '../advise/report/print-report.ts'
+import { compileReporting, reportFor } from '../advise/report/report.ts'
+import { exitCodes, type Command } from './command.ts'
+import { demandRole } from './demand-role.ts'
+import { neededSettingsOf } from './needed-settings.ts'
+import { ownerUrl } from './owner-url.ts'
+
+/** The schema report in the terminal. */
+export const reportCommand: Command = {
+  name: 'report',
+  summary: 'Show what a role finds in its API, what not and why, and what to mend.',
+  description:
+    'The schema report of every served schema, without a comment that enables it. It lists tables, views and functions\n' +
+    'that are not in the API of the role, the remarks of the compiler, and faults of the database such as missing\n' +
+    'row-level security and missing indexes, each with the SQL that mends it. It only reads.',
+  options: {
+    role: { value: 'ROLE', help: 'Whose API (default: anon).' },
+    json: { value: null, help: 'Print the report as JSON.' },
+  },
+  run: async ({ role: given, json }, terminal) => {
+    const role = typeof given === 'string' ? given : 'anon'
+    const settings = neededSettingsOf(terminal)
+    const { schemas } = settings
+    const url = await ownerUrl(settings)
+    terminal.stage('Compiling the database')
+    const { manifest, keyless } = await withSession({ url }, async (query) => {
+      await demandSchemas(query, schemas)
+      await demandRole(query, role)
+      const { manifest: compiled } = await compileReporting(query, schemas)
+      return { manifest: compiled, keyless: await keylessRows(query, compiled) }
+    })
+    terminal.stage('Looking for faults')
+    // As the login role, so that the role is taken on as for a request.
+    const found = await reportFor(settings.databaseUrl ?? url, manifest, role)
+    const report = { ...found, advice: [...found.advice, ...keyless] }
+    terminal.print(json === true ? JSON.stringify(report, null, 2) : printReport(report))
+    return exitCodes.done
+  },
+}

@@ -1,0 +1,60 @@
+import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { CommandFailure, exitCodes, misuse } from './command.ts'
+import type { Command, Terminal } from './command.ts'
+import { renderCommandHelp, renderHelp } from './help.ts'
+import { parseCommandLine } from './options.ts'
+import { packageVersion } from './package.ts'
+
+/** argv -> one command -> exit code. Every failure ends here, as a sentence on standard error. */
+export async function runArguments(
+  commands: readonly Command[],
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    return await dispatch(commands, args, terminal)
+  } catch (error) {
+    terminal.note(`catalograph: ${reasonOf(error)}`)
+    if (isMisuse(error)) terminal.note('Try: catalograph --help')
+    return error instanceof CommandFailure ? error.exitCode : exitCodes.failed
+  }
+}
+
+function isMisuse(error: unknown): boolean {
+  return error instanceof CommandFailure && error.exitCode === exitCodes.misused
+}
+
+async function dispatch(commands: readonly Command[], args: readonly string[], terminal: Terminal): Promise<number> {
+  const [name, ...rest] = args
+  if (name === undefined) {
+    terminal.note(renderHelp(commands, terminal.environment))
+    return exitCodes.misused
+  }
+  if (name === '--version') return say(terminal, await packageVersion())
+  if (name === 'help' || name === '--help' || name === '-h') return help(commands, rest, terminal)
+  const command = findCommand(commands, name)
+  if (rest.includes('--help') || rest.includes('-h')) return say(terminal, renderCommandHelp(command))
+  if (command.lacking !== undefined) throw misuse(command.lacking)
+  const { options, args: given } = parseCommandLine(command, rest)
+  return command.run(options, terminal, given)
+}
+
+function help(commands: readonly Command[], rest: readonly string[], terminal: Terminal): number {
+  const [about] = rest
+  return about === undefined
+    ? say(terminal, renderHelp(commands, terminal.environment))
+    : say(terminal, renderCommandHelp(findCommand(commands, about)))
+}
+
+function say(terminal: Terminal, text: string): number {
+  terminal.print(text)
+  return exitCodes.done
+}
+
+function findCommand(commands: readonly Command[], name: string): Command {
+  const found = commands.find((command) => command.name === name)
+  if (found !== undefined) return found
+  const names = [...commands.map((command) => command.name), 'help']
+  throw misuse(`there is no command ${name}${didYouMean(name, names)}`)
+}

@@ -1,0 +1,66 @@
+import { withSession } from '../../runtime/db/connect/session.ts'
+import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { withDatabase } from '../../runtime/db/pool/pool.ts'
+import { buildView } from '../../runtime/engine/schema/schema.ts'
+import { createService } from '../../runtime/graphql/serve.ts'
+import { createCompiler } from '../compile.ts'
+import { demandSchemas } from '../following/serving/demand-schemas.ts'
+import { CommandFailure, exitCodes, misuse, type Command } from './command.ts'
+import { demandReadable } from './demand-readable.ts'
+import { namesOption, numberOption, repeatedOption, textOption } from './given-options.ts'
+import { neededSettingsOf } from './needed-settings.ts'
+import { loginDatabase } from './owner-url.ts'
+
+/** What the package is handed of the product: it asks what is installed here, and brings no copy of it. */
+export const product = {
+  createCompiler,
+  createService,
+  buildView,
+  withSession,
+  withDatabase,
+  demandSchemas,
+  loginDatabase,
+  neededSettingsOf,
+  demandReadable,
+  namesOption,
+  numberOption,
+  repeatedOption,
+  textOption,
+  reasonOf,
+  CommandFailure,
+  exitCodes,
+  misuse,
+} as const
+
+export type Product = typeof product
+
+/** What users add to have the command. Nothing of the product imports it, and no server needs it. */
+const reference: string = '@catalograph/reference'
+
+interface ReferencePackage {
+  readonly commandOf: (product: Product) => Command
+}
+
+/** The command of the package; where it is not installed, one that says how to add it. */
+export async function loadVerifyCommand(from = reference): Promise<Command> {
+  try {
+    return ((await import(from)) as ReferencePackage).commandOf(product)
+  } catch (error) {
+    return without(lackOf(from, reasonOf(error)))
+  }
+}
+
+/** Node says the same of a file that a package lacks, in other words (manual, ERR_MODULE_NOT_FOUND). */
+const lackOf = (from: string, reason: string): string =>
+  reason.startsWith(`Cannot find package '${from}'`)
+    ? `verify is in a package of its own: npm install --save-dev ${from}`
+    : `verify cannot be loaded from ${from}: ${reason}`
+
+const without = (lacking: string): Command => ({
+  name: 'verify',
+  summary: `Compare answers with the reference interpreter (package ${reference}).`,
+  description: lacking,
+  options: {},
+  lacking,
+  run: () => Promise.reject(misuse(lacking)),
+})

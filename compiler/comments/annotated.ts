@@ -1,0 +1,69 @@
+import type {
+  Catalog,
+  CatalogColumn,
+  CatalogForeignKey,
+  CatalogFunction,
+  CatalogGrant,
+  CatalogRelation,
+  CatalogSchema,
+  CatalogType,
+} from '../catalog/catalog.ts'
+import type { Diagnostic } from '../../runtime/contract/manifest.ts'
+import type { CommentSettings } from './keys.ts'
+
+/** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
+export interface Annotated extends Omit<
+  Catalog,
+  'schemas' | 'relations' | 'types' | 'functions' | 'strays' | 'members'
+> {
+  readonly schemas: readonly AnnotatedSchema[]
+  readonly relations: readonly AnnotatedRelation[]
+  readonly types: readonly AnnotatedType[]
+  readonly functions: readonly AnnotatedFunction[]
+  /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one that is met first before others. */
+  readonly refusals: readonly SchemaRefusal[]
+  /** What there is to say about the comments. */
+  readonly told: readonly Diagnostic[]
+}
+
+/** What everybody is answered who may use a schema, because a comment in it cannot be read. */
+export interface SchemaRefusal {
+  readonly message: string
+  /** Of the schema. */
+  readonly grants: readonly CatalogGrant[]
+}
+
+export interface AnnotatedSchema extends Omit<CatalogSchema, 'comment'> {
+  readonly settings: CommentSettings<'schema'>
+}
+
+export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'columns' | 'foreignKeys'> {
+  readonly settings: CommentSettings<'relation'>
+  /** The `description` setting, else the comment's text outside the directive (spec/graphql.md 12.4). */
+  readonly description: string | null
+  readonly columns: readonly AnnotatedColumn[]
+  readonly foreignKeys: readonly AnnotatedForeignKey[]
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
+}
+
+export interface AnnotatedColumn extends Omit<CatalogColumn, 'comment'> {
+  readonly settings: CommentSettings<'column'>
+  readonly description: string | null
+}
+
+export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> {
+  readonly settings: CommentSettings<'foreign key'>
+}
+
+export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
+  /** Settings of an enum, the name also of a composite type; those of other types are never set. */
+  readonly settings: CommentSettings<'enum'>
+}
+
+export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
+  readonly settings: CommentSettings<'function'>
+  /** The extension that brought it; absent: none did. */
+  readonly ofExtension?: string
+  readonly description: string | null
+}

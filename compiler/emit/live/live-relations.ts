@@ -1,0 +1,53 @@
+import type { LiveRelation } from '../../../runtime/contract/live.ts'
+import { compareBytes } from '../../../runtime/lib/byte-order.ts'
+import type { Oid } from '../../catalog/catalog.ts'
+import type { Memo } from '../../../runtime/lib/memo.ts'
+import type { Steps } from '../../../runtime/lib/steps.ts'
+import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/annotated.ts'
+import type { Watched } from '../../model/live.ts'
+import { createJudge, type LiveVerdict } from './judge.ts'
+import { createClosureReader, type ClosureOptions } from './read-relations.ts'
+
+/** What can be watched, and what could be with triggers. */
+export interface LiveAnswer {
+  readonly watched: Watched
+  /** Tables whose changes have to be told. */
+  readonly wanted: readonly LiveRelation[]
+  /** Tables whose changes are not told, which is all that is in the way. */
+  readonly untold: readonly LiveRelation[]
+}
+
+export function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps<boolean> {
+  return schemas.some(isLive) || (yield* memo.map(isLive, relations)).includes(true)
+}
+
+const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
+
+/** Makes what finds out what can be watched; `awaited` tables get their triggers later. That rejects as `query` does, and with a TypeError when the database changes meanwhile. */
+export function createLiveReader(
+  options: ClosureOptions,
+): (annotated: Annotated, awaited: readonly LiveRelation[]) => Promise<LiveAnswer> {
+  const read = createClosureReader(options)
+  return async (annotated, awaited) => {
+    const { relations, functions } = annotated
+    const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf) })
+    const judge = createJudge(closure, new Set(annotated.distributed?.map(oidOf)), awaited)
+    const judged = {
+      relations: new Map(relations.map(({ oid }) => [oid, judge.relation(oid)])),
+      functions: new Map(functions.map(({ oid }) => [oid, judge.function(oid)])),
+    }
+    const all = [...judged.relations.values(), ...judged.functions.values()]
+    const untold = new Map(all.flatMap((item) => item.untold).map((table) => [table.oid, table]))
+    const wanted = new Map(all.flatMap((item) => item.wanted).map((table) => [JSON.stringify(table), table]))
+    return {
+      watched: { relations: factsOf(judged.relations), functions: factsOf(judged.functions) },
+      wanted: [...wanted].sort(([a], [b]) => compareBytes(a, b)).map(([, table]) => table),
+      untold: [...untold.values()].map(({ schema, name }) => ({ schema, name })),
+    }
+  }
+}
+
+const oidOf = ({ oid }: { readonly oid: Oid }): Oid => oid
+
+const factsOf = (judged: ReadonlyMap<Oid, LiveVerdict>): Watched['relations'] =>
+  new Map([...judged].map(([oid, { facts }]) => [oid, facts]))

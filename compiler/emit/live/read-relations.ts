@@ -1,0 +1,261 @@
+import { createLru } from '../../../runtime/lib/lru.ts'
+import type { CatalogQuery } from '../../catalog/read.ts'
+import type { Oid } from '../../catalog/catalog.ts'
+import { readComment } from '../../comments/settings.ts'
+import { readSource, type Parse } from './bodies.ts'
+import { nothing, together, type Mentions, type Named } from './mentions.ts'
+import { readTree } from './node-tree.ts'
+import { objectsQuery } from './query.ts'
+import { decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './live-rows.ts'
+
+/** What a relation or function depends on; names have been looked up. */
+type Dependent = Omit<Mentions, 'names'>
+
+export interface KnownRelation extends RelationRow {
+  readonly depends: Dependent
+}
+
+export interface KnownFunction extends FunctionRow {
+  readonly depends: Dependent
+}
+
+/** All that reading some objects reads, by OID. */
+export interface Closure {
+  readonly relations: ReadonlyMap<Oid, KnownRelation>
+  readonly functions: ReadonlyMap<Oid, KnownFunction>
+  /** The functions of operators. */
+  readonly operators: ReadonlyMap<Oid, Oid>
+}
+
+/** Objects to begin with. */
+export type ReadStart = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
+
+export interface ClosureOptions {
+  readonly query: CatalogQuery
+  readonly parse: Parse
+  /** Schemas in which a request finds names, in order. */
+  readonly schemas: readonly string[]
+  /** SQL that tells whether changes of the relation `c` of pg_class are told. */
+  readonly told: string
+}
+
+/** A name in a body, and the schemas in which it is looked up there. */
+interface Lookup extends Named {
+  readonly path: readonly string[]
+}
+
+/** What one statement asks for: objects by OID, and names by their keys. */
+interface Question {
+  readonly relations: ReadonlySet<Oid>
+  readonly functions: ReadonlySet<Oid>
+  readonly operators: ReadonlySet<Oid>
+  readonly names: ReadonlyMap<string, Lookup>
+}
+
+/** The objects that a name may mean. */
+type Meaning = Pick<Mentions, 'relations' | 'functions'>
+
+/** All that was answered. What was asked for and is not there is null. */
+interface Answers {
+  readonly relations: Map<Oid, RelationRow | null>
+  readonly functions: Map<Oid, FunctionRow | null>
+  /** Their functions. */
+  readonly operators: Map<Oid, Oid | null>
+  readonly names: Map<string, Meaning>
+}
+
+/** In characters of bodies. */
+const keptBodies = 1_000_000
+
+/** Prepared once a connection: planning it takes longer than running it. */
+const statementName = 'catalograph.live'
+
+/**
+ * Makes a reader of what relations and functions read, directly and through others: it asks for what the last answer mentioned until
+ * nothing is new. It begins with all that it found the time before, so that one statement suffices where nothing new is mentioned.
+ * Its statements see later states than the catalogue that it is asked about: what they show too much is of a later
+ * version, for which all is read again.
+ */
+export function createClosureReader({
+  query,
+  parse,
+  schemas,
+  told,
+}: ClosureOptions): (of: ReadStart) => Promise<Closure> {
+  const text = objectsQuery(told)
+  const bodies = createLru<string, Mentions>(keptBodies, (_, body) => body.length)
+  const bodyOf = async (fn: FunctionRow): Promise<Mentions> => {
+    const key = JSON.stringify([fn.language, fn.source, fn.argNames, fn.argModes])
+    const known = bodies.get(key) ?? (await readSource(fn, parse))
+    bodies.set(key, known)
+    return known
+  }
+  const ask = async (question: Question, answers: Answers): Promise<void> => {
+    const { relations, functions, operators, names } = question
+    const lookups = [...names.values()].map((lookup, id) => ({ id, ...lookup }))
+    const values = [[...relations], [...functions], [...operators], JSON.stringify(lookups)]
+    const { rows } = await query(text, values, statementName)
+    keep(answers, question, decodeObjects(String(rows[0]?.['objects'])))
+  }
+  let before: Question = { relations: new Set(), functions: new Set(), operators: new Set(), names: new Map() }
+  return async (of) => {
+    const answers: Answers = { relations: new Map(), functions: new Map(), operators: new Map(), names: new Map() }
+    const mentions = new Map<RelationRow | FunctionRow, Mentions>()
+    const mentionsOf = async (row: RelationRow | FunctionRow): Promise<Mentions> => {
+      const known =
+        mentions.get(row) ?? ('trees' in row ? together(row.trees.map(readTree)) : await functionMentions(row, bodyOf))
+      mentions.set(row, known)
+      return known
+    }
+    await ask(
+      {
+        ...before,
+        relations: new Set([...before.relations, ...of.relations]),
+        functions: new Set([...before.functions, ...of.functions]),
+      },
+      answers,
+    )
+    for (;;) {
+      const { closure, question, missing } = await reach(of, answers, mentionsOf, schemas)
+      before = question
+      if (isEmpty(missing)) return closure
+      await ask(missing, answers)
+    }
+  }
+}
+
+function keep(answers: Answers, { relations, functions, operators, names }: Question, found: ReadObjects): void {
+  for (const oid of relations) answers.relations.set(oid, null)
+  for (const oid of functions) if (!answers.functions.has(oid)) answers.functions.set(oid, null)
+  for (const oid of operators) answers.operators.set(oid, null)
+  for (const row of found.relations) answers.relations.set(row.oid, row)
+  for (const row of found.functions) answers.functions.set(row.oid, row)
+  for (const { oid, code } of found.operators) answers.operators.set(oid, code)
+  const meanings = Array.from(names.keys(), (key): readonly [string, Record<keyof Meaning, Oid[]>] => [
+    key,
+    { relations: [], functions: [] },
+  ])
+  for (const { id, kind, oid } of found.names)
+    meanings[id]?.[1][kind === 'relation' ? 'relations' : 'functions'].push(oid)
+  for (const [key, meaning] of meanings) answers.names.set(key, meaning)
+}
+
+const isEmpty = ({ relations, functions, operators, names }: Question): boolean =>
+  relations.size + functions.size + operators.size + names.size === 0
+
+/** The statements see no common state. */
+const gone = 'an object was dropped while what it reads was looked up'
+
+/** What the answers hold of all that these objects read. */
+interface Reached {
+  readonly closure: Closure
+  /** All that it takes to ask for it. */
+  readonly question: Question
+  /** What was not asked for yet. */
+  readonly missing: Question
+}
+
+/** @throws TypeError where an object is gone that another one mentions */
+async function reach(
+  of: ReadStart,
+  answers: Answers,
+  mentionsOf: (row: RelationRow | FunctionRow) => Promise<Mentions>,
+  schemas: readonly string[],
+): Promise<Reached> {
+  const closure = {
+    relations: new Map<Oid, KnownRelation>(),
+    functions: new Map<Oid, KnownFunction>(),
+    operators: new Map<Oid, Oid>(),
+  }
+  const relations = new Set(of.relations)
+  const functions = new Set(of.functions)
+  const operators = new Set<Oid>()
+  const names = new Map<string, Lookup>()
+  const missing = {
+    relations: new Set<Oid>(),
+    functions: new Set<Oid>(),
+    operators: new Set<Oid>(),
+    names: new Map<string, Lookup>(),
+  }
+  const lookedUp = (name: Named, path: readonly string[]): readonly Meaning[] => {
+    const lookup = { ...name, path }
+    const key = JSON.stringify(lookup)
+    names.set(key, lookup)
+    const meaning = answers.names.get(key)
+    if (meaning === undefined) missing.names.set(key, lookup)
+    return meaning === undefined ? [] : [meaning]
+  }
+  /** What is not found is a word of another kind: an argument, a query of WITH, an alias. */
+  const dependent = async (row: RelationRow | FunctionRow, own: readonly string[]): Promise<Dependent> => {
+    const path = own.includes('pg_catalog') ? own : ['pg_catalog', ...own]
+    const { names: named, ...mentioned } = await mentionsOf(row)
+    const meanings = named.flatMap((name) => lookedUp(name, path))
+    const depends = {
+      ...mentioned,
+      relations: [...mentioned.relations, ...meanings.flatMap((meaning) => meaning.relations)],
+      functions: [...mentioned.functions, ...meanings.flatMap((meaning) => meaning.functions)],
+    }
+    for (const oid of depends.relations) relations.add(oid)
+    for (const oid of depends.functions) functions.add(oid)
+    for (const oid of depends.operators) operators.add(oid)
+    return depends
+  }
+  const answered = <T>(kind: 'relations' | 'functions' | 'operators', oid: Oid, answer: T | undefined): answer is T => {
+    if (answer === undefined) missing[kind].add(oid)
+    return answer !== undefined
+  }
+  const readAll = async (): Promise<void> => {
+    // Iteration over a Set also visits elements that are added during it.
+    for (const oid of relations) {
+      const row = answers.relations.get(oid)
+      if (!answered('relations', oid, row) || closure.relations.has(oid)) continue
+      if (row === null) throw new TypeError(gone)
+      closure.relations.set(oid, { ...row, depends: await dependent(row, schemas) })
+      for (const other of [...row.parents, ...row.children]) relations.add(other)
+    }
+    for (const oid of operators) {
+      const code = answers.operators.get(oid)
+      if (!answered('operators', oid, code) || code === null) continue
+      closure.operators.set(oid, code)
+      functions.add(code)
+    }
+    for (const oid of functions) {
+      const row = answers.functions.get(oid)
+      if (!answered('functions', oid, row) || closure.functions.has(oid)) continue
+      if (row === null) throw new TypeError(gone)
+      closure.functions.set(oid, { ...row, depends: await dependent(row, pathOf(row) ?? schemas) })
+      for (const part of row.parts) functions.add(part)
+    }
+  }
+  const reached = (): number => relations.size + functions.size + operators.size
+  for (let count = -1; count < reached();) {
+    count = reached()
+    await readAll()
+  }
+  return { closure, question: { relations, functions, operators, names }, missing }
+}
+
+async function functionMentions(fn: FunctionRow, bodyOf: (fn: FunctionRow) => Promise<Mentions>): Promise<Mentions> {
+  const trees = [fn.body, fn.defaults].flatMap((tree) => (tree === null ? [] : [readTree(tree)]))
+  const isText = fn.kind === 'f' && fn.body === null && !fn.system
+  const isReadable = fn.language === 'sql' || fn.language === 'plpgsql'
+  // What is immutable reads nothing, as Postgres itself takes it; what is volatile is refused anyway.
+  const body = !isText || fn.volatility === 'v' || (fn.volatility === 'i' && !isReadable) ? nothing : await bodyOf(fn)
+  return together([...trees, withReads(fn, body)])
+}
+
+/** What a function's comment says about what cannot be read of it. */
+function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
+  const reads = comment === null ? null : readComment('function', () => '', comment).settings.live
+  if (reads === null) return body
+  const names = reads.map((table): Named => ({ kind: 'relation', ...table, args: null }))
+  return { ...body, names: [...body.names, ...names], faults: body.faults.filter(({ kind }) => kind !== 'unknown') }
+}
+
+/** `search_path` as ALTER FUNCTION ... SET keeps it: names with quotes or without. */
+const pathOf = ({ path }: FunctionRow): readonly string[] | null =>
+  path === null
+    ? null
+    : Array.from(path.matchAll(/"((?:[^"]|"")*)"|([^\s",]+)/g), ([, quoted, plain = '']) =>
+        quoted === undefined ? plain : quoted.replaceAll('""', '"'),
+      ).filter((name) => name !== '')

@@ -1,0 +1,151 @@
+import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
+import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
+import { loginExists, lackOfLogin, loginRemedy } from './login.ts'
+import type { Need } from './need.ts'
+import { obstacleOf } from './obstacles.ts'
+import { ownersNeed } from './owners.ts'
+import { needs } from './prepare-statements.ts'
+
+export interface PrepareOptions {
+  /** As whom to prepare: a role that may create schemas and roles. */
+  readonly url: string
+  /** The role that requests log in as; the one of `url` when it is left out. */
+  readonly login?: string
+}
+
+export type Preparation =
+  /**
+   * `followed` false: the schema is not watched until a superuser ran `statements`. `live` false: nothing can be watched until
+   * then.
+   */
+  | { readonly ready: true; readonly followed: boolean; readonly live: boolean; readonly statements: readonly string[] }
+  /** Nothing was changed; an owner has to run `statements`. `obstacle` says what the role may not do, and what lets it; null: nothing is known. */
+  | { readonly ready: false; readonly obstacle: string | null; readonly statements: readonly string[] }
+
+/** What an owner of the database can do where it could not be prepared. */
+export const wayOut = ({ obstacle, statements }: Extract<Preparation, { readonly ready: false }>): string =>
+  `${obstacle === null ? '' : `${obstacle} or `}let an owner run what catalograph prepare --sql prints (${statements.length} statements)`
+
+/** Any number of its own, the same in every process: two that start at once prepare one after the other. */
+const lockKey = '7239146025771093'
+
+/**
+ * How long a lock is waited for, in milliseconds: behind a waiting preparation all later transactions wait too. A
+ * preparation that gave up is tried again.
+ */
+const lockTimeoutMs = 3_000
+
+const insufficientPrivilege = '42501'
+const undefinedObject = '42704'
+
+const currentUser = async (query: Query): Promise<string> =>
+  (await query<{ name: string }>('select session_user::text as name')).rows[0]?.name ?? ''
+
+/** One query, which writes nothing and needs no right. */
+const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly Need[]> => {
+  const conditions = all.map(({ present }, index) => `(${index}, (${present}))`).join(',\n')
+  const text = `select id from (values ${conditions}) need (id, present) where not present order by id`
+  const { rows } = await query<{ id: number }>(text)
+  return rows.flatMap(({ id }) => all[id] ?? [])
+}
+
+const isRefusal = (error: unknown, sqlstate = insufficientPrivilege): error is DatabaseFailure =>
+  error instanceof DatabaseFailure && error.sqlstate === sqlstate
+
+const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
+
+/** What only following or live queries need may be refused by itself, without taking the rest back. */
+const makeOne = async (query: Query, need: Need): Promise<void> => {
+  if (isRequired(need)) {
+    await query(need.make)
+    return
+  }
+  await query('savepoint following')
+  try {
+    await query(need.make)
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await query('rollback to savepoint following')
+  }
+}
+
+/** With what gives each new object to the owner of the rest, who may be another role than the one that runs this. */
+const withOwners = (all: readonly Need[], missing: readonly Need[]): readonly Need[] =>
+  missing.every(({ onlyFollowing }) => onlyFollowing)
+    ? missing
+    : all.filter((need) => need === ownersNeed || missing.includes(need))
+
+/** All that is required, or nothing: a GRANT that a role may not give can be passed over with a warning (manual, GRANT). */
+const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
+  await query('begin')
+  try {
+    await query(`set local lock_timeout = ${lockTimeoutMs}`)
+    await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
+    const missing = await missingOf(query, all)
+    for (const need of withOwners(all, missing)) await makeOne(query, need)
+    const required = missing.filter(isRequired)
+    const isWhole = required.length === 0 || (await missingOf(query, required)).length === 0
+    await query(isWhole ? 'commit' : 'rollback')
+  } catch (error) {
+    await query('rollback').catch(() => undefined)
+    throw error
+  }
+}
+
+const look = async (query: Query, all: readonly Need[]): Promise<Preparation> => {
+  const missing = await missingOf(query, all)
+  const statements = withOwners(all, missing).map(({ make }) => make)
+  const required = missing.filter(isRequired)
+  if (required.length > 0) {
+    const obstacle = await obstacleOf(
+      query,
+      required.flatMap((one) => one.obstacle ?? []),
+    )
+    return { ready: false, obstacle, statements }
+  }
+  const followed = missing.every(({ onlyLive }) => onlyLive === true)
+  return { ready: true, followed, live: missing.length === 0, statements }
+}
+
+const makeMissing = async (query: Query, all: readonly Need[], login: string): Promise<void> => {
+  try {
+    await makeAll(query, all)
+  } catch (error) {
+    if (isRefusal(error)) return
+    if (!isRefusal(error, undefinedObject) || (await loginExists(query, login))) throw error
+    const sentence = `${lackOfLogin(login)}: let an owner run ${loginRemedy(login)}`
+    throw new DatabaseFailure(error.kind, sentence, error.sqlstate, null)
+  }
+}
+
+/**
+ * Makes what a database lacks to be served, in one transaction and nothing else anywhere; a database that lacks
+ * nothing is only read. Where the role may not, nothing is changed and the statements come back. Rejects with
+ * DatabaseFailure when the database cannot be reached or refuses for another reason.
+ */
+export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
+  withSession({ url: options.url }, async (query) => {
+    const login = options.login ?? (await currentUser(query))
+    const all = needs(login)
+    if ((await missingOf(query, all)).length > 0) await makeMissing(query, all, login)
+    return look(query, all)
+  })
+
+/** What prepareDatabase would find, without making anything: `statements` are what is missing, in order. */
+export const checkPrepared = (options: PrepareOptions): Promise<Preparation> =>
+  withSession({ url: options.url }, async (query) => look(query, needs(options.login ?? (await currentUser(query)))))
+
+const manyRows = 32
+const manyRecords = 1_024
+
+/**
+ * Keeps the version counter small: folds the rows of backends that counted into one, and prunes what they recorded.
+ * Does nothing while they are few. The version stays what it is. Any role may call it. Rejects with DatabaseFailure.
+ */
+export const foldVersions = async (query: Query): Promise<void> => {
+  const { rows } = await query<{ many: boolean }>(
+    `select (select pg_catalog.count(*) from catalograph.schema_version) > ${manyRows}
+      or (select pg_catalog.count(*) from catalograph.schema_record) > ${manyRecords} as many`,
+  )
+  if (rows[0]?.many === true) await query('select catalograph.fold_versions()')
+}

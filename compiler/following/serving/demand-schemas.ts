@@ -1,0 +1,16 @@
+import { Hopeless } from '../../../runtime/lib/retry.ts'
+import { didYouMean } from '../../../runtime/lib/suggest.ts'
+import type { CatalogQuery } from '../../catalog/read.ts'
+
+const allSchemas = `select nspname::pg_catalog.text as name from pg_catalog.pg_namespace
+  where not pg_catalog.starts_with(nspname::pg_catalog.text, 'pg_')`
+
+/** A schema that is not there would be served as if it were empty. @throws Hopeless with the name that was meant, if one is near */
+export async function demandSchemas(query: CatalogQuery, schemas: readonly string[]): Promise<void> {
+  const { rows } = await query(allSchemas, [])
+  const known = rows.map(({ name }) => String(name))
+  const missing = schemas.find((schema) => !known.includes(schema))
+  if (missing === undefined) return
+  const advice = didYouMean(missing, known, JSON.stringify)
+  throw new Hopeless(`DB_SCHEMAS names the schema ${JSON.stringify(missing)}, which does not exist${advice}`)
+}

@@ -1,0 +1,41 @@
+import { loginOf } from '../../../runtime/db/connect/server.ts'
+import type { Log } from '../../../runtime/settings/log/events.ts'
+import { prepareDatabase, wayOut, type Preparation } from '../prepare/prepare.ts'
+
+export interface PrepareOnceOptions {
+  /** Connection URL of the preparing role. */
+  readonly ownerUrl: string
+  /** Connection URL that requests log in with. */
+  readonly loginUrl: string
+  readonly log: Log
+}
+
+export type PreparedDatabase = Extract<Preparation, { readonly ready: true }>
+
+export type Prepare = () => Promise<PreparedDatabase>
+
+/**
+ * Makes the preparation of a database that is done at most once: what failed is tried again at the next call, so that a
+ * database which comes up late, or whose owner acts meanwhile, needs no restart.
+ */
+export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
+  let prepared: PreparedDatabase | null = null
+  let asked = ''
+  return async () => {
+    if (prepared !== null) return prepared
+    const preparation = await prepareDatabase({ url: ownerUrl, login: loginOf(loginUrl) })
+    const { statements } = preparation
+    // The same need is reported once.
+    if (statements.length > 0 && asked !== statements.join())
+      log({ kind: 'owner-needed', statements: statements.length })
+    asked = statements.join()
+    prepared = demandReady(preparation, loginOf(ownerUrl))
+    log({ kind: 'database-prepared', followed: prepared.followed })
+    return prepared
+  }
+}
+
+function demandReady(preparation: Preparation, owner: string): PreparedDatabase {
+  if (preparation.ready) return preparation
+  throw new Error(`the database is not prepared, and ${owner} may not prepare it: ${wayOut(preparation)}`)
+}

@@ -1,0 +1,44 @@
+import { json, type Outcome } from '../../auth/call/call.ts'
+import { refuse } from '../../auth/protocol/errors.ts'
+import { isTemplateKind, templateKinds, type MailKind } from '../../auth/mails/kinds.ts'
+import { listTemplates, resetTemplate, setTemplate } from '../../auth/mails/templates.ts'
+import type { TemplatesAnswer } from './answers.ts'
+import type { AdminParts, OwnerCall } from './call.ts'
+import type * as io from './io.ts'
+
+/** GET /templates */
+export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  return json<TemplatesAnswer>({ templates: await listTemplates(tools.database.run) })
+}
+
+/** PATCH /templates/:kind. What is left out of subject and HTML stays as it is. */
+export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { tools }: AdminParts): Promise<Outcome> {
+  const kind = kindOf(call)
+  const { subject = '', html = '' } = call.body
+  const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
+  const note = call.note('template_changed', { template: kind, change: 'set' })
+  const saved = await tools.database.transaction(async (run) => {
+    const result = await setTemplate(run, kind, texts)
+    if (result.kind === 'value') await note(run)
+    return result
+  })
+  if (saved.kind === 'value') return json({ kind, ...saved.value })
+  throw refuse('validation_failed', { status: 422, message: `The template ${saved.problem}` })
+}
+
+/** DELETE /templates/:kind: the default again. */
+export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
+  const kind = kindOf(call)
+  const note = call.note('template_changed', { template: kind, change: 'reset' })
+  const templates = await tools.database.transaction(async (run) => {
+    await resetTemplate(run, kind)
+    await note(run)
+    return listTemplates(run)
+  })
+  return json({ ...templates.find((one) => one.kind === kind) })
+}
+
+function kindOf({ params: { kind = '' } }: OwnerCall): MailKind {
+  if (isTemplateKind(kind)) return kind
+  throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
+}

@@ -1,0 +1,124 @@
+import { phasesOf } from '../../contract/timeline.ts'
+import { operationNameOf, type ObserveRequest } from '../../graphql/http/observed.ts'
+import type { LogEvent } from '../../settings/log/events.ts'
+import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'
+import { createHistogram, type HistogramValues } from './histogram.ts'
+
+/**
+ * What Prometheus reads. Labels come from bounded sets: a stranger who sends a million names of operations makes two hundred
+ * series and one called `other`.
+ */
+export interface Metrics {
+  readonly request: ObserveRequest
+  readonly http: (request: HttpObservation) => void
+  /** How long a change took to be answered, in milliseconds. */
+  readonly lag: (ms: number) => void
+  /** Counts what the log is told. */
+  readonly event: (event: LogEvent) => void
+  readonly contentType: string
+  readonly text: () => Promise<string>
+  /** What `sumMetrics` sums. */
+  readonly values: () => Promise<unknown>
+}
+
+export interface HttpObservation {
+  readonly method: string
+  /** The pattern of the address, such as /auth/v1/token. */
+  readonly route: string
+  readonly status: number
+  readonly ms: number
+}
+
+/** Operations that have series of their own. */
+const mostOperations = 200
+
+const ownRoles: ReadonlySet<string> = new Set(['anon', 'authenticated', 'service_role'])
+
+/** The first names that come keep theirs. */
+function createBounded(most: number): (name: string) => string {
+  const known = new Set<string>()
+  return (name) => {
+    if (known.has(name)) return name
+    if (known.size === most) return 'other'
+    known.add(name)
+    return name
+  }
+}
+
+const seconds = (ms: number): number => ms / 1_000
+
+/** prom-client is loaded here, by who wants metrics only. */
+export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
+  const client = await import('prom-client')
+  const { AggregatorRegistry, collectDefaultMetrics, Counter, Registry } = client
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const requests = createHistogram({
+    name: 'catalograph_graphql_request_seconds',
+    help: 'GraphQL requests from their arrival to their answer.',
+    labelNames: ['operation', 'role', 'outcome'],
+  })
+  const phases = createHistogram({
+    name: 'catalograph_graphql_phase_seconds',
+    help: 'Where GraphQL requests spend their time: prepare (parse, plan, bind), queue (for a connection), database.',
+    labelNames: ['phase'],
+  })
+  const http = createHistogram({
+    name: 'catalograph_http_request_seconds',
+    help: 'HTTP requests by the pattern of their address.',
+    labelNames: ['method', 'route', 'status'],
+  })
+  const compiles = createHistogram({
+    name: 'catalograph_compile_seconds',
+    help: 'How long a change of the schema took to be served.',
+    labelNames: [],
+  })
+  const lag = createHistogram({
+    name: 'catalograph_live_lag_seconds',
+    help: 'From a change that is told to the answer that shows it.',
+    labelNames: [],
+  })
+  const events = new Counter({
+    registers,
+    name: 'catalograph_events_total',
+    help: 'Events of the log: mail-failed, database-away, revision-failed, request-failed and others.',
+    labelNames: ['event'] as const,
+  })
+  registerReadMetrics(client, registry, sources)
+  const observed = (): readonly HistogramValues[] =>
+    [requests, phases, http, compiles, lag].map(({ values }) => values())
+  const operationLabel = createBounded(mostOperations)
+  return {
+    request: ({ asked, role, response: { outcome }, timeline, done }) => {
+      const labels = [operationLabel(operationNameOf(asked)), ownRoles.has(role) ? role : 'other', outcome]
+      requests.observe(labels, seconds(done - timeline.arrived))
+      for (const [phase, begin, end] of phasesOf(timeline)) phases.observe([phase], seconds(end - begin))
+    },
+    http: ({ method, route, status, ms }) => http.observe([method, route, String(status)], seconds(ms)),
+    lag: (ms) => lag.observe([], seconds(ms)),
+    event: (event) => {
+      events.inc({ event: event.kind })
+      if (event.kind === 'revision-ready') compiles.observe([], seconds(event.ms))
+    },
+    contentType: registry.contentType,
+    text: async () =>
+      `${await registry.metrics()}\n${await AggregatorRegistry.aggregate([observed()] as object[]).metrics()}`,
+    values: async () => [...(await registry.getMetricsAsJSON()), ...observed()],
+  }
+}
+
+/** The metrics of several processes as one. */
+export interface MetricsSum {
+  readonly contentType: string
+  /** @param values of each process, by its `Metrics.values` */
+  readonly text: (values: readonly unknown[]) => Promise<string>
+}
+
+export async function createMetricsSum(): Promise<MetricsSum> {
+  const { AggregatorRegistry } = await import('prom-client')
+  return {
+    contentType: new AggregatorRegistry().contentType,
+    text: (values) => AggregatorRegistry.aggregate([...values] as object[]).metrics(),
+  }
+}

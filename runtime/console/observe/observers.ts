@@ -1,0 +1,75 @@
+import type { KeptRequest, LiveObservation, SharedObservations } from '../../contract/observations.ts'
+import { documentHash, operationNameOf, type ObserveRequest, type TraceRequest } from '../../graphql/http/observed.ts'
+import type { Log } from '../../settings/log/events.ts'
+import type { Settings } from '../../settings/keys.ts'
+import { createMetrics, type HttpObservation, type Metrics } from './metrics.ts'
+import type { MetricsSources } from './read-metrics.ts'
+import { createRequestLog, phaseTimesOf, tookMs } from './request-log.ts'
+import { createTraces } from './traces.ts'
+
+/** Everybody who watches requests, as the settings say. */
+export interface Observers {
+  readonly request: ObserveRequest
+  /** The slow and the failed ones that are kept, of all workers. */
+  readonly requests: SharedObservations['requests']
+  /** What live queries do, of each worker. */
+  readonly live: SharedObservations['live']
+  /** Null: no request is traced. */
+  readonly trace: TraceRequest | null
+  readonly http: ((request: HttpObservation) => void) | null
+  readonly log: Log
+  readonly metrics: Metrics | null
+}
+
+const logSlow =
+  (log: Log): ObserveRequest =>
+  (observed) => {
+    const { requestId, asked, role } = observed
+    const [ms, phases] = [Math.round(tookMs(observed)), phaseTimesOf(observed)]
+    log({
+      kind: 'slow-request',
+      requestId,
+      operation: operationNameOf(asked),
+      role,
+      ms,
+      phases,
+      hash: documentHash(asked),
+    })
+  }
+
+const both =
+  (one: ObserveRequest, other: ObserveRequest): ObserveRequest =>
+  (observed) => {
+    one(observed)
+    other(observed)
+  }
+
+export async function openObservers(
+  settings: Settings,
+  sources: MetricsSources,
+  log: Log,
+  shared?: SharedObservations,
+): Promise<Observers> {
+  const own = settings.metrics === null ? null : await createMetrics(sources)
+  const metrics = own === null || shared === undefined ? own : { ...own, text: shared.metrics }
+  const { watch: keep, kept } = createRequestLog(settings.slowRequestMs, logSlow(log))
+  const requests = (): Promise<readonly KeptRequest[]> => Promise.resolve(kept())
+  const live = async (): Promise<readonly LiveObservation[]> => [sources.live()]
+  shared?.show({ metrics: own?.values ?? (() => Promise.resolve([])), requests, live })
+  const told: Log =
+    metrics === null
+      ? log
+      : (event) => {
+          metrics.event(event)
+          log(event)
+        }
+  return {
+    request: metrics === null ? keep : both(keep, metrics.request),
+    requests: shared?.requests ?? requests,
+    live: shared?.live ?? live,
+    trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),
+    http: metrics?.http ?? null,
+    log: told,
+    metrics,
+  }
+}

@@ -1,0 +1,72 @@
+import type { RefusalAnswer } from '../admin/answers.ts'
+
+/** Calls to the project that serves this page, with the key that its owner typed in. */
+
+export type Refusal = RefusalAnswer
+
+export interface Answered<T> {
+  readonly kind: 'answer'
+  readonly value: T
+  readonly headers: Headers
+}
+
+export type Result<T> = Answered<T> | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+export interface Api {
+  /** `path` below the project's address, as `admin/v1/settings`. Never rejects. */
+  readonly call: <T>(method: Method, path: string, body?: unknown, bearer?: string) => Promise<Result<T>>
+  /** Sends a document as the key's role or as the user of the bearer token. Rejects only when no answer comes. */
+  readonly graphql: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
+}
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+export interface GraphqlParams {
+  readonly query: string
+  readonly variables?: unknown
+  readonly operationName?: string | null | undefined
+  readonly extensions?: Readonly<Record<string, unknown>>
+}
+
+export interface GraphqlAnswer {
+  readonly data?: unknown
+  readonly errors?: readonly { readonly message: string }[]
+  readonly extensions?: Readonly<Record<string, unknown>>
+}
+
+/** The page stands at `dashboard` below the project's address, which a proxy may have put into a folder. */
+const base = (): string => new URL('.', document.baseURI).href
+
+/** Where the whole API of a role is read. */
+export const schemaPath = (role: string): string => `admin/v1/schema?role=${encodeURIComponent(role)}`
+
+const silent: Refusal = { code: 'offline', message: 'The project does not answer. Is it running?' }
+
+export function createApi(key: string): Api {
+  const send = (method: Method, path: string, body: unknown, bearer: string): Promise<Response> =>
+    fetch(base() + path, {
+      method,
+      headers: {
+        apikey: key,
+        authorization: `Bearer ${bearer}`,
+        'x-supabase-api-version': '2024-01-01',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return {
+    call: async <T>(method: Method, path: string, body?: unknown, bearer = key) => {
+      try {
+        const response = await send(method, path, body, bearer)
+        const value: unknown = await response.json()
+        return response.ok
+          ? { kind: 'answer', value: value as T, headers: response.headers }
+          : { kind: 'refused', refusal: value as Refusal }
+      } catch {
+        return { kind: 'refused', refusal: silent }
+      }
+    },
+    graphql: async (request, bearer = key) =>
+      (await send('POST', 'graphql/v1', request, bearer)).json() as Promise<GraphqlAnswer>,
+  }
+}

@@ -1,0 +1,55 @@
+import { useEffect, useMemo, useState } from 'react'
+import type { ProjectAnswer } from '../admin/answers.ts'
+import { createApi, type Api } from './api.ts'
+import { PageContextProvider } from './context.tsx'
+import { forgetKey, keepKey, keptKey } from './kept-key.ts'
+import { Shell } from './shell.tsx'
+import { SignIn } from './sign-in.tsx'
+import type { Whom } from './whom.ts'
+
+interface Opened {
+  readonly api: Api
+  readonly project: ProjectAnswer
+}
+
+/** The tab keeps the key, so that a reload does not ask for it again. */
+export function Page() {
+  const [opened, setOpened] = useState<Opened | null>(null)
+  const [isReturning, setReturning] = useState(keptKey() !== null)
+  const open = async (key: string): Promise<string | null> => {
+    const api = createApi(key)
+    const asked = await api.call<ProjectAnswer>('GET', 'admin/v1/project')
+    if (asked.kind === 'refused') return sentenceOf(asked.refusal.code, asked.refusal.message)
+    keepKey(key)
+    setOpened({ api, project: asked.value })
+    return null
+  }
+  useEffect(() => {
+    const key = keptKey()
+    if (key !== null) void open(key).then(() => setReturning(false))
+  }, [])
+  const leave = (): void => {
+    forgetKey()
+    setOpened(null)
+  }
+  if (opened !== null) return <OpenPage {...opened} leave={leave} />
+  return isReturning ? null : <SignIn open={open} />
+}
+
+/** For a key that is not a token of the project, or has the wrong role: says which key to type. */
+function sentenceOf(code: string, message: string): string {
+  if (code === 'not_admin') return 'This is a key of the project, but not its service_role key.'
+  if (code === 'bad_jwt' || code === 'no_authorization') return 'This is no key of this project.'
+  return message
+}
+
+function OpenPage({ api, project, leave }: Opened & { readonly leave: () => void }) {
+  const [whom, actAs] = useState<Whom>({ kind: 'anon' })
+  const [opened, openDocument] = useState<string | null>(null)
+  const context = useMemo(() => ({ api, project, whom, actAs, opened, openDocument }), [api, project, whom, opened])
+  return (
+    <PageContextProvider value={context}>
+      <Shell leave={leave} />
+    </PageContextProvider>
+  )
+}

@@ -1,0 +1,130 @@
+import { useCallback, useState } from 'react'
+import type { Api, Result } from '../api.ts'
+import { useBearers } from '../bearer.ts'
+import { useAnswerOf, usePageContext } from '../context.tsx'
+import { Answer } from '../parts/answer.tsx'
+import { ChoiceField, RefreshButton, TextField } from '../parts/controls.tsx'
+import { WideTable } from '../parts/wide-table.tsx'
+import { SwitchOn } from '../parts/switch-on.tsx'
+import { WhomPicker } from '../parts/whom-picker.tsx'
+import type { Advice } from '../../../graphql/extensions/report-limits.ts'
+import type { SchemaReport } from '../../../graphql/extensions/report.ts'
+import { filterAdvice, filterRows, reportRows, type Presence, type ReportRow } from '../report-rows.ts'
+import type { BearerOf, Whom } from '../whom.ts'
+
+/** Every table and function, whether it is in the API of a role and why not, and what should be fixed. */
+export function ReportPanel() {
+  const { whom } = usePageContext()
+  const bearerOf = useBearers()
+  const ask = useCallback((api: Api) => askReport(api, bearerOf, whom), [bearerOf, whom])
+  const [asked, reload] = useAnswerOf(ask)
+  return (
+    <>
+      <div className="toolbar">
+        <WhomPicker />
+        <RefreshButton reload={reload} />
+      </div>
+      <Answer asked={asked}>
+        {(report) => (report === null ? <SwitchOn name="schemaReport" /> : <Report {...report} />)}
+      </Answer>
+    </>
+  )
+}
+
+/** Null: the schema's comment does not switch the report on. */
+async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<SchemaReport | null>> {
+  const bearer = await bearerOf(whom)
+  if (bearer.kind === 'refused') return bearer
+  const answer = await api
+    .graphql({ query: '{ __typename }', extensions: { schemaReport: true } }, bearer.value)
+    .catch(() => ({ errors: [{ message: 'The project does not answer.' }] }))
+  const [error] = answer.errors ?? []
+  if (error !== undefined) return { kind: 'refused', refusal: { code: 'graphql', message: error.message } }
+  const report = 'extensions' in answer ? answer.extensions?.['schemaReport'] : undefined
+  return { kind: 'answer', value: (report as SchemaReport | undefined) ?? null, headers: new Headers() }
+}
+
+const presences: Readonly<Record<Presence, { readonly title: string }>> = {
+  all: { title: 'everything' },
+  missing: { title: 'what is not in the API' },
+  present: { title: 'what is in the API' },
+}
+
+function Report(report: SchemaReport) {
+  const [text, setText] = useState('')
+  const [presence, setPresence] = useState<Presence>('all')
+  const all = reportRows(report)
+  const rows = filterRows(all, text, presence)
+  return (
+    <>
+      <div className="toolbar">
+        <TextField type="search" label="Filter" text={text} change={setText} />
+        <ChoiceField label="Show" options={presences} chosen={presence} choose={setPresence} />
+        <p role="status">
+          {rows.length} of {all.length}, for {report.role}
+        </p>
+      </div>
+      <ReportTable rows={rows} />
+      <h2>Problems</h2>
+      <AdviceList all={report.advice.length} advice={filterAdvice(report.advice, text)} />
+    </>
+  )
+}
+
+function ReportTable({ rows }: { readonly rows: readonly ReportRow[] }) {
+  const isLiveKnown = rows.some(({ live }) => live !== null)
+  return (
+    <WideTable
+      label="Objects of the schema"
+      columns={[
+        'Object',
+        'Kind',
+        'Name in the API',
+        'Reason if not served',
+        'Fix',
+        ...(isLiveKnown ? ['Can be watched'] : []),
+      ]}
+      rows={rows.map((row) => (
+        <tr key={row.key}>
+          <th scope="row">{row.object}</th>
+          <td>{row.kind}</td>
+          <td>{row.name ?? '–'}</td>
+          <td>
+            {row.reason !== null && <strong>{row.reason}</strong>} {row.message}
+          </td>
+          <td>{row.fix !== null && <code>{row.fix}</code>}</td>
+          {isLiveKnown && <td>{row.live ?? '–'}</td>}
+        </tr>
+      ))}
+    />
+  )
+}
+
+interface AdviceListProps {
+  readonly all: number
+  readonly advice: readonly Advice[]
+}
+
+function AdviceList({ all, advice }: AdviceListProps) {
+  if (all === 0) return <p>No problems found.</p>
+  return (
+    <>
+      <p role="status">
+        {advice.length} of {all} problems
+      </p>
+      <ul className="advice">
+        {advice.map(({ problem, object, message, sql }) => (
+          <li key={`${problem} ${object}`} className="card">
+            <h3>
+              {object}: {problem}
+            </h3>
+            <p>{message}</p>
+            <pre tabIndex={0} aria-label={`SQL for ${object}`}>
+              {sql}
+            </pre>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+import type { ShownSetting } from '../../admin/answers.ts'
+
+/** Settings as people type them. */
+
+/** What a control holds. */
+export type Draft = string | boolean
+
+/** Where the name alone says too little. */
+const labels: Readonly<Record<string, string>> = {
+  redirect_allow_list: 'Also allowed addresses',
+  anonymous_enabled: 'Guest sign-in',
+  disable_signup: 'Refuse new accounts',
+  autoconfirm: 'Confirm addresses without a mail',
+  jwt_exp: 'Access token life',
+  jwt_aud: 'Access token audience',
+  jwt_default_role: 'Role of signed-in users',
+  otp_exp: 'Life of codes and links',
+}
+
+/** `site_url` as `Site URL`. */
+export function labelOf(name: string): string {
+  if (Object.hasOwn(labels, name)) return labels[name] ?? name
+  const words = name.replaceAll('_', ' ').replace(/\b(url|jwt|mfa|totp|id|otp)\b/g, (word) => word.toUpperCase())
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** What the control shows before a change; empty for a secret. */
+export function draftOf({ type, value, secret }: ShownSetting): Draft {
+  if (type === 'switch') return value === true
+  if (secret) return ''
+  if (value === null) return type === 'seconds' ? 'off' : ''
+  return Array.isArray(value) ? value.join('\n') : String(value)
+}
+
+/** What is sent for a draft; null asks for the default. */
+export function valueOf({ type }: ShownSetting, draft: Draft): unknown {
+  if (typeof draft === 'boolean') return draft
+  if (type === 'list')
+    return draft
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+  const text = draft.trim()
+  return text === '' && type !== 'text' ? null : text
+}

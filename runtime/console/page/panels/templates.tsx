@@ -1,0 +1,39 @@
+import { useState } from 'react'
+import type { TemplatesAnswer } from '../../admin/answers.ts'
+import { useAdminAnswer } from '../context.tsx'
+import { Answer } from '../parts/answer.tsx'
+import { labelOf } from './setting-text.ts'
+import { TemplateForm } from './template-form.tsx'
+
+/** What mails look like, with a preview made by the code that makes the mails. */
+export function TemplatesPanel() {
+  const [asked, reload] = useAdminAnswer<TemplatesAnswer>('admin/v1/templates')
+  const [kind, setKind] = useState('confirmation')
+  return (
+    <Answer asked={asked}>
+      {({ templates }) => (
+        <>
+          <div className="toolbar" role="group" aria-label="Kinds of mail">
+            {templates.map((template) => (
+              <button
+                key={template.kind}
+                type="button"
+                aria-pressed={template.kind === kind}
+                onClick={() => setKind(template.kind)}
+              >
+                {labelOf(template.kind)}
+                {template.changed && ' (yours)'}
+              </button>
+            ))}
+          </div>
+          {templates.map((template) => (
+            // Each keeps what was typed into it while another one is looked at.
+            <div key={template.kind} hidden={template.kind !== kind}>
+              <TemplateForm template={template} saved={reload} />
+            </div>
+          ))}
+        </>
+      )}
+    </Answer>
+  )
+}

@@ -1,0 +1,173 @@
+import type pg from 'pg'
+import { createCompiledService } from '../compiled/serve.ts'
+import { createCompiledSource } from '../compiled/source.ts'
+import { eventsOf, eventStreamType } from '../http/event-stream.ts'
+import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from '../http/media.ts'
+import { readBody, readQueryString } from '../http/request.ts'
+import { failureOf, httpErrors, throwUnidentified } from '../http/who-asks.ts'
+import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
+import { failureTable, HttpFailure, statusHeaders } from '../../http/failures.ts'
+import { bodyBytes } from '../../http/long-body.ts'
+import { createProjectKeysReader } from '../../db/connect/project-keys.ts'
+import { createAuthenticate } from '../../identity/caller.ts'
+import { createIssuers, type TrustedIssuer } from '../../identity/issuers.ts'
+import { createTokenVerifier } from '../../identity/jwt.ts'
+import { createKnownKeys } from '../../identity/revoked-keys.ts'
+import type { PreviousSecret } from '../../identity/previous-secret.ts'
+import { Hopeless } from '../../lib/retry.ts'
+import { documentsOf, readArtifact, type DocumentTexts } from './artifacts.ts'
+import { bodyText } from './body.ts'
+import { openHandlerDatabase } from './database.ts'
+import { whileWatched } from './leaving.ts'
+
+/** Compiled documents as a function from a request to its answer, for whatever runs JavaScript and reaches Postgres. */
+
+export type { DocumentTexts } from './artifacts.ts'
+export type { TrustedIssuer } from '../../identity/issuers.ts'
+
+export interface HandlerOptions {
+  /** Makes a client of `pg` and connects it, as the login role of requests. The handler ends it. */
+  readonly connect: () => Promise<pg.Client>
+  /** The secret of project keys and tokens. */
+  readonly jwtSecret: string
+  /** The secret before a rotation; what it signed is believed until that time, in milliseconds since 1970. */
+  readonly previousSecret?: PreviousSecret
+  /** Other issuers whose bearer tokens are accepted. */
+  readonly trustedIssuers?: readonly TrustedIssuer[]
+  /** Served schemas, in order (default: public). */
+  readonly schemas?: readonly string[]
+  /** How many connections requests have at once (default: 8); one more looks at the database. */
+  readonly connections?: number
+  /** False where a connection may not outlive its request, as in workers (default: true). */
+  readonly keepsConnections?: boolean
+  /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own (default: 30,000). */
+  readonly statementTimeoutMs?: number
+  /** Largest body in bytes (default: 1 MiB). */
+  readonly bodyLimitBytes?: number
+  /** Receives what is not the client's doing. */
+  readonly onError?: (error: unknown) => void
+}
+
+/** As workers pass it to `fetch`; without it a runtime ends what a request began with the request. */
+export interface HandlerContext {
+  readonly waitUntil?: (work: Promise<unknown>) => void
+}
+
+export interface Handler {
+  /**
+   * Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. When the request's signal says that its client left,
+   * what it reads is cancelled in Postgres, and what it writes goes on.
+   * @param environment of a worker, as it is passed to `fetch`; not used
+   * @param context of a worker: told what goes on after the answer, or after the client left
+   */
+  (request: Request, environment?: unknown, context?: HandlerContext): Promise<Response>
+  /**
+   * Resolves when the documents were compared with the database, and a pooler before it was looked at; rejects where none of them
+   * can be answered there.
+   */
+  readonly ready: () => Promise<void>
+  /** Ends the connections; those of running requests end with them. */
+  readonly close: () => void
+}
+
+/** @throws ArtifactFailure for artifacts of another format, or without a part */
+export function createHandler(artifacts: DocumentTexts, options: HandlerOptions): Handler {
+  const { jwtSecret: secret, trustedIssuers, bodyLimitBytes = 1_048_576, onError = () => undefined } = options
+  const { schemas = ['public'], connections = 8, keepsConnections = true, statementTimeoutMs = 30_000 } = options
+  const { connect, previousSecret: previous = null } = options
+  const alone = !keepsConnections
+  const database = openHandlerDatabase({ connect, schemas, connections, keepsConnections, statementTimeoutMs })
+  const source = createCompiledSource({
+    documents: documentsOf(artifacts),
+    query: database.query,
+    log: () => undefined,
+    alone,
+  })
+  const service = createCompiledService({ database, source }, readArtifact(artifacts), null, { alone })
+  const { isRevoked } = createKnownKeys({
+    read: createProjectKeysReader(database.query),
+    now: Date.now,
+    unknown: () => new HttpFailure('UNAVAILABLE'),
+    reading: alone ? 'alone' : 'shared',
+  })
+  const believing = { secret, previous, now: Date.now, isRevoked }
+  const verify = createTokenVerifier(believing)
+  const verifyBearer =
+    trustedIssuers === undefined
+      ? verify
+      : createTokenVerifier({ ...believing, issuers: createIssuers(trustedIssuers) })
+  const authenticate = createAuthenticate(verify, verifyBearer)
+
+  const answer = async (request: Request): Promise<Response> => {
+    const { headers, method } = request
+    const { media, isStream: wantsEvents } = acceptedMedia(method, headers.get('accept') ?? undefined)
+    const identified = await authenticate({
+      apikey: headers.get('apikey') ?? undefined,
+      authorization: headers.get('authorization') ?? undefined,
+    }).catch(throwUnidentified)
+    if (identified.kind !== 'caller') throw failureOf(identified)
+    const { caller } = identified
+    const asking = await asked(request, bodyLimitBytes)
+    const response = await whileWatched(request.signal, caller, (context) => service.serve(asking, caller, context))
+    const { outcome } = response
+    const isStream = wantsEvents && (outcome === 'ok' || outcome === 'failed')
+    return new Response(isStream ? eventsOf(response) : bodyBytes(response.body), {
+      status: statusTable[outcome][media],
+      headers: {
+        ...sent,
+        'content-type': isStream ? eventStreamType : contentTypes[media],
+        ...outcomeHeaders[outcome][media],
+      },
+    })
+  }
+  const answerOrRefusal = async (request: Request): Promise<Response> => {
+    try {
+      return await answer(request)
+    } catch (error) {
+      if (error instanceof HttpFailure) return refused(error)
+      onError(error)
+      return refused(new HttpFailure(error instanceof Hopeless ? 'UNAVAILABLE' : 'INTERNAL'))
+    }
+  }
+  const handle: (...asked: Parameters<Handler>) => Promise<Response> = (request, _environment, context) => {
+    const answered = answerOrRefusal(request)
+    context?.waitUntil?.(answered)
+    return answered
+  }
+  const ready = async (): Promise<void> => {
+    await database.checkPooler()
+    await source()
+  }
+  return Object.assign(handle, { ready, close: database.close })
+}
+
+const methods = 'GET, HEAD, POST'
+
+/** @throws HttpFailure */
+async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlRequest> {
+  if (request.method === 'POST') return readBody(await bodyText(request, bodyLimitBytes))
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw new HttpFailure('METHOD_NOT_ALLOWED')
+  return readQueryString(parametersOf(new URL(request.url).searchParams))
+}
+
+/** A name that is there several times has a list, which no parameter may be. */
+const parametersOf = (search: URLSearchParams): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    [...new Set(search.keys())].map((name) => {
+      const [first, ...others] = search.getAll(name)
+      return [name, others.length === 0 ? first : [first, ...others]]
+    }),
+  )
+
+const sent = { vary: 'accept', 'cache-control': 'no-store' }
+
+function refused({ code, message }: HttpFailure): Response {
+  const { status } = failureTable[code]
+  const headers = {
+    ...sent,
+    'content-type': contentTypes['application/json'],
+    ...statusHeaders(status),
+    ...(status === 405 && { allow: methods }),
+  }
+  return new Response(httpErrors(code, message), { status, headers })
+}

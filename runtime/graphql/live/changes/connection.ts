@@ -1,0 +1,119 @@
+import type pg from 'pg'
+import { createOpen } from '../../../db/connect/route.ts'
+import { openingOf, serverOf } from '../../../db/connect/server.ts'
+import { queryOn, type Query } from '../../../db/connect/session.ts'
+import { ownSettings } from '../../../db/connect/startup.ts'
+import { classifyConnecting } from '../../../db/failures/classify.ts'
+
+/** A lasting reason why changes are not told; somebody has to change a setting first. */
+export class FeedFault extends Error {
+  override readonly name = 'FeedFault'
+}
+
+/** A connection with a backend of its own. */
+export interface FeedConnection {
+  readonly query: Query
+  readonly processId: number
+  /** Hands over who is told of notifications, by channel. */
+  readonly onNotice: (hear: (channel: string) => void) => void
+  /** Resolves when the connection has ended, however. */
+  readonly ended: Promise<void>
+  readonly end: () => void
+}
+
+/**
+ * Postgres ends a connection that is silent for longer, in milliseconds: a process that hangs does not lead for long, and
+ * does not keep notifications from being forgotten.
+ */
+const silenceMs = 20_000
+
+const settings = {
+  ...ownSettings(['pg_catalog'], 0),
+  lock_timeout: '0',
+  idle_session_timeout: String(silenceMs),
+  idle_in_transaction_session_timeout: String(silenceMs),
+}
+
+/** PostgreSQL 17 ends long transactions where an owner says so; that of the leader is long, and holds nothing back. */
+const unlimited = `select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings
+  where name = 'transaction_timeout'`
+
+interface Facts {
+  readonly standby: boolean
+  readonly prepares: boolean
+  readonly ready: boolean
+}
+
+const facts = `select pg_catalog.pg_is_in_recovery() as standby,
+  pg_catalog.current_setting('max_prepared_transactions')::int > 0 as prepares,
+  coalesce((select pg_catalog.has_table_privilege(c.oid, 'select') from pg_catalog.pg_class c
+    where c.relnamespace = pg_catalog.to_regnamespace('catalograph') and c.relname = 'live_changes'), false) as ready`
+
+const faults: readonly (readonly [holds: (facts: Facts) => boolean, sentence: string])[] = [
+  [
+    ({ standby }) => standby,
+    'the connection leads to a standby: set DATABASE_LISTEN_URL to one that leads to the primary',
+  ],
+  [
+    ({ prepares }) => prepares,
+    'max_prepared_transactions is not 0, and PREPARE TRANSACTION fails where a change was told',
+  ],
+  [({ ready }) => !ready, 'the database is not prepared for live queries: run catalograph prepare as its owner'],
+]
+
+const check = async (query: Query): Promise<void> => {
+  const [seen] = (await query<Facts>(facts)).rows
+  const found = faults.find(([holds]) => seen !== undefined && holds(seen))
+  if (found !== undefined) throw new FeedFault(found[1])
+  await query(unlimited)
+}
+
+/** Opens connections to the server of a URL. */
+export type OpenFeedConnection = () => Promise<FeedConnection>
+
+/** One statement after the other: pg is to get none while it runs another. */
+const inTurn = (query: Query): Query => {
+  let last: Promise<unknown> = Promise.resolve()
+  return <R extends object>(text: string, values?: readonly unknown[], name?: string) => {
+    const next = last.then(() => query<R>(text, values, name))
+    last = next.catch(() => undefined)
+    return next
+  }
+}
+
+const connectionOf = (client: pg.Client): FeedConnection => ({
+  query: inTurn(queryOn(client, null)),
+  processId: (client as unknown as { readonly processID: number }).processID,
+  onNotice: (hear) => void client.on('notification', ({ channel }) => hear(channel)),
+  ended: new Promise((resolve) => {
+    client.once('end', resolve)
+    client.once('error', () => resolve())
+  }),
+  end: () => {
+    client.end().catch(() => undefined)
+    client.connection.stream.destroy()
+  },
+})
+
+/** Each call rejects with DatabaseFailure where the server is away, or with FeedFault. */
+export const createOpenFeedConnection = (url: string, connectTimeoutMs = 5_000): OpenFeedConnection => {
+  const config = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
+  const open = createOpen(openingOf(serverOf(url, settings), config), 'auto')
+  return async () => {
+    const { client, pooled } = await open().catch((error: unknown) => {
+      throw classifyConnecting(error)
+    })
+    const connection = connectionOf(client)
+    try {
+      if (pooled)
+        throw new FeedFault(
+          'a pooler stands before the database: set DATABASE_LISTEN_URL to a URL that leads around it',
+        )
+      await check(connection.query)
+      return connection
+    } catch (error) {
+      connection.end()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { armedLock, leaderLock, leaderView } from '../../../db/check/live-locks.ts'
+import { DatabaseFailure } from '../../../db/failures/failures.ts'
+import type { Query } from '../../../db/connect/session.ts'
+import type { FeedConnection } from './connection.ts'
+
+/**
+ * One process leads: it sleeps until a writer wakes it, reads in short cycles while there is something to read, and tells
+ * the others. Writers notify only while it sleeps (engine.md 7).
+ */
+
+/** Milliseconds but for the number of cycles. */
+export interface LeadPace {
+  /** Between two looks while there are changes. */
+  readonly cycleMs: number
+  /** So many looks find nothing before the leader goes to sleep. */
+  readonly quietCycles: number
+}
+
+/** The connection that leads, or waits to; it holds a transaction without a snapshot, so that it holds up no vacuum. */
+export interface Seat {
+  /** Leads from now on, if nobody does. */
+  readonly tryToLead: () => Promise<boolean>
+  /** Waits until it leads. */
+  readonly waitToLead: () => Promise<void>
+  /** Resolves with true when writers notify; with false where it was cancelled. */
+  readonly arm: () => Promise<boolean>
+  readonly cancelArming: () => Promise<void>
+  readonly disarm: () => Promise<void>
+  /** Keeps Postgres from ending the connection as silent. */
+  readonly stir: () => Promise<void>
+}
+
+const lockNotAvailable = '55P03'
+const queryCanceled = '57014'
+
+const failedWith = (sqlstate: string) => (error: unknown) => {
+  if (error instanceof DatabaseFailure && error.sqlstate === sqlstate) return false
+  throw error
+}
+
+/** @param cancel ends the statement of a backend */
+export const createSeat = (
+  { query, processId }: FeedConnection,
+  cancel: (processId: number) => Promise<void>,
+): Seat => {
+  let isArming = false
+  const done = (): boolean => true
+  const takeLead = `select pg_catalog.pg_advisory_lock(${leaderLock})`
+  return {
+    tryToLead: async () => {
+      await query('begin')
+      await query('savepoint seat')
+      const leads = await query(`lock table ${leaderView} in exclusive mode nowait`).then(
+        done,
+        failedWith(lockNotAvailable),
+      )
+      if (!leads) await query('rollback to savepoint seat')
+      else await query(takeLead)
+      return leads
+    },
+    waitToLead: async () => {
+      await query(`lock table ${leaderView} in exclusive mode`)
+      await query(takeLead)
+    },
+    arm: async () => {
+      isArming = true
+      try {
+        const isArmed = await query(`savepoint arm; select pg_catalog.pg_advisory_lock(${armedLock})`).then(
+          done,
+          failedWith(queryCanceled),
+        )
+        if (!isArmed) await query('rollback to savepoint arm; release savepoint arm')
+        return isArmed
+      } finally {
+        isArming = false
+      }
+    },
+    cancelArming: async () => {
+      if (isArming) await cancel(processId)
+    },
+    disarm: async () => {
+      await query(`select pg_catalog.pg_advisory_unlock(${armedLock}); release savepoint arm`)
+    },
+    stir: async () => {
+      if (!isArming) await query('select')
+    },
+  }
+}
+
+export interface Leading {
+  readonly seat: Seat
+  /** Reads once; resolves with whether there was anything. */
+  readonly look: () => Promise<boolean>
+  /** Resolves at the next notification of a writer. */
+  readonly nextWake: () => Promise<void>
+  readonly pace: LeadPace
+  readonly isOver: () => boolean
+}
+
+/** A look is followed by a pause of so many times its length, so that a busy server is asked less often. */
+const pauseForLook = 7
+const longestPauseMs = 40
+
+/** Reads until nothing came for a while. */
+const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
+  for (let quiet = 0; quiet < pace.quietCycles && !isOver();) {
+    const began = performance.now()
+    quiet = (await look()) ? 0 : quiet + 1
+    const restMs = Math.min(longestPauseMs, (performance.now() - began) * pauseForLook)
+    if (quiet < pace.quietCycles) await sleep(Math.max(pace.cycleMs, restMs), undefined, { ref: false })
+  }
+}
+
+/**
+ * Writers for whom the lock waits may take long: who is woken meanwhile reads, and gives up. A cancellation that comes
+ * before the statement cancels nothing, so it is repeated.
+ */
+const armUnlessWoken = async ({ seat, look, pace, isOver }: Leading, woken: Promise<void>): Promise<boolean> => {
+  let isSettled = false
+  const armed = seat.arm().finally(() => (isSettled = true))
+  // What fails first ends the lead; its other failure is the same.
+  armed.catch(() => undefined)
+  await Promise.race([armed, woken])
+  while (!isSettled && !isOver()) {
+    await Promise.all([look(), seat.cancelArming()])
+    await Promise.race([armed, sleep(pace.cycleMs, undefined, { ref: false })])
+  }
+  return armed
+}
+
+/** Rejects as its connections do; resolves when it is over. */
+export const lead = async (leading: Leading): Promise<void> => {
+  const { seat, look, nextWake, isOver } = leading
+  while (!isOver()) {
+    await stayAwake(leading)
+    const woken = nextWake()
+    const isArmed = await armUnlessWoken(leading, woken)
+    // Those who did not notify have ended by now, and are seen.
+    if (isArmed && !(await look())) await woken
+    await Promise.all([look(), ...(isArmed ? [seat.disarm()] : [])])
+  }
+}
+
+/** Tells the others that this process leads. */
+export const announce = async (query: Query): Promise<void> => {
+  await query('select catalograph.live_lead()')
+}

@@ -1,0 +1,48 @@
+import type { Query } from '../../../db/connect/session.ts'
+import { readChanges, type ChangeReading, type Snapshot } from './read-changes.ts'
+
+/** Reads on from snapshot to snapshot, one statement at a time. */
+export interface Reader {
+  /** Resolves with whether there was anything; one that has not begun serves all who ask meanwhile. */
+  readonly look: () => Promise<boolean>
+  /** The same, and whether roles are what they were. */
+  readonly compare: () => Promise<boolean>
+}
+
+interface ReaderParts {
+  readonly query: Query
+  readonly first: Snapshot
+  /** Whether the other processes are to be told. */
+  readonly tells: () => boolean
+  /** @param isOtherRoles memberships or attributes of roles changed */
+  readonly take: (reading: ChangeReading, isOtherRoles: boolean) => boolean
+}
+
+export const createReader = ({ query, first, tells, take }: ReaderParts): Reader => {
+  let { snapshot, roles } = first
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting: Promise<boolean> | null = null
+  const read = async (withRoles: boolean): Promise<boolean> => {
+    const reading = await readChanges(query, { since: snapshot, tell: tells(), roles: withRoles })
+    const isOther = reading.roles !== null && reading.roles !== roles
+    snapshot = reading.snapshot
+    roles = reading.roles ?? roles
+    return take(reading, isOther)
+  }
+  const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
+    const next = last.then(work)
+    // Who asked is told of its failure.
+    last = next.catch(() => undefined)
+    return next
+  }
+  return {
+    look: () => {
+      waiting ??= inTurn(() => {
+        waiting = null
+        return read(false)
+      })
+      return waiting
+    },
+    compare: () => inTurn(() => read(true)),
+  }
+}

@@ -1,0 +1,175 @@
+import type { Change, ChangeListener } from '../../../contract/live.ts'
+import { foundChannel, wakeChannel } from '../../../db/check/live-locks.ts'
+import { watchServer } from '../../../lib/watch-server.ts'
+import type { FeedConnection, OpenFeedConnection } from './connection.ts'
+import { announce, createSeat, lead, type LeadPace, type Seat } from './lead.ts'
+import { createPruning } from './prune.ts'
+import { readSnapshot, type ChangeReading } from './read-changes.ts'
+import { createReader } from './reader.ts'
+import { createGates, type Gates, type WatchedRelation } from './gates.ts'
+
+/** Milliseconds but for the number of cycles. */
+export interface FeedPace extends LeadPace {
+  /** How often what no trigger tells is compared: memberships and attributes of roles. Null: never. */
+  readonly compareMs: number | null
+  /** How long a change stays to be read. */
+  readonly keepMs: number
+  /** How long a relation that nobody watches any more is still told about. */
+  readonly lingerMs: number
+}
+
+/** What is told from one connecting to the loss of a connection. */
+export interface FeedSession {
+  readonly gates: Gates
+  /** Resolves when nothing is told any more. */
+  readonly ended: Promise<void>
+  readonly end: () => void
+}
+
+/** After so many milliseconds without an answer the server is away. */
+const silentMs = 10_000
+
+interface SessionParts {
+  readonly open: OpenFeedConnection
+  readonly listener: ChangeListener
+  readonly pace: FeedPace
+  /** What is watched now. */
+  readonly watched: () => Iterable<WatchedRelation>
+}
+
+/** A promise that is resolved from outside, again and again. */
+const createSignal = (): { readonly next: () => Promise<void>; readonly give: () => void } => {
+  let give = (): void => undefined
+  let next = new Promise<void>((resolve) => (give = resolve))
+  const renew = (): void => {
+    give()
+    next = new Promise<void>((resolve) => (give = resolve))
+  }
+  return { next: () => next, give: renew }
+}
+
+/** Changes by the relations that are watched. */
+const changesOf = ({ rows }: ChangeReading, watched: Iterable<WatchedRelation>): readonly Change[] => {
+  const all = [...watched]
+  return rows.flatMap(({ root, values }) =>
+    all.filter(({ roots }) => roots.has(root)).map(({ id }) => ({ relation: id, values })),
+  )
+}
+
+/** Opens both connections. Rejects as the first does that fails. */
+const openBoth = async (open: OpenFeedConnection): Promise<readonly [FeedConnection, FeedConnection]> => {
+  const [one, other] = await Promise.allSettled([open(), open()])
+  if (one.status === 'fulfilled' && other.status === 'fulfilled') return [one.value, other.value]
+  if (one.status === 'fulfilled') one.value.end()
+  if (other.status === 'fulfilled') other.value.end()
+  throw one.status === 'rejected' ? one.reason : (other as PromiseRejectedResult).reason
+}
+
+/** What a session ends with, once. */
+interface Ending {
+  readonly isOver: () => boolean
+  readonly ended: Promise<void>
+  readonly end: () => void
+  /** Runs when it ends. */
+  readonly then: (work: () => void) => void
+}
+
+const createEnding = (): Ending => {
+  let isOver = false
+  const works: (() => void)[] = []
+  const then = (work: () => void): void => void works.push(work)
+  return {
+    isOver: () => isOver,
+    ended: new Promise((resolve) => then(resolve)),
+    end: () => {
+      if (isOver) return
+      isOver = true
+      for (const work of works) work()
+    },
+    then,
+  }
+}
+
+/** Whatever fails ends the session, and with it the lead; the feed opens another one. */
+const assemble = async (
+  { listener, pace, watched }: SessionParts,
+  [work, chair]: readonly [FeedConnection, FeedConnection],
+  ending: Ending,
+): Promise<Gates> => {
+  const { query } = work
+  const { isOver, end } = ending
+  const wake = createSignal()
+  ending.then(wake.give)
+  const seat: Seat = createSeat(chair, async (processId) => {
+    await query('select pg_catalog.pg_cancel_backend($1)', [processId])
+  })
+  await query(`listen ${foundChannel}`)
+  let isLeader = await seat.tryToLead()
+  if (isLeader) await announce(query)
+  const first = await readSnapshot(query)
+
+  const pruning = createPruning(query, pace.keepMs, end)
+  ending.then(pruning.end)
+  const gates = createGates({
+    query,
+    isOver,
+    ended: (ids) => listener.changed(ids.map((relation) => ({ relation, values: new Map() }))),
+    failed: end,
+  })
+  const reopen = (why: 'outage' | 'schema'): void => {
+    gates.open([...watched()]).then(() => isOver() || listener.unsure(why), end)
+  }
+  const take = (reading: ChangeReading, isOtherRoles: boolean): boolean => {
+    if (isOver()) return false
+    const isFound = reading.rows.length > 0 || reading.schema || reading.leader
+    if (isFound && isLeader) pruning.found(reading.snapshot)
+    const changes = changesOf(reading, watched())
+    if (changes.length > 0) listener.changed(changes)
+    if (reading.missed || reading.leader) reopen('outage')
+    else if (reading.schema) reopen('schema')
+    else if (isOtherRoles) listener.unsure('schema')
+    return isFound
+  }
+  const { look, compare } = createReader({ query, first, tells: () => isLeader, take })
+  work.onNotice((channel) => {
+    if (channel === wakeChannel) wake.give()
+    else if (!isLeader) look().catch(end)
+  })
+  const leadOn = async (): Promise<void> => {
+    await query(`listen ${wakeChannel}`)
+    pruning.found(first.snapshot)
+    await lead({ seat, look, nextWake: wake.next, pace, isOver })
+  }
+  const takeOver = async (): Promise<void> => {
+    await seat.waitToLead()
+    isLeader = true
+    await announce(query)
+    await leadOn()
+  }
+  ;(isLeader ? leadOn() : takeOver()).catch(end)
+  const { compareMs } = pace
+  if (compareMs !== null) {
+    const look = async (): Promise<void> => {
+      await Promise.all([compare(), ...(isLeader ? [seat.stir()] : [])])
+    }
+    const pauseMs = (): number => compareMs
+    ending.then(watchServer({ look, seen: () => undefined, failed: end, pauseMs, silentMs }))
+  }
+  return gates
+}
+
+/** Resolves when everything that commits from now on is read. Rejects with DatabaseFailure, or with FeedFault. */
+export const openFeedSession = async (parts: SessionParts): Promise<FeedSession> => {
+  const connections = await openBoth(parts.open)
+  const ending = createEnding()
+  for (const connection of connections) {
+    ending.then(connection.end)
+    connection.ended.then(ending.end, ending.end)
+  }
+  try {
+    return { gates: await assemble(parts, connections, ending), ended: ending.ended, end: ending.end }
+  } catch (error) {
+    ending.end()
+    throw error
+  }
+}

@@ -1,0 +1,64 @@
+import type { Duplex } from 'node:stream'
+import type { WebSocket } from 'ws'
+import { bodyBytes } from '../../../http/long-body.ts'
+import type { Holding } from '../../../lib/byte-budget.ts'
+import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
+import { beforeAnswer, behindAnswer, completeMessage, errorMessage, type Closing } from './messages.ts'
+
+/** What is written to a socket: JSON that Postgres printed goes out as it is. */
+export interface SocketOutlet {
+  /** False: what was written has yet to be taken. */
+  readonly isWritable: () => boolean
+  readonly text: (message: string) => void
+  readonly next: (id: string, body: GraphqlResponse['body']) => void
+  /** The last message of an operation, or its answer and the last message. */
+  readonly end: (id: string, response: GraphqlResponse) => void
+  readonly close: (closing: Closing) => void
+}
+
+/** Shorter answers are copied into one frame with what stands around them. */
+const shortBytes = 16_384
+
+/** How long a client may take to say goodbye, in milliseconds. */
+const goodbyeMs = 1_000
+
+/** @param unsent what the client has yet to take, which is released when it has */
+export function createOutlet(socket: WebSocket, stream: Duplex, unsent: Holding): SocketOutlet {
+  const isOpen = (): boolean => socket.readyState === socket.OPEN
+  const isWritable = (): boolean => isOpen() && !stream.writableNeedDrain
+  const next: SocketOutlet['next'] = (id, answer) => {
+    if (!isOpen()) return
+    const body = bodyBytes(answer)
+    const before = beforeAnswer(id)
+    if (body.length <= shortBytes) {
+      socket.send(Buffer.concat([Buffer.from(before), body, Buffer.from(behindAnswer)]), { binary: false })
+    } else {
+      socket.send(before, { binary: false, fin: false })
+      socket.send(body, { binary: false, fin: false })
+      socket.send(behindAnswer, { binary: false, fin: true })
+    }
+    if (!isWritable()) unsent.force(body.length)
+  }
+  const text = (message: string): void => {
+    if (isOpen()) socket.send(message)
+  }
+  return {
+    isWritable,
+    text,
+    next,
+    end: (id, response) => {
+      const { outcome, body } = response
+      if (outcome !== 'ok' && outcome !== 'failed') return text(errorMessage(id, errorsOf(body)))
+      next(id, body)
+      text(completeMessage(id))
+    },
+    close: ([code, reason]) => {
+      socket.close(code, reason)
+      setTimeout(() => socket.terminate(), goodbyeMs).unref()
+    },
+  }
+}
+
+/** A refusal holds no numbers of Postgres. */
+const errorsOf = (body: GraphqlResponse['body']): string =>
+  JSON.stringify((JSON.parse(body.toString()) as { readonly errors: unknown }).errors)

@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { credentialsOf } from '../../../identity/caller.ts'
+import { throwUnidentified } from '../../http/who-asks.ts'
+import { bareText, type RenderBare } from '../../../http/bare-answer.ts'
+import type { Origins } from '../../../http/cors.ts'
+import { failureTable, type HttpFailureCode } from '../../../http/failures.ts'
+import { ownerRole } from '../../../identity/project-keys.ts'
+import { createDeadlines } from '../../../lib/deadlines.ts'
+import type { StreamOwner } from '../streams/stream-types.ts'
+import { serveSocket, type ConnectionParts } from './connection.ts'
+import { subprotocol } from './messages.ts'
+
+/** WebSockets of GraphQL: who may have one, and how many. */
+export interface Sockets {
+  /** Takes over the connection of a request to upgrade it (RFC 6455 section 4.2), or answers that. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+  readonly open: () => number
+  /** Closes all, and lets none begin. */
+  readonly stop: () => void
+}
+
+export interface SocketParts extends Omit<ConnectionParts, 'admit' | 'setDeadline'> {
+  /** Whose pages may have one; null: those of every origin. */
+  readonly origins: Origins
+  /** What addresses may begin with; null: nothing. */
+  readonly pathPrefix: string | null
+  readonly bodyLimitBytes: number
+  readonly socketsOfParty: number
+  /** Seconds for which the address of a request is refused yet. */
+  readonly closedFor: (request: IncomingMessage) => number | Promise<number>
+  readonly sourceOf: (request: IncomingMessage) => string
+  /** Counts a connection among those of streams, until the result is called. */
+  readonly carriesStreams: (socket: Socket) => () => void
+}
+
+const path = '/graphql/v1'
+
+/** How much later than it says a time may pass. */
+const lookEveryMs = 100
+
+export function createSockets(parts: SocketParts): Sockets {
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // It would take three times the memory, and six times the time.
+    perMessageDeflate: false,
+    maxPayload: parts.bodyLimitBytes,
+    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+  })
+  const closers = new Set<() => void>()
+  const setDeadline = createDeadlines(lookEveryMs)
+  const admit = createAdmission(parts.socketsOfParty)
+  let isStopped = false
+  const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const refusal = isStopped ? 'SERVER_STOPPING' : await refusalOf(parts, request)
+    if (refusal !== null) return refuse(socket, refusal)
+    const source = parts.sourceOf(request)
+    server.handleUpgrade(request, socket, head, (opened) => {
+      const close = serveSocket({ ...parts, setDeadline, admit }, opened, socket, { headers: request.headers, source })
+      const leave = parts.carriesStreams(request.socket)
+      closers.add(close)
+      opened.once('close', () => {
+        closers.delete(close)
+        leave()
+      })
+    })
+  }
+  return {
+    upgrade: (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      upgrade(request, socket, head).catch(() => refuse(socket, 'INTERNAL'))
+    },
+    open: () => closers.size,
+    stop: () => {
+      isStopped = true
+      for (const close of closers) close()
+    },
+  }
+}
+
+async function refusalOf(parts: SocketParts, request: IncomingMessage): Promise<HttpFailureCode | null> {
+  const { url = '/', headers } = request
+  if (pathOf(url, parts.pathPrefix) !== path) return 'NOT_FOUND'
+  const { origin } = headers
+  if (parts.origins !== null && origin !== undefined && !parts.origins.includes(origin)) return 'ORIGIN_REFUSED'
+  if ((await parts.closedFor(request)) === 0) return null
+  // The owner is admitted regardless of strangers at the same address.
+  const identified = await parts.authenticate(credentialsOf(headers)).catch(throwUnidentified)
+  return identified.kind === 'caller' && identified.caller.role === ownerRole ? null : 'ADDRESS_CLOSED'
+}
+
+function pathOf(url: string, prefix: string | null): string {
+  const whole = url.split('?', 1)[0] ?? ''
+  return prefix !== null && whole.startsWith(`${prefix}/`) ? whole.slice(prefix.length) : whole
+}
+
+const render: RenderBare = ({ code, message }) => ({
+  status: failureTable[code].status,
+  headers: {},
+  body: { data: null, errors: [{ message, extensions: { code } }] },
+})
+
+function refuse(socket: Duplex, code: HttpFailureCode): void {
+  if (!socket.writableEnded) socket.end(bareText(code, render))
+}
+
+/** The owner's key is on servers, and may have as many as there are connections. */
+function createAdmission(most: number): ConnectionParts['admit'] {
+  const parties = new Map<string, number>()
+  return ({ party, kind }: StreamOwner) => {
+    const count = parties.get(party) ?? 0
+    if (kind !== 'service' && count >= most) return null
+    parties.set(party, count + 1)
+    return () => {
+      const left = (parties.get(party) ?? 1) - 1
+      if (left === 0) parties.delete(party)
+      else parties.set(party, left)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import type { RequestContext } from '../../../contract/execution.ts'
+import type { ChangeFeed, Interest } from '../../../contract/live.ts'
+import { DatabaseFailure } from '../../../db/failures/failures.ts'
+import { failureResponse } from '../../protocol/failures.ts'
+import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
+import { bodyBytes } from '../../../http/long-body.ts'
+import type { ByteBudget } from '../../../lib/byte-budget.ts'
+import { sha256Hex } from '../../../lib/sha256.ts'
+import { within } from '../../../lib/within.ts'
+import { jsonPatch } from './patch.ts'
+import { createRelations, type HeldRelations } from './relations.ts'
+import type { AnswerRequest, SharedAnswer, ReadInterests } from './stream-types.ts'
+import { deliver, type StreamState, type LiveWatch } from './watch.ts'
+
+/** One run of a watch: its document is read if it has to be, asked, and its answer sent to those who have not got it. */
+
+export interface RunParts {
+  readonly feed: Pick<ChangeFeed, 'watch' | 'unwatch'>
+  readonly read: ReadInterests
+  readonly answer: AnswerRequest
+  /** Makes changes wake a watch; the result ends that. */
+  readonly listen: (watch: LiveWatch, interests: readonly Interest[]) => () => void
+  /** The memory for answers that are kept. */
+  readonly kept: ByteBudget
+  /** Receives how long it took from the first change to its answer, in milliseconds. */
+  readonly lag: (ms: number) => void
+  /** What a run may take, in milliseconds; 0: any time. */
+  readonly runMs: number
+  /** What the feed may take to watch what a document reads, in milliseconds. */
+  readonly watchMs: number
+}
+
+/** How a run ended. */
+export type RunEnd =
+  | { readonly kind: 'answered'; readonly changed: boolean }
+  | { readonly kind: 'failed'; readonly response: GraphqlResponse }
+  /** Nobody is left. */
+  | { readonly kind: 'left' }
+
+export type Run = (watch: LiveWatch) => Promise<RunEnd>
+
+export function createRun(parts: RunParts): Run {
+  const hold = createRelations(parts.feed)
+  return async (watch) => {
+    const [first] = watch.streams
+    if (first === undefined) return { kind: 'left' }
+    const context = contextFor(first, parts.runMs)
+    watch.context = context
+    const { changedAt } = watch
+    watch.changedAt = null
+    try {
+      const refusal = watch.isUnread ? await readUntilTold(parts, hold, watch, first, context) : null
+      if (watch.isClosed) return { kind: 'left' }
+      if (refusal !== null) return { kind: 'failed', response: refusal }
+      const response = await parts.answer(watch.request, first.owner.caller, context)
+      if (watch.isClosed) return { kind: 'left' }
+      if (response.outcome !== 'ok') return { kind: 'failed', response }
+      if (response.revision !== watch.revision) readLater(watch)
+      const changed = take(watch, bodyBytes(response.body), parts.kept)
+      watch.answered = watch.runs
+      for (const stream of watch.streams) deliver(watch, stream)
+      keep(watch)
+      if (changedAt !== null && changed) parts.lag(performance.now() - changedAt)
+      return { kind: 'answered', changed }
+    } finally {
+      watch.context = null
+      // Its answer is not there yet.
+      if (watch.answered !== watch.runs) watch.changedAt = changedAt ?? watch.changedAt
+    }
+  }
+}
+
+/** Its document may read something else on the schema of its answer, and nothing has told changes of that. */
+function readLater(watch: LiveWatch): void {
+  watch.isUnread = true
+  watch.again ??= 'schema'
+}
+
+/** A run takes the share of connections that its first stream's caller has. */
+const contextFor = ({ owner: { party, kind } }: StreamState, runMs: number): RequestContext => ({
+  party,
+  kind,
+  deadline: runMs === 0 ? Infinity : performance.now() + runMs,
+  label: undefined,
+  timeline: null,
+  position: null,
+  gone: false,
+  onGone: null,
+})
+
+/** What is not told may have another name by now: it is read again as long as that is of another schema. */
+async function readUntilTold(
+  ...[parts, hold, watch, stream, context]: Parameters<typeof readAgain>
+): ReturnType<typeof readAgain> {
+  for (;;) {
+    const before = watch.revision
+    const refusal = await readAgain(parts, hold, watch, stream, context)
+    if (refusal?.code !== 'NOT_LIVE' || watch.isClosed || watch.revision === before) return refusal
+  }
+}
+
+/** Changes wake the watch before the feed is asked, so that none is missed between both. Null: the document may be asked. */
+async function readAgain(
+  { read, listen, watchMs }: RunParts,
+  hold: (interests: readonly Interest[]) => HeldRelations,
+  watch: LiveWatch,
+  { owner: { caller } }: StreamState,
+  context: RequestContext,
+): Promise<GraphqlResponse | null> {
+  watch.isUnread = false
+  const found = await read(watch.request, caller, context)
+  if (watch.isClosed) return null
+  if ('outcome' in found) {
+    watch.isUnread = true
+    return found
+  }
+  watch.revision = found.revision
+  const held = hold(found.interests)
+  const leaveIndex = listen(watch, found.interests)
+  const leaveBefore = watch.leave
+  const leaveNew = (): void => {
+    leaveIndex()
+    held.release()
+  }
+  watch.leave = () => {
+    leaveBefore()
+    leaveNew()
+  }
+  // A run that waited for ever would keep its place from others.
+  const refusal = await within(watchMs, held.watched).then((isInTime) => (isInTime ? null : tooLate), failureOf)
+  if (watch.isClosed) return null
+  if (refusal === null) {
+    leaveBefore()
+    watch.leave = leaveNew
+    return null
+  }
+  // The next run reads it again.
+  watch.isUnread = true
+  leaveNew()
+  watch.leave = leaveBefore
+  return refusal
+}
+
+const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not told in time.')
+
+/** What a feed says names tables, and what Postgres refuses of ours is no matter of the caller's. */
+const failureOf = (error: unknown): GraphqlResponse => {
+  if (!(error instanceof DatabaseFailure)) return failureResponse('NOT_LIVE', 'Changes of what it reads are not told.')
+  return error.kind === 'refused' ? tooLate : failureResponse('DATABASE_UNAVAILABLE', error.message)
+}
+
+/** Makes an answer the last one. Whether it differs from the one before. */
+function take(watch: LiveWatch, body: Buffer, kept: ByteBudget): boolean {
+  const { last } = watch
+  if (last?.answer?.body.equals(body) === true) return false
+  const id = sha256Hex(body)
+  if (last?.id === id) {
+    last.answer = { id, body }
+    return false
+  }
+  last?.kept.release()
+  watch.last = {
+    version: (last?.version ?? 0) + 1,
+    id,
+    answer: { id, body },
+    patch: patchFor(watch, id, body),
+    kept: kept.open(watch.streams.values().next().value?.owner.party ?? ''),
+    isKept: false,
+  }
+  return true
+}
+
+function patchFor({ streams, last }: LiveWatch, id: string, body: Buffer): SharedAnswer | null {
+  if (last === null || last.answer === null) return null
+  if (![...streams].some(({ wantsPatch }) => wantsPatch)) return null
+  const patch = jsonPatch(last.answer.body.toString(), body.toString(), body.length)
+  return patch === null ? null : { id, body: Buffer.from(patch) }
+}
+
+/** An answer that finds no room is forgotten once it was sent: a stream that was not ready for it makes another run. */
+function keep({ last }: LiveWatch): void {
+  if (last === null || last.answer === null || last.isKept) return
+  last.isKept = last.kept.take(last.answer.body.length + (last.patch?.body.length ?? 0))
+  if (!last.isKept) last.answer = null
+}

@@ -1,0 +1,60 @@
+import { decodeJwt } from 'jose'
+import type { Authenticate, CredentialRefusal, Credentials } from '../../../identity/caller.ts'
+import { createAlarms } from '../../../lib/alarms.ts'
+import { createRounds } from '../../../lib/rounds.ts'
+
+/**
+ * For how long credentials are good: until a query with them would be refused. Tokens end with `exp`; that a key was withdrawn
+ * is noticed within a minute.
+ */
+export interface Sessions {
+  /** @param refused called once, unless the result was called before */
+  readonly open: (credentials: Credentials, refused: (refusal: CredentialRefusal) => void) => () => void
+}
+
+/** With the age of the list of revoked keys (identity/revoked-keys.ts) less than a minute. */
+const checkedEveryMs = 30_000
+
+/** The clock of alarms may be ahead of that of tokens. */
+const againMs = 1_000
+
+/** @param now the clock, in milliseconds since 1970 */
+export function createSessions(authenticate: Authenticate, now: () => number): Sessions {
+  const setAlarm = createAlarms(now)
+  const joinRounds = createRounds(checkedEveryMs)
+  return {
+    open: (credentials, refused) => {
+      const ends = endOf(credentials)
+      let isOpen = true
+      const check = async (): Promise<void> => {
+        // Of a token whose issuer is silent nothing is known.
+        const identified = await authenticate(credentials).catch(() => null)
+        if (!isOpen || identified === null || identified.kind === 'caller') return
+        close()
+        refused(identified)
+      }
+      const atEnd = async (): Promise<void> => {
+        await check()
+        if (isOpen) cancelAlarm = setAlarm(now() + againMs, () => void atEnd())
+      }
+      let cancelAlarm = ends === Infinity ? () => undefined : setAlarm(ends, () => void atEnd())
+      const leaveRounds = joinRounds(() => void check())
+      const close = (): void => {
+        isOpen = false
+        cancelAlarm()
+        leaveRounds()
+      }
+      return close
+    },
+  }
+}
+
+/** When the first of them ends, in milliseconds since 1970; Infinity: none does. */
+const endOf = ({ apikey, authorization }: Credentials): number =>
+  Math.min(...[apikey, authorization?.split(' ').at(-1)].map(endOfToken))
+
+function endOfToken(token: string | undefined): number {
+  if (token === undefined) return Infinity
+  const { exp = Infinity } = decodeJwt(token)
+  return exp * 1_000
+}

@@ -1,0 +1,126 @@
+import { deserialize, serialize } from 'node:v8'
+import type { EntityFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
+import type { CompiledDocuments, EntityModule, Revision } from '../../contract/revision.ts'
+import { differencesBetween } from '../../lib/differences.ts'
+import { share } from '../../lib/share.ts'
+
+/**
+ * What leads from one revision to the next, so that a process that has the first need not be sent the whole of the second: of
+ * thousands of relations one has changed. What did not change stays the very same object there, and with it all that was made of it.
+ */
+export interface RevisionChange {
+  readonly id: string
+  readonly version: string | null
+  readonly failure?: string
+  /** Of compiled documents, with their addresses where these are others. */
+  readonly compiled?: CompiledChange
+  /** The members of the manifest that changed, but for `entities`. */
+  readonly manifest: Partial<Omit<Manifest, 'entities'>>
+  /** Members that the new manifest lacks. */
+  readonly gone: readonly string[]
+  readonly entities: readonly Splice<EntityFacts>[]
+  readonly modules: readonly Splice<EntityModule>[]
+  /** Null: as before. */
+  readonly functions: string | null
+}
+
+interface CompiledChange extends Omit<CompiledDocuments, 'addresses'> {
+  /** Null: as before. */
+  readonly addresses: CompiledDocuments['addresses'] | null
+}
+
+/** Items in the place of those from `from` to `to` of the list before. */
+interface Splice<T> {
+  readonly from: number
+  readonly to: number
+  readonly items: readonly T[]
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+const membersOf = (manifest: Manifest): Members =>
+  Object.fromEntries(Object.entries(manifest).filter(([name]) => name !== 'entities'))
+
+const changedMembers = (before: Members, now: Members): Members =>
+  Object.fromEntries(Object.entries(now).filter(([name, value]) => share(before[name], value) !== before[name]))
+
+const nothing: Revision = {
+  id: '',
+  version: null,
+  manifest: { entities: [] as readonly EntityFacts[] } as Manifest,
+  entities: [],
+  functions: '',
+}
+
+/** @param before what the other side has; null: nothing */
+export function changeBetween(before: Revision | null, now: Revision): RevisionChange {
+  const { id, version, manifest, entities: modules, functions, failure, compiled } = now
+  const old = before ?? nothing
+  const [oldMembers, members] = [membersOf(old.manifest), membersOf(manifest)]
+  return {
+    id,
+    version,
+    ...(failure !== undefined && { failure }),
+    ...(compiled !== undefined && { compiled: compiledChange(before?.compiled, compiled) }),
+    manifest: changedMembers(oldMembers, members),
+    gone: Object.keys(oldMembers).filter((name) => !(name in members)),
+    entities: splicesBetween(old.manifest.entities, manifest.entities),
+    modules: splicesBetween(old.entities, modules),
+    functions: before !== null && old.functions === functions ? null : functions,
+  }
+}
+
+const compiledChange = (before: CompiledDocuments | undefined, now: CompiledDocuments): CompiledChange => ({
+  ...now,
+  addresses: before?.addresses === now.addresses ? null : now.addresses,
+})
+
+const compiledAfter = (before: CompiledDocuments | undefined, change: CompiledChange): CompiledDocuments => ({
+  ...change,
+  addresses: change.addresses ?? before?.addresses ?? { types: {}, roles: {} },
+})
+
+const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Splice<T>[] =>
+  differencesBetween(before, now).map(({ from, to, start, end }) => ({ from, to, items: now.slice(start, end) }))
+
+/** Of what stands in it thousands of times each object is written once, and is one object on the other side, too. */
+export const changeToTravel = (change: RevisionChange): Uint8Array => serialize(change)
+
+export const changeFromTravel = (bytes: Uint8Array): RevisionChange => deserialize(bytes) as RevisionChange
+
+/** @param before the revision that the change was made from */
+export function applyChange(before: Revision | null, change: RevisionChange): Revision {
+  const { id, version, failure, gone, functions, compiled } = change
+  const old = before ?? nothing
+  const oldMembers = membersOf(old.manifest)
+  const kept = Object.entries(oldMembers).filter(([name]) => !gone.includes(name))
+  const changed = Object.entries(change.manifest).map(([name, value]) => [name, share(oldMembers[name], value)])
+  const entities = spliced(old.manifest.entities, change.entities)
+  return {
+    id,
+    version,
+    ...(failure !== undefined && { failure }),
+    ...(compiled !== undefined && { compiled: compiledAfter(before?.compiled, compiled) }),
+    manifest: { ...Object.fromEntries([...kept, ...changed]), entities } as Manifest,
+    entities: spliced(old.entities, change.modules),
+    functions: functions ?? old.functions,
+  }
+}
+
+/** What says the same as an item that leaves is that item. */
+function spliced<T extends { readonly id: ObjectId }>(
+  before: readonly T[],
+  splices: readonly Splice<T>[],
+): readonly T[] {
+  if (splices.length === 0) return before
+  const left = new Map(splices.flatMap(({ from, to }) => before.slice(from, to)).map((item) => [item.id, item]))
+  const after: T[] = []
+  let place = 0
+  for (const { from, to, items } of splices) {
+    for (; place < from; place += 1) after.push(before[place] as T)
+    for (const item of items) after.push(share(left.get(item.id), item))
+    place = to
+  }
+  for (; place < before.length; place += 1) after.push(before[place] as T)
+  return after
+}

@@ -1,0 +1,118 @@
+import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import { within } from '../../lib/within.ts'
+import { changeBetween, changeToTravel } from './change.ts'
+import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'
+import { hire, type WorkerProcess } from './worker-process.ts'
+
+/** What the primary does for its workers while they serve. */
+export interface Services {
+  readonly source: RevisionSource
+  /** For how long a worker that hears nothing may answer from replicas, in milliseconds. */
+  readonly replicaMaxStalenessMs: number
+  /** Sums what each worker tells of its metrics. */
+  readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
+}
+
+/** Those who work, and what they ask for. */
+export interface Crew {
+  /** Everybody who has not ended. */
+  readonly alive: ReadonlySet<WorkerProcess>
+  readonly start: (number: number) => WorkerProcess
+  /** The metrics of all workers. */
+  readonly metrics: () => Promise<string>
+}
+
+interface Written {
+  readonly before: Revision | null
+  readonly now: Revision
+  readonly change: Uint8Array
+}
+
+/** Within which a worker tells what it has observed. */
+const tellMs = 5_000
+
+export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
+  const alive = new Set<WorkerProcess>()
+  const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
+  /** What those who serve tell; nothing of those who end or are silent. */
+  const toldBy = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
+    const asked = [...alive].filter(({ hasServed }) => hasServed).map((place) => inTime(ask(place)))
+    return (await Promise.all(asked)).flat()
+  }
+  const metrics = async (): Promise<string> => sumMetrics(await toldBy((place) => place.metrics()))
+
+  /**
+   * Anyone who does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
+   * longer knows no replica that is fresh enough.
+   */
+  const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
+    const heard = others(place)
+      .filter(({ hears }) => hears)
+      .map((other) => other.note(write).catch(() => undefined))
+    await within(replicaMaxStalenessMs, Promise.all(heard))
+  }
+  /** Those who lack the same receive the same, which is written once and kept until nobody lacks it. */
+  let written: Written | null = null
+  const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
+    const before = place.sent
+    if (written?.before !== before || written.now !== now)
+      written = { before, now, change: changeToTravel(changeBetween(before, now)) }
+    const { change } = written
+    place.sent = now
+    if ([...alive].every(({ sent }) => sent === now)) written = null
+    return change
+  }
+  const hear = (place: WorkerProcess, request: WorkerRequest): void => {
+    switch (request.kind) {
+      case 'ask-revision':
+        return answer(place, 'revision', request.call, async () => {
+          return { kind: 'revision', call: request.call, change: changeFor(place, await source()) }
+        })
+      case 'ask-metrics':
+        return answer(place, 'metrics', request.call, async () => ({
+          kind: 'metrics',
+          call: request.call,
+          text: await metrics(),
+        }))
+      case 'ask-requests':
+        return answer(place, 'requests', request.call, async () => ({
+          kind: 'requests',
+          call: request.call,
+          requests: (await toldBy((other) => other.requests())).flat(),
+        }))
+      case 'ask-live':
+        return answer(place, 'live', request.call, async () => ({
+          kind: 'live',
+          call: request.call,
+          live: (await toldBy((other) => other.live())).flat(),
+        }))
+      case 'taken':
+        for (const other of others(place)) other.tell(request)
+        return
+      case 'wrote':
+        void tellOthers(place, request.write).then(() => place.tell({ kind: 'all-heard', call: request.call }))
+        return
+    }
+  }
+  return {
+    alive,
+    metrics,
+    start: (number) => {
+      // Who has no schema yet takes no requests from those who have one.
+      const place = hire({ number, listensEarly: ![...alive].some(({ listens }) => listens) }, hear)
+      alive.add(place)
+      void place.exit.then(() => alive.delete(place))
+      return place
+    },
+  }
+}
+
+async function inTime<T>(told: Promise<T>): Promise<readonly T[]> {
+  const values = told.then((value) => [value]).catch(() => [])
+  return (await within(tellMs, values)) ? values : []
+}
+
+const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
+  void work()
+    .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
+    .then(place.tell)

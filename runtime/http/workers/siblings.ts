@@ -1,0 +1,109 @@
+import type { KeptRequest, LiveObservation, OwnObservations, SharedObservations } from '../../contract/observations.ts'
+import type { NotedWrite } from '../../contract/position.ts'
+import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import { DatabaseFailure } from '../../db/failures/failures.ts'
+import { applyChange, changeFromTravel } from './change.ts'
+import { createCalls } from './calls.ts'
+import {
+  fromTravel,
+  writeFromTravel,
+  writeToTravel,
+  type FromWorker,
+  type RequestCounts,
+  type ToWorker,
+} from './worker-messages.ts'
+
+/** One worker among several, as it sees the others: through the primary process, which compiles for all. */
+export interface Siblings extends SharedObservations {
+  readonly source: RevisionSource
+  readonly ready: (url: string) => void
+  /** Tells the others which requests were counted here. */
+  readonly spread: (requests: RequestCounts) => void
+  /** Hands over who wants to know which requests were counted elsewhere. */
+  readonly onSpread: (hear: (requests: RequestCounts) => void) => void
+  /** Resolves when every other worker has heard of a write, or has been silent for too long to answer from a replica. */
+  readonly tellWrite: (write: NotedWrite) => Promise<void>
+  /** Hands over who wants to hear of the writes of others. */
+  readonly onWrite: (hear: (write: NotedWrite) => void) => void
+  /** Resolves with the reason for which the primary wants this process to end, its own end being one. */
+  readonly stopRequested: Promise<string>
+  /** Whether another worker has taken over, so that connections may end in their own time. */
+  readonly isReplaced: () => boolean
+}
+
+/** The connection to the primary: that of `process` in a worker. */
+export interface PrimaryPort {
+  readonly send: (message: FromWorker) => void
+  readonly onMessage: (hear: (message: ToWorker) => void) => void
+  readonly onGone: (hear: () => void) => void
+}
+
+const primaryIsGone = (): Error => new DatabaseFailure('unavailable', 'The primary process is gone.', null, null)
+
+export function joinWorkers({ send, onMessage, onGone }: PrimaryPort): Siblings {
+  const calls = {
+    revision: createCalls<Revision>(),
+    metrics: createCalls<string>(),
+    requests: createCalls<readonly KeptRequest[]>(),
+    live: createCalls<readonly LiveObservation[]>(),
+    wrote: createCalls<undefined>(),
+  }
+  let last: Revision | null = null
+  let replaced = false
+  const none = (): Promise<readonly never[]> => Promise.resolve([])
+  let own: OwnObservations = { metrics: none, requests: none, live: none }
+  let hearWrite: (write: NotedWrite) => void = () => undefined
+  let hearSpread: (requests: RequestCounts) => void = () => undefined
+  const stopRequested = new Promise<string>((resolve) => {
+    onMessage((message) => {
+      switch (message.kind) {
+        case 'revision':
+          last = applyChange(last, changeFromTravel(message.change))
+          return calls.revision.answered(message.call, last)
+        case 'metrics':
+          return calls.metrics.answered(message.call, message.text)
+        case 'requests':
+          return calls.requests.answered(message.call, message.requests)
+        case 'live':
+          return calls.live.answered(message.call, message.live)
+        case 'failed':
+          return calls[message.about].failed(message.call, fromTravel(message.failure))
+        case 'tell-metrics':
+          return void own.metrics().then((values) => send({ kind: 'metrics', call: message.call, values }))
+        case 'tell-requests':
+          return void own.requests().then((requests) => send({ kind: 'requests', call: message.call, requests }))
+        case 'tell-live':
+          return void own.live().then((live) => send({ kind: 'live', call: message.call, live }))
+        case 'taken':
+          return hearSpread(message.requests)
+        case 'wrote':
+          hearWrite(writeFromTravel(message.write))
+          return send({ kind: 'heard', call: message.call })
+        case 'all-heard':
+          return calls.wrote.answered(message.call, undefined)
+        case 'stop':
+          replaced = message.replaced
+          return resolve(message.reason)
+      }
+    })
+    onGone(() => {
+      for (const asked of Object.values(calls)) asked.giveUp(primaryIsGone())
+      resolve('the end of the primary process')
+    })
+  })
+  return {
+    source: () => calls.revision.ask((call) => send({ kind: 'ask-revision', call })),
+    ready: (url) => send({ kind: 'ready', url }),
+    metrics: () => calls.metrics.ask((call) => send({ kind: 'ask-metrics', call })),
+    requests: () => calls.requests.ask((call) => send({ kind: 'ask-requests', call })),
+    live: () => calls.live.ask((call) => send({ kind: 'ask-live', call })),
+    show: (observed) => (own = observed),
+    spread: (requests) => send({ kind: 'taken', requests }),
+    onSpread: (hear) => (hearSpread = hear),
+    tellWrite: (write) =>
+      calls.wrote.ask((call) => send({ kind: 'wrote', call, write: writeToTravel(write) })).catch(() => undefined),
+    onWrite: (hear) => (hearWrite = hear),
+    stopRequested,
+    isReplaced: () => replaced,
+  }
+}

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pauseMs, retries } from '../../lib/retry.ts'
+import { within } from '../../lib/within.ts'
+import type { Log } from '../../settings/log/events.ts'
+import { createCrew, type Services } from './crew.ts'
+import type { Exit, WorkerProcess } from './worker-process.ts'
+
+/**
+ * The primary process: it holds the address that all workers listen on, compiles for them, and keeps them running. It answers
+ * no request itself.
+ */
+
+export interface Supervision extends Services {
+  /** How many serve. */
+  readonly workers: number
+  readonly log: Log
+  /** Milliseconds that a worker has to end what it runs. */
+  readonly graceMs: number
+  readonly stopRequested: Promise<string>
+  /** Told when the first worker serves. */
+  readonly onReady: (url: string) => void
+}
+
+export interface Supervisor {
+  /** Runs the workers until the end is asked for; resolves with the exit code when the last one has ended. */
+  readonly run: () => Promise<number>
+  /** Replaces every worker, one after the other, each when the new one serves. */
+  readonly reload: () => Promise<void>
+  /** The metrics of all workers. */
+  readonly metrics: () => Promise<string>
+}
+
+/** How much longer than its grace a worker may take to end, before it is killed. */
+const killAfterMs = 5_000
+/** Within which a replacement has to serve. */
+const replacedWithinMs = 60_000
+
+export function createSupervisor(parts: Supervision): Supervisor {
+  const { workers, source, log, graceMs, stopRequested, onReady } = parts
+  const { alive, start, metrics } = createCrew(parts)
+  /** Who fills each place. */
+  const filled = new Map<number, WorkerProcess>()
+  const stopping = new AbortController()
+  let reloading = false
+
+  /** Sees to it that somebody has the place, until the end. */
+  const keep = async (first: WorkerProcess): Promise<void> => {
+    let place = first
+    for (let failures = 0; ;) {
+      filled.set(place.number, place)
+      const exit = await place.exit
+      if (stopping.signal.aborted) return
+      if (place.successor === null) {
+        failures = place.hasServed ? 1 : failures + 1
+        const retryInMs = pauseMs(retries.worker, failures)
+        log({ kind: 'worker-ended', worker: place.number, how: sayExit(exit), retryInMs })
+        await sleep(retryInMs, undefined, { signal: stopping.signal }).catch(() => undefined)
+        if (stopping.signal.aborted) return
+      }
+      place = place.successor ?? start(place.number)
+    }
+  }
+  /** True when the place has a new worker, or no longer needs this one. */
+  const replace = async (old: WorkerProcess): Promise<boolean> => {
+    const next = start(old.number)
+    const serves = await within(replacedWithinMs, Promise.race([next.serving, next.exit]))
+    if (!serves || !next.hasServed) {
+      next.kill()
+      return false
+    }
+    if (filled.get(old.number) !== old) {
+      // It ended by itself, and is replaced already.
+      next.tell({ kind: 'stop', reason: 'one too many', replaced: true })
+      return true
+    }
+    old.successor = next
+    old.tell({ kind: 'stop', reason: 'replaced', replaced: true })
+    // Its clients have the grace to leave, and what still runs then has it once more.
+    await within(2 * graceMs + killAfterMs, old.exit)
+    old.kill()
+    return true
+  }
+  const replaceAll = async (): Promise<boolean> => {
+    for (const place of [...filled.values()]) {
+      if (stopping.signal.aborted) return true
+      if (!(await replace(place))) return false
+    }
+    return true
+  }
+  const endAll = async (reason: string): Promise<void> => {
+    stopping.abort()
+    log({ kind: 'stopping', signal: reason })
+    // Who does not hear yet serves nobody.
+    for (const place of alive)
+      if (place.hears) place.tell({ kind: 'stop', reason, replaced: false })
+      else place.kill()
+    const ended = Promise.all([...alive].map(({ exit }) => exit))
+    if (!(await within(graceMs + killAfterMs, ended))) for (const place of alive) place.kill()
+    await ended
+    log({ kind: 'stopped' })
+  }
+  return {
+    metrics,
+    run: async () => {
+      // Who asks first finds it made, or being made; what is wrong is told to them.
+      source().catch(() => undefined)
+      const first = start(1)
+      const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
+      // What keeps one from listening keeps all: it has said what.
+      if (failed !== null) return failed.code
+      const others = Array.from({ length: workers - 1 }, (_, index) => start(index + 2))
+      for (const place of [first, ...others]) void keep(place)
+      log({ kind: 'workers', count: workers })
+      void first.serving.then(onReady)
+      await endAll(await stopRequested)
+      return 0
+    },
+    reload: async () => {
+      if (reloading || stopping.signal.aborted) return
+      reloading = true
+      log({ kind: 'reloading' })
+      const done = await replaceAll()
+      log(done ? { kind: 'reloaded' } : { kind: 'reload-failed' })
+      reloading = false
+    },
+  }
+}
+
+const sayExit = ({ code, signal }: Exit): string => (signal === null ? `with the code ${code}` : `by ${signal}`)

@@ -1,0 +1,93 @@
+import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
+import { reasonOf } from '../../db/failures/reason.ts'
+import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
+import { positionText, readPosition, type NotedWrite } from '../../contract/position.ts'
+import { Hopeless } from '../../lib/retry.ts'
+
+/** What the primary process and its workers tell each other. An answer bears the number of its call. */
+
+export type FromWorker =
+  | WorkerRequest
+  /** What this worker alone has observed. */
+  | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
+  | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
+  | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
+  /** It listens and has its first schema. */
+  | { readonly kind: 'ready'; readonly url: string }
+  /** What another worker wrote is known here. */
+  | { readonly kind: 'heard'; readonly call: number }
+
+/** What a worker wants from its primary. */
+export type WorkerRequest =
+  | { readonly kind: 'ask-revision'; readonly call: number }
+  | { readonly kind: 'ask-metrics'; readonly call: number }
+  | { readonly kind: 'ask-requests'; readonly call: number }
+  | { readonly kind: 'ask-live'; readonly call: number }
+  | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+
+export type ToWorker =
+  /** See changeToTravel. */
+  | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
+  /** The sums of all workers, as Prometheus reads them. */
+  | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
+  /** Those that all workers keep. */
+  | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
+  | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
+  | { readonly kind: 'failed'; readonly about: Asked; readonly call: number; readonly failure: TravellingFailure }
+  | { readonly kind: 'tell-metrics'; readonly call: number }
+  | { readonly kind: 'tell-requests'; readonly call: number }
+  | { readonly kind: 'tell-live'; readonly call: number }
+  | { readonly kind: 'taken'; readonly requests: RequestCounts }
+  | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
+  /** Every other worker has heard of what this one wrote. */
+  | { readonly kind: 'all-heard'; readonly call: number }
+  /** `replaced`: another worker has taken its place, so it need not hurry. */
+  | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
+
+/** What a worker asks its primary for. */
+export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
+
+/** Requests of callers that the rate limit counted lately. */
+export type RequestCounts = Readonly<Record<string, number>>
+
+/** A noted write as it goes from one process to another: JSON has no bigints. */
+export interface TravellingWrite {
+  readonly party: string | null
+  readonly position: string | null
+}
+
+export const writeToTravel = ({ party, position }: NotedWrite): TravellingWrite => ({
+  party,
+  position: position && positionText(position),
+})
+
+export const writeFromTravel = ({ party, position }: TravellingWrite): NotedWrite => ({
+  party,
+  position: readPosition(position),
+})
+
+/** A failure as it goes from one process to another. */
+export interface TravellingFailure {
+  readonly hopeless: boolean
+  /** Null: it is not the database's. */
+  readonly database: DatabaseFailureKind | null
+  readonly message: string
+  /** For the log. */
+  readonly reason: string
+}
+
+export const toTravel = (error: unknown): TravellingFailure => ({
+  hopeless: error instanceof Hopeless,
+  database: error instanceof DatabaseFailure ? error.kind : null,
+  message: error instanceof Error ? error.message : String(error),
+  reason: reasonOf(error),
+})
+
+export function fromTravel({ hopeless, database, message, reason }: TravellingFailure): Error {
+  if (hopeless) return new Hopeless(message)
+  if (database === null) return new Error(message)
+  const failure = new DatabaseFailure(database, message, null, null)
+  failure.cause = new Error(reason)
+  return failure
+}

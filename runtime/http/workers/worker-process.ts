@@ -1,0 +1,133 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
+import type { Revision } from '../../contract/revision.ts'
+import { createCalls } from './calls.ts'
+import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './worker-messages.ts'
+
+/** What a worker is told of its place when it starts. */
+export interface WorkerPlace {
+  /** From 1 on; who replaces a worker has its number. */
+  readonly number: number
+  /** Whether it listens before it has a schema: nobody else would say that the service is not ready. */
+  readonly listensEarly: boolean
+}
+
+/** A worker process, as the primary sees it (Node manual, cluster). */
+export interface WorkerProcess {
+  /** From 1 on; who replaces a worker has its number. */
+  readonly number: number
+  readonly tell: (message: ToWorker) => void
+  /** Resolves with the metrics of this worker alone; rejects when it ends before. */
+  readonly metrics: () => Promise<unknown>
+  /** Resolves with the requests that this worker keeps; rejects when it ends before. */
+  readonly requests: () => Promise<readonly KeptRequest[]>
+  /** Resolves with what its live queries do; rejects when it ends before. */
+  readonly live: () => Promise<readonly LiveObservation[]>
+  /** Resolves when it knows of a write of another; rejects when it ends before. */
+  readonly note: (write: TravellingWrite) => Promise<undefined>
+  readonly kill: () => void
+  /** Resolves when its address is open. */
+  readonly listening: Promise<void>
+  /** Resolves with its address when it has its first schema too. */
+  readonly serving: Promise<string>
+  readonly exit: Promise<Exit>
+  /** The revision that it was sent last. */
+  sent: Revision | null
+  /** It has asked for something. What it was told before may be lost; what it is told from then on it hears before it serves. */
+  hears: boolean
+  listens: boolean
+  hasServed: boolean
+  /** Who has taken its place, so that its end is wanted. */
+  successor: WorkerProcess | null
+}
+
+export interface Exit {
+  readonly code: number
+  readonly signal: string | null
+}
+
+/**
+ * Starts a process with the arguments of this one. Workers accept connections by themselves: what the primary accepts for one
+ * that dies meanwhile would never be answered.
+ */
+export function hire(
+  { number, listensEarly }: WorkerPlace,
+  hear: (place: WorkerProcess, request: WorkerRequest) => void,
+): WorkerProcess {
+  cluster.schedulingPolicy = cluster.SCHED_NONE
+  // Bytes travel as they are (Node manual, child_process, advanced serialization).
+  cluster.setupPrimary({ serialization: 'advanced' })
+  const worker = cluster.fork({ [numberVariable]: String(number), [earlyVariable]: listensEarly ? '1' : '' })
+  let serve: (url: string) => void = () => undefined
+  const serving = new Promise<string>((resolve) => (serve = resolve))
+  const calls = {
+    metrics: createCalls<unknown>(),
+    requests: createCalls<readonly KeptRequest[]>(),
+    live: createCalls<readonly LiveObservation[]>(),
+    note: createCalls<undefined>(),
+  }
+  const tell = (message: ToWorker): void => {
+    if (worker.isConnected()) worker.send(message, () => undefined)
+  }
+  const place: WorkerProcess = {
+    number,
+    tell,
+    metrics: () => calls.metrics.ask((call) => tell({ kind: 'tell-metrics', call })),
+    requests: () => calls.requests.ask((call) => tell({ kind: 'tell-requests', call })),
+    live: () => calls.live.ask((call) => tell({ kind: 'tell-live', call })),
+    note: (write) => calls.note.ask((call) => tell({ kind: 'wrote', call, write })),
+    kill: () => void worker.process.kill('SIGKILL'),
+    listening: once(worker, 'listening').then(() => undefined),
+    serving,
+    exit: once(worker, 'exit').then(([code, signal]) => ({
+      code: typeof code === 'number' ? code : 1,
+      signal: typeof signal === 'string' ? signal : null,
+    })),
+    sent: null,
+    hears: false,
+    listens: false,
+    hasServed: false,
+    successor: null,
+  }
+  worker.once('listening', () => (place.listens = true))
+  worker.on('message', (message: FromWorker) => {
+    switch (message.kind) {
+      case 'ready':
+        place.hasServed = true
+        return serve(message.url)
+      case 'metrics':
+        return calls.metrics.answered(message.call, message.values)
+      case 'requests':
+        return calls.requests.answered(message.call, message.requests)
+      case 'live':
+        return calls.live.answered(message.call, message.live)
+      case 'heard':
+        return calls.note.answered(message.call, undefined)
+      case 'ask-revision':
+      case 'ask-metrics':
+      case 'ask-requests':
+      case 'ask-live':
+      case 'taken':
+      case 'wrote':
+        place.hears = true
+        return hear(place, message)
+      default:
+        // What another library sends.
+        return
+    }
+  })
+  worker.once('exit', () => {
+    for (const asked of Object.values(calls)) asked.giveUp(new Error(`Worker ${number} has ended.`))
+  })
+  return place
+}
+
+const numberVariable = 'WORKER_NUMBER'
+const earlyVariable = 'WORKER_LISTENS_EARLY'
+
+/** The place of this worker; null where this process is none. */
+export const workerPlace = (environment: Readonly<Record<string, string | undefined>>): WorkerPlace | null =>
+  cluster.isWorker
+    ? { number: Number(environment[numberVariable] ?? 1), listensEarly: environment[earlyVariable] === '1' }
+    : null

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { ownerRoutes } from '../../../../runtime/console/admin/routes.ts'
+import { postsOf, postsSql } from '../../../support/posts.ts'
+
+let server: AuthServer
+beforeAll(async () => {
+  server = await startAuthServer({ sql: postsSql })
+})
+afterAll(() => server?.stop())
+
+const ask = (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> =>
+  askOwner(server, method, path, body, key)
+
+/** A user with a confirmed address and a session. */
+const newUser = async (): Promise<{ readonly id: string; readonly token: string }> => {
+  const email = `${randomUUID()}@example.com`
+  await server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
+  const [mail] = await server.mails(email)
+  const { body } = await server.call('POST', '/verify', { body: { type: 'signup', email, token: mail?.code } })
+  return { id: body.user.id, token: body.access_token }
+}
+
+describe('what the owner asks of a project', () => {
+  it('is for the service key alone', async () => {
+    const { token } = await newUser()
+    for (const { at } of ownerRoutes) {
+      const [method = '', path = ''] = at.split(' ')
+      for (const key of [server.anon, token]) {
+        expect(await ask(method, path, undefined, key)).toMatchObject({ status: 403, body: { code: 'not_admin' } })
+      }
+    }
+  })
+
+  it('is told its address, the key of applications and what becomes of mails', async () => {
+    expect((await ask('GET', '/project')).body).toEqual({ url: server.url, anon_key: server.anon, mails: 'kept' })
+  })
+
+  it('is told the whole API of a role, whether the schema answers introspection or not', async () => {
+    const sdlOf = async (role: string): Promise<string> =>
+      printSchema(buildClientSchema((await ask('GET', `/schema?role=${role}`)).body as IntrospectionQuery))
+    const [anon, user] = [await sdlOf('anon'), await sdlOf('authenticated')]
+    expect(anon).toContain('type Posts implements Node')
+    expect([anon.includes('insertIntoPostsCollection'), user.includes('insertIntoPostsCollection')]).toEqual([
+      false,
+      true,
+    ])
+    await server.db.query('alter table public.posts add column note text')
+    expect(await sdlOf('anon')).toContain('note: String')
+  })
+
+  it('is shown the mails that were kept, the newest first', async () => {
+    await newUser()
+    await newUser()
+    const { body } = await ask('GET', '/mails?last=1')
+    expect(body.mails).toHaveLength(1)
+    const text = expect.stringMatching(/^Confirm your address\n[^]*\/verify\?token=[0-9a-f]{56}&[^]*code: \d{6}\n/)
+    expect(body.mails[0]).toMatchObject({ kind: 'confirmation', subject: 'Confirm your address', text })
+    expect((await ask('GET', '/mails?last=0')).status).toBe(400)
+  })
+})
+
+describe('a token of a user for the owner', () => {
+  it('sees what they see, ends soon, belongs to no session, and is noted', async () => {
+    const user = await newUser()
+    const posts = postsOf(server)
+    await posts.write(user.token, { title: 'theirs' })
+    const { body } = await ask('POST', '/tokens', { user_id: user.id })
+    expect(await posts.read(body.access_token)).toEqual(['theirs'])
+    const claims = claimsOf(body.access_token)
+    expect(claims).toMatchObject({ sub: user.id, role: 'authenticated', aal: 'aal1', amr: [], is_anonymous: false })
+    expect(claims['session_id']).toBeUndefined()
+    expect([body.expires_in, Number(claims['exp']) - Number(claims['iat'])]).toEqual([600, 600])
+    const { rows } = await server.db.query(
+      `select payload -> 'traits' as traits, payload ->> 'actor_username' as actor from auth.audit_log_entries
+      where payload ->> 'action' = 'token_issued'`,
+    )
+    expect(rows).toEqual([{ traits: { user_id: user.id }, actor: 'service_role' }])
+  })
+
+  it('is refused for nobody', async () => {
+    expect(await ask('POST', '/tokens', {})).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(await ask('POST', '/tokens', { user_id: randomUUID() })).toMatchObject({
+      status: 404,
+      body: { code: 'user_not_found' },
+    })
+  })
+})
+
+it('a database without the tables of auth gets them, and auth is enabled', async () => {
+  const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth, auth cascade' })
+  try {
+    const headers = { apikey: bare.serviceRole }
+    const prepared = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
+    expect(((await prepared.json()) as { applied: string[] }).applied.length).toBeGreaterThan(0)
+    const again = await fetch(`${bare.url}/admin/v1/prepare`, { method: 'POST', headers })
+    expect(await again.json()).toEqual({ applied: [] })
+    const body = JSON.stringify({ auth_enabled: true, site_url: siteUrl })
+    const enabled = await fetch(`${bare.url}/admin/v1/settings`, { method: 'PATCH', headers, body })
+    expect(enabled.status).toBe(200)
+  } finally {
+    await bare.stop()
+  }
+})
