@@ -56,6 +56,19 @@ export function contextOf(
   return { party, kind, deadline, label: undefined, timeline, position, gone: false, onGone: null }
 }
 
+/**
+ * Of work that no HTTP request waits for.
+ * @param limitMs what it may take from now on; 0: any time
+ */
+export const newContext = (
+  { party, kind }: Pick<RequestContext, 'party' | 'kind'>,
+  limitMs: number,
+  timeline: Timeline | null = null,
+): RequestContext => {
+  const deadline = limitMs === 0 ? Infinity : performance.now() + limitMs
+  return { party, kind, deadline, label: undefined, timeline, position: null, gone: false, onGone: null }
+}
+
 /** The requests that the client of each connection waits for. */
 const awaited = new WeakMap<Socket, Bag<RequestContext>>()
 

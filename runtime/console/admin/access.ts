@@ -1,7 +1,8 @@
 import { json, type Outcome } from '../../auth/call/call.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
-import type { Caller, RequestContext, RunExchange } from '../../contract/execution.ts'
+import type { Caller, RunExchange } from '../../contract/execution.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
+import { newContext } from '../../http/request-context.ts'
 import { ownerRole } from '../../identity/project-keys.ts'
 import { qualified } from '../../sql/ident.ts'
 import type { AccessAnswer, CommandAccess, PoliciesAnswer } from './answers.ts'
@@ -66,7 +67,7 @@ async function tryCount(
   const text = `select count(*) from (select from ${qualified(schema, name)}${where} limit ${mostRows + 1}) as found`
   const exchange = { caller, version: null, readOnly: true, leaves, statements: [{ name: '', text, values: [] }] }
   try {
-    const [row = []] = await run(exchange, ownContext())
+    const [row = []] = await run(exchange, newContext({ party: ownerRole, kind: 'service' }, patienceMs))
     const rows = Number(row[0])
     return { kind: 'rows', rows: Math.min(rows, mostRows), more: rows > mostRows }
   } catch (error) {
@@ -77,16 +78,6 @@ async function tryCount(
 
 /** What policies call may be anything. */
 const leaves = { settings: true, session: true }
-
-const ownContext = (): RequestContext => ({
-  party: ownerRole,
-  kind: 'service',
-  deadline: performance.now() + patienceMs,
-  timeline: null,
-  position: null,
-  gone: false,
-  onGone: null,
-})
 
 /** Failures that say something about the table, its policies or the role. */
 const answered: ReadonlySet<DatabaseFailureKind> = new Set([

@@ -52,7 +52,8 @@ interface Attempt {
 }
 
 /** One that has its connection. */
-interface Running extends Attempt {
+interface Running {
+  readonly attempt: Attempt
   readonly connection: Connection
   readonly resolve: (result: TransactionResult) => void
   /** Why it is being ended, and until when. */
@@ -61,8 +62,8 @@ interface Running extends Attempt {
   leaving: NodeJS.Timeout | null
   /** Of an answer that became large. */
   growing: Growing | null
-  stopClock: (() => void) | null
-  leaveRunning: (() => void) | null
+  /** What stops its clock and takes it out of what runs. */
+  stops: readonly (() => unknown)[]
 }
 
 /** What our own exchange may take beyond its statements' time limits before the connection counts as dead. */
@@ -170,17 +171,17 @@ const runLent = async (attempt: Attempt, connection: Connection): Promise<Transa
   const timeline = context?.timeline ?? null
   if (timeline !== null) timeline.lent = performance.now()
   return new Promise((resolve, reject) => {
-    const none = { ending: null, leaving: null, growing: null, stopClock: null, leaveRunning: null }
-    send({ ...attempt, connection, resolve, ...none }, roleSettings, reject)
+    const run: Running = { attempt, connection, resolve, ending: null, leaving: null, growing: null, stops: [] }
+    send(run, roleSettings, reject)
   })
 }
 
 const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown) => void): void => {
-  const { runner, connection, exchange, context } = run
+  const { connection, attempt } = run
+  const { runner, exchange, context } = attempt
   const { room, marks, running, runOnConnection } = runner
   const grow: Grow | null = room && ((bytes, told) => (run.growing ??= room.open(exchange, context)).grow(bytes, told))
-  run.stopClock = startClock(run)
-  run.leaveRunning = running.add(run)
+  run.stops = [startClock(run), running.add(run)]
   // What writes is left to its deadline: it may be about to commit.
   if (context !== undefined && exchange.readOnly) context.onGone = () => end(run, 'gone')
   try {
@@ -194,24 +195,25 @@ const send = (run: Running, roleSettings: RoleSettings, reject: (error: unknown)
 
 /** Ends an exchange at its request's deadline, or gives up a server that does not answer our own at all. */
 const startClock = (run: Running): (() => void) => {
-  const { setDeadline, timeout } = run.runner
-  const deadline = run.context?.deadline ?? Infinity
+  const { runner, exchange, context } = run.attempt
+  const { setDeadline, timeout } = runner
+  const deadline = context?.deadline ?? Infinity
   if (deadline !== Infinity) return setDeadline(deadline - performance.now(), () => end(run, 'deadline'))
-  const limit = timeLimitOf(run.exchange, timeout)
+  const limit = timeLimitOf(exchange, timeout)
   if (limit === Infinity) return () => undefined
   return setDeadline(limit, () => void run.connection.client.connection.stream.destroy())
 }
 
 const end = (run: Running, cause: EndCause): void => {
-  const { runner, connection, exchange } = run
+  const { runner, exchange } = run.attempt
   if (run.ending !== null) return
   runner.ended[cause] += 1
-  run.ending = { cause, done: runner.endings.end(connection, cause) }
+  run.ending = { cause, done: runner.endings.end(run.connection, cause) }
   if (exchange.readOnly) run.leaving = setTimeout(() => run.resolve(unended(cause)), readersWaitMs)
 }
 
 const settle = (run: Running, result: TransactionResult): void => {
-  const { runner, connection, exchange, context } = run
+  const { runner, exchange, context } = run.attempt
   stop(run)
   const spoilt = result.kind === 'failed' && isSpoilt(exchange, result)
   const timeline = context?.timeline ?? null
@@ -220,23 +222,23 @@ const settle = (run: Running, result: TransactionResult): void => {
   if (exchange.version !== null && result.kind === 'rows') runner.marks.tend()
   // Whether the schema has changed as well, a source of revisions finds out.
   if (result.kind === 'outdated') runner.marks.forget()
-  if (exchange.leaves?.session === true && !spoilt) takeBack(connection, (failed) => release(run, failed))
+  if (exchange.leaves?.session === true && !spoilt) takeBack(run.connection, (failed) => release(run, failed))
   else release(run, spoilt)
   run.resolve(run.ending === null ? result : endedBy(run.ending.cause, exchange, result))
 }
 
 const stop = (run: Running): void => {
-  const { runner, exchange, context } = run
-  run.stopClock?.()
+  const { runner, exchange, context } = run.attempt
+  for (const each of run.stops) each()
   if (run.leaving !== null) clearTimeout(run.leaving)
-  run.leaveRunning?.()
   if (run.growing !== null) run.growing.end()
   else if (runner.room !== null && runner.room.large.count > 0) runner.room.stayedSmall(exchange, context)
   if (context !== undefined) context.onGone = null
 }
 
 /** Gives the connection back, once no cancellation of it is under way. */
-const release = ({ runner: { connections }, connection, ending }: Running, spoilt: boolean): void => {
+const release = ({ attempt, connection, ending }: Running, spoilt: boolean): void => {
+  const { connections } = attempt.runner
   if (ending !== null) void ending.done.then(() => giveBack(connections, connection, spoilt))
   else giveBack(connections, connection, spoilt)
 }

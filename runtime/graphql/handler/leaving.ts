@@ -1,5 +1,5 @@
 import type { Caller, RequestContext } from '../../contract/execution.ts'
-import { partyOf } from '../../http/request-context.ts'
+import { newContext, partyOf } from '../../http/request-context.ts'
 
 /** The work of a request; the signal says that its client left. */
 export async function whileWatched<T>(
@@ -7,14 +7,11 @@ export async function whileWatched<T>(
   caller: Caller,
   work: (context: RequestContext) => Promise<T>,
 ): Promise<T> {
-  const context: RequestContext = {
-    ...partyOf(caller, () => ''),
-    deadline: Infinity,
-    timeline: null,
-    position: null,
-    gone: signal.aborted,
-    onGone: null,
-  }
+  const context = newContext(
+    partyOf(caller, () => ''),
+    0,
+  )
+  context.gone = signal.aborted
   const leave = (): void => {
     context.gone = true
     context.onGone?.()

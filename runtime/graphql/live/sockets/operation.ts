@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestContext } from '../../../contract/execution.ts'
-import { newTimeline } from '../../../http/request-context.ts'
+import { newContext, newTimeline } from '../../../http/request-context.ts'
 import type { ObserveRequest } from '../../http/observed.ts'
 import { readBodyQuickly } from '../../http/request.ts'
 import { httpErrors } from '../../http/who-asks.ts'
@@ -39,7 +39,8 @@ export function beginOperation(
   { id, payload }: { readonly id: string; readonly payload: string },
   ended: () => void,
 ): SocketOperation {
-  const context = contextOfOperation(parts, owner)
+  const timeline = parts.observe === null ? null : newTimeline(performance.now())
+  const context = newContext(owner, parts.requestTimeoutMs, timeline)
   let stream: LiveStream | null = null
   let isWanted = true
   const end = (response: GraphqlResponse): void => {
@@ -86,20 +87,6 @@ export function beginOperation(
     },
   }
 }
-
-const contextOfOperation = (
-  { requestTimeoutMs, observe }: OperationParts,
-  { party, kind }: StreamOwner,
-): RequestContext => ({
-  party,
-  kind,
-  deadline: requestTimeoutMs === 0 ? Infinity : performance.now() + requestTimeoutMs,
-  label: undefined,
-  timeline: observe === null ? null : newTimeline(performance.now()),
-  position: null,
-  gone: false,
-  onGone: null,
-})
 
 function refuseTooMany({ rateLimit }: OperationParts, { party, kind }: StreamOwner): void {
   if (rateLimit !== null && kind !== 'service' && rateLimit.take(party) > 0) throw new HttpFailure('RATE_LIMITED')

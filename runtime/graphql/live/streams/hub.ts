@@ -3,14 +3,14 @@ import type { LiveObservation } from '../../../contract/observations.ts'
 import { failureResponse } from '../../protocol/failures.ts'
 import type { GraphqlOutcome, GraphqlRequest, GraphqlResponse } from '../../protocol/request-and-answer.ts'
 import { isJsonObject } from '../../../lib/json.ts'
-import { createAlarms } from '../../../lib/alarms.ts'
-import { createByteBudget, type BudgetSize } from '../../../lib/byte-budget.ts'
+import { createAlarms, type SetAlarm } from '../../../lib/alarms.ts'
+import { createByteBudget, type BudgetSize, type ByteBudget } from '../../../lib/byte-budget.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
-import { createStreamAdmission, streamRefusals } from './admission.ts'
-import { createCounts } from './counts.ts'
-import { createInterestIndex } from './interests.ts'
-import { createRunQueue } from './run-queue.ts'
-import { createRun, type RunEnd } from './run.ts'
+import { createStreamAdmission, streamRefusals, type StreamAdmission } from './admission.ts'
+import { createCounts, type Counts } from './counts.ts'
+import { createInterestIndex, type InterestIndex } from './interests.ts'
+import { createRunQueue, type RunQueue } from './run-queue.ts'
+import { createRun, type Run, type RunEnd } from './run.ts'
 import type {
   AnswerRequest,
   LiveStream,
@@ -63,26 +63,45 @@ const passing: ReadonlySet<GraphqlOutcome> = new Set(['unavailable', 'overloaded
 /** So does what Postgres ends to let others go on: a deadlock, or a transaction that cannot be put in an order. */
 const passes = ({ outcome, code }: GraphqlResponse): boolean => passing.has(outcome) || code === 'DATABASE_CONFLICT'
 
-export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub {
-  const watches = new Map<string, LiveWatch>()
-  const index = createInterestIndex<LiveWatch>()
-  const requests = createByteBudget(requestsSize)
-  const queue = createRunQueue(limits.runs)
-  const setAlarm = createAlarms(() => performance.now())
-  const counts = createCounts()
-  const admission = createStreamAdmission(limits)
-  let isStopped = false
+/** The watches of this process, and what decides when each of them runs. */
+interface HubState {
+  readonly limits: StreamLimits
+  /** By document, operation, variables, role and claims. */
+  readonly watches: Map<string, LiveWatch>
+  readonly index: InterestIndex<LiveWatch>
+  /** The memory for requests. */
+  readonly requests: ByteBudget
+  readonly queue: RunQueue
+  readonly setAlarm: SetAlarm
+  readonly counts: Counts
+  readonly admission: StreamAdmission
+  readonly run: Run
+  isStopped: boolean
+}
 
-  const listener: ChangeListener = {
-    changed: (changes) => wakeThoseOf(changes),
+export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub {
+  const hub: HubState = {
+    limits,
+    watches: new Map(),
+    index: createInterestIndex(),
+    requests: createByteBudget(requestsSize),
+    queue: createRunQueue(limits.runs),
+    setAlarm: createAlarms(() => performance.now()),
+    counts: createCounts(),
+    admission: createStreamAdmission(limits),
+    run: (watch) => run(watch),
+    isStopped: false,
+  }
+  const { watches, index, queue, counts, admission } = hub
+  const feed = follow({
+    changed: (changes) => wakeThoseOf(hub, changes),
     unsure: (why) => {
       for (const watch of watches.values()) {
         if (why === 'schema') watch.isUnread = true
-        wake(watch, why)
+        wake(hub, watch, why)
       }
     },
-  }
-  const feed = follow(listener)
+  })
   const run = createRun({
     feed,
     read,
@@ -96,135 +115,8 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
     runMs: limits.runMs,
     watchMs: limits.watchMs,
   })
-
-  const wakeThoseOf = (changes: readonly Change[]): void => {
-    const found = new Set<LiveWatch>()
-    for (const change of changes) counts.told(change.relation, index.find(change, found))
-    const now = performance.now()
-    for (const watch of found) {
-      watch.changedAt ??= now
-      wake(watch, 'change')
-    }
-  }
-  const wake = (watch: LiveWatch, reason: RunReason, afterMs = 0): void => {
-    if (watch.isClosed) return
-    if (watch.phase === 'running') watch.again ??= reason
-    // What changes during a pause makes it end.
-    if (watch.phase === 'due' && watch.reason === 'retry' && watch.cancel !== null) watch.cancel()
-    else if (watch.phase !== 'idle') return
-    watch.phase = 'due'
-    watch.reason = reason
-    const at = Math.max(watch.begunAt + limits.pauseMs, performance.now() + afterMs)
-    if (at <= performance.now()) enqueue(watch)
-    else watch.cancel = setAlarm(at, () => enqueue(watch))
-  }
-  const enqueue = (watch: LiveWatch): void => {
-    watch.cancel = null
-    const [first] = watch.streams
-    if (first !== undefined) queue.add(first.owner.party, () => runNow(watch))
-  }
-  const runNow = async (watch: LiveWatch): Promise<void> => {
-    if (watch.isClosed) return
-    watch.phase = 'running'
-    watch.again = null
-    watch.runs += 1
-    watch.begunAt = performance.now()
-    const end = await run(watch)
-    watch.phase = 'idle'
-    if (watch.isClosed) return
-    counts.ran(watch.reason, end)
-    finish(watch, end)
-    if (watch.again !== null) wake(watch, watch.again)
-  }
-  /** What the end of a run means for its streams. */
-  const finish = (watch: LiveWatch, end: RunEnd): void => {
-    if (end.kind === 'answered') watch.failures = 0
-    if (end.kind !== 'failed') return
-    const { response } = end
-    const isPassing = passes(response)
-    const isMeant = ({ sent, from }: StreamState): boolean => from <= watch.runs && (sent === 0 || !isPassing)
-    endStreams(watch, response, isMeant).forEach((stream) => left(watch, stream))
-    if (watch.isClosed) return
-    if (!isPassing) return wake(watch, 'joined')
-    watch.failures += 1
-    const pause = pauseMs(retries.liveRun, watch.failures)
-    // Those that fail together are not tried together.
-    wake(watch, 'retry', pause * (0.5 + Math.random() / 2))
-  }
-
-  const create = (key: string, request: GraphqlRequest, { caller, party }: StreamOwner): LiveWatch | null => {
-    const held = requests.open(party)
-    if (!held.take(requestBytes(request, caller))) return null
-    const { live: _, ...extensions } = request.extensions
-    const watch: LiveWatch = {
-      key,
-      request: { ...request, extensions, live: true },
-      streams: new Set(),
-      held,
-      runs: 0,
-      answered: 0,
-      begunAt: -Infinity,
-      phase: 'idle',
-      reason: 'joined',
-      again: null,
-      cancel: null,
-      isUnread: true,
-      revision: undefined,
-      failures: 0,
-      changedAt: null,
-      last: null,
-      context: null,
-      leave: () => undefined,
-      isClosed: false,
-    }
-    watches.set(key, watch)
-    return watch
-  }
-  const left = (watch: LiveWatch, { owner }: StreamState): void => {
-    admission.left(owner)
-    if (watch.streams.size === 0 && !watch.isClosed) close(watch)
-  }
-  const close = (watch: LiveWatch): void => {
-    watch.isClosed = true
-    watches.delete(watch.key)
-    watch.cancel?.()
-    watch.leave()
-    watch.held.release()
-    watch.last?.kept.release()
-    if (watch.context === null) return
-    watch.context.gone = true
-    watch.context.onGone?.()
-  }
   return {
-    open: (request, owner, { lastId }, sink) => {
-      if (isStopped) return failureResponse('SERVER_STOPPING', 'The service is stopping. Try again.')
-      const refused = admission.refusalFor(owner)
-      const key = watchKey(request, owner.caller)
-      const watch = refused === null ? (watches.get(key) ?? create(key, request, owner)) : null
-      if (watch === null) {
-        counts.refused(refused ?? 'memory')
-        return failureResponse('OVERLOADED', streamRefusals[refused ?? 'memory'])
-      }
-      const stream: StreamState = {
-        owner,
-        sink,
-        wantsPatch: wantsPatch(request),
-        lastId,
-        from: watch.runs + 1,
-        sent: 0,
-      }
-      watch.streams.add(stream)
-      admission.came(owner)
-      wake(watch, 'joined')
-      return {
-        ready: () => {
-          if (!watch.isClosed && !deliver(watch, stream)) wake(watch, 'reader')
-        },
-        close: () => {
-          if (watch.streams.delete(stream)) left(watch, stream)
-        },
-      }
-    },
+    open: (request, owner, options, sink) => openStream(hub, request, owner, options, sink),
     close: feed.close,
     stats: () => ({
       streams: admission.streams(),
@@ -233,18 +125,150 @@ export function createHub({ follow, read, answer, limits, lag }: HubParts): Hub 
       fault: feed.fault(),
       ...counts.stats(index.sizes()),
     }),
-    stop: () => {
-      isStopped = true
-      for (const watch of [...watches.values()]) {
-        const ended = [...watch.streams]
-        watch.streams.clear()
-        for (const stream of ended) stream.sink.stopped()
-        for (const stream of ended) left(watch, stream)
-      }
+    stop: () => stop(hub),
+  }
+}
+
+function openStream(
+  hub: HubState,
+  ...[request, owner, { lastId }, sink]: Parameters<Hub['open']>
+): LiveStream | GraphqlResponse {
+  if (hub.isStopped) return failureResponse('SERVER_STOPPING', 'The service is stopping. Try again.')
+  const refused = hub.admission.refusalFor(owner)
+  const key = watchKey(request, owner.caller)
+  const watch = refused === null ? (hub.watches.get(key) ?? create(hub, key, request, owner)) : null
+  if (watch === null) {
+    hub.counts.refused(refused ?? 'memory')
+    return failureResponse('OVERLOADED', streamRefusals[refused ?? 'memory'])
+  }
+  const { live } = request.extensions
+  const wantsPatch = isJsonObject(live) && live['patch'] === true
+  const stream: StreamState = { owner, sink, wantsPatch, lastId, from: watch.runs + 1, sent: 0 }
+  watch.streams.add(stream)
+  hub.admission.came(owner)
+  wake(hub, watch, 'joined')
+  return {
+    ready: () => {
+      if (!watch.isClosed && !deliver(watch, stream)) wake(hub, watch, 'reader')
+    },
+    close: () => {
+      if (watch.streams.delete(stream)) left(hub, watch, stream)
     },
   }
 }
 
-function wantsPatch({ extensions: { live } }: GraphqlRequest): boolean {
-  return isJsonObject(live) && live['patch'] === true
+/** Null: there is no memory for its request. */
+function create(hub: HubState, key: string, request: GraphqlRequest, { caller, party }: StreamOwner): LiveWatch | null {
+  const held = hub.requests.open(party)
+  if (!held.take(requestBytes(request, caller))) return null
+  const { live: _, ...extensions } = request.extensions
+  const watch: LiveWatch = {
+    key,
+    request: { ...request, extensions, live: true },
+    streams: new Set(),
+    held,
+    runs: 0,
+    answered: 0,
+    begunAt: -Infinity,
+    phase: 'idle',
+    reason: 'joined',
+    again: null,
+    cancel: null,
+    isUnread: true,
+    revision: undefined,
+    failures: 0,
+    changedAt: null,
+    last: null,
+    context: null,
+    leave: () => undefined,
+    isClosed: false,
+  }
+  hub.watches.set(key, watch)
+  return watch
+}
+
+function left(hub: HubState, watch: LiveWatch, { owner }: StreamState): void {
+  hub.admission.left(owner)
+  if (watch.streams.size === 0 && !watch.isClosed) close(hub, watch)
+}
+
+function close({ watches }: HubState, watch: LiveWatch): void {
+  watch.isClosed = true
+  watches.delete(watch.key)
+  watch.cancel?.()
+  watch.leave()
+  watch.held.release()
+  watch.last?.kept.release()
+  if (watch.context === null) return
+  watch.context.gone = true
+  watch.context.onGone?.()
+}
+
+function stop(hub: HubState): void {
+  hub.isStopped = true
+  for (const watch of [...hub.watches.values()]) {
+    const ended = [...watch.streams]
+    watch.streams.clear()
+    for (const stream of ended) stream.sink.stopped()
+    for (const stream of ended) left(hub, watch, stream)
+  }
+}
+
+function wakeThoseOf(hub: HubState, changes: readonly Change[]): void {
+  const found = new Set<LiveWatch>()
+  for (const change of changes) hub.counts.told(change.relation, hub.index.find(change, found))
+  const now = performance.now()
+  for (const watch of found) {
+    watch.changedAt ??= now
+    wake(hub, watch, 'change')
+  }
+}
+
+function wake(hub: HubState, watch: LiveWatch, reason: RunReason, afterMs = 0): void {
+  if (watch.isClosed) return
+  if (watch.phase === 'running') watch.again ??= reason
+  // What changes during a pause makes it end.
+  if (watch.phase === 'due' && watch.reason === 'retry' && watch.cancel !== null) watch.cancel()
+  else if (watch.phase !== 'idle') return
+  watch.phase = 'due'
+  watch.reason = reason
+  const at = Math.max(watch.begunAt + hub.limits.pauseMs, performance.now() + afterMs)
+  if (at <= performance.now()) enqueue(hub, watch)
+  else watch.cancel = hub.setAlarm(at, () => enqueue(hub, watch))
+}
+
+function enqueue(hub: HubState, watch: LiveWatch): void {
+  watch.cancel = null
+  const [first] = watch.streams
+  if (first !== undefined) hub.queue.add(first.owner.party, () => runNow(hub, watch))
+}
+
+async function runNow(hub: HubState, watch: LiveWatch): Promise<void> {
+  if (watch.isClosed) return
+  watch.phase = 'running'
+  watch.again = null
+  watch.runs += 1
+  watch.begunAt = performance.now()
+  const end = await hub.run(watch)
+  watch.phase = 'idle'
+  if (watch.isClosed) return
+  hub.counts.ran(watch.reason, end)
+  finish(hub, watch, end)
+  if (watch.again !== null) wake(hub, watch, watch.again)
+}
+
+/** What the end of a run means for its streams. */
+function finish(hub: HubState, watch: LiveWatch, end: RunEnd): void {
+  if (end.kind === 'answered') watch.failures = 0
+  if (end.kind !== 'failed') return
+  const { response } = end
+  const isPassing = passes(response)
+  const isMeant = ({ sent, from }: StreamState): boolean => from <= watch.runs && (sent === 0 || !isPassing)
+  endStreams(watch, response, isMeant).forEach((stream) => left(hub, watch, stream))
+  if (watch.isClosed) return
+  if (!isPassing) return wake(hub, watch, 'joined')
+  watch.failures += 1
+  const pause = pauseMs(retries.liveRun, watch.failures)
+  // Those that fail together are not tried together.
+  wake(hub, watch, 'retry', pause * (0.5 + Math.random() / 2))
 }

@@ -4,6 +4,7 @@ import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { failureResponse } from '../../protocol/failures.ts'
 import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
 import { bodyBytes } from '../../../http/long-body.ts'
+import { newContext } from '../../../http/request-context.ts'
 import type { ByteBudget } from '../../../lib/byte-budget.ts'
 import { sha256Hex } from '../../../lib/sha256.ts'
 import { within } from '../../../lib/within.ts'
@@ -44,7 +45,8 @@ export function createRun(parts: RunParts): Run {
   return async (watch) => {
     const [first] = watch.streams
     if (first === undefined) return { kind: 'left' }
-    const context = contextFor(first, parts.runMs)
+    // A run takes the share of connections that its first stream's caller has.
+    const context = newContext(first.owner, parts.runMs)
     watch.context = context
     const { changedAt } = watch
     watch.changedAt = null
@@ -75,18 +77,6 @@ function readLater(watch: LiveWatch): void {
   watch.isUnread = true
   watch.again ??= 'schema'
 }
-
-/** A run takes the share of connections that its first stream's caller has. */
-const contextFor = ({ owner: { party, kind } }: StreamState, runMs: number): RequestContext => ({
-  party,
-  kind,
-  deadline: runMs === 0 ? Infinity : performance.now() + runMs,
-  label: undefined,
-  timeline: null,
-  position: null,
-  gone: false,
-  onGone: null,
-})
 
 /** What is not told may have another name by now: it is read again as long as that is of another schema. */
 async function readUntilTold(
