@@ -1,12 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { additionOperations } from '../../bench/blog/additions.ts'
 import { addShapes, blogSize, createBlog } from '../../bench/blog/data.ts'
 import { operations } from '../../bench/blog/operations.ts'
 import { shapes } from '../../bench/shapes/shapes.ts'
 import { countsOf, type Counts } from '../../bench/translate/counts.ts'
 import { compileOnce, createTranslator, type Translator } from '../../bench/translate/translate.ts'
-import { majors, type TestDatabase } from '../support/database.ts'
+import { majors } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 
 /**
  * Statements, parameters and length of the SQL that the benchmarks' documents become: numbers of the compiler and not
@@ -16,14 +17,12 @@ const file = new URL('./translation-counts.json', import.meta.url)
 const accept = process.env['UPDATE_GOLDEN'] === '1'
 const size = blogSize(0.001)
 
-let db: TestDatabase
 let translator: Translator
+const db = forSuite(createBlog, majors()[0] ?? 18, size)
 beforeAll(async () => {
-  db = await createBlog(majors()[0] ?? 18, size)
   await addShapes(db)
   translator = createTranslator(await compileOnce(db.ownerUrl), 'authenticated')
 })
-afterAll(() => db.drop())
 
 test('documents of the benchmarks become as much SQL as they did', async () => {
   const asked = [

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { openEvents } from '../support/event-client.ts'
 import { findChromium, noChromium, useBrowser, type WatchedPage } from '../support/chromium.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { enterDashboard, panelNames, showPanel, type PanelName } from '../support/dashboard.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
@@ -27,16 +28,14 @@ const sql = `${postsSql}
 
 describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout: 90_000 }, () => {
   const browser = useBrowser(path ?? '')
-  let server: AuthServer
+  const server = forSuite(startAuthServer, { sql })
   beforeAll(async () => {
-    server = await startAuthServer({ sql })
     for (const name of ['ada', 'bob']) await signUp(`${name}@example.com`)
     await server.db.query(
       `insert into public.comments (id, post_id, body)
       select n, min(id), case n when 1 then 'shown' else 'hidden' end from public.posts, generate_series(1, 2) n group by n`,
     )
   })
-  afterAll(() => server?.stop())
 
   const signUp = async (email: string): Promise<void> => {
     await server.call('POST', '/signup', { body: { email, password: 'correct horse' } })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { describe, expect, it } from 'vitest'
+import { startAuthServer } from '../support/auth.ts'
 import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { enterDashboard, panelNames, showPanel } from '../support/dashboard.ts'
 import { isWhole, leftToWhole, sized } from '../support/whole.ts'
@@ -33,11 +34,7 @@ describe.skipIf(path === null)(
   { timeout: 300_000 },
   () => {
     const browser = useBrowser(path ?? '')
-    let server: AuthServer
-    beforeAll(async () => {
-      server = await startAuthServer({ sql })
-    }, 120_000)
-    afterAll(() => server?.stop())
+    const server = forSuite(startAuthServer, { sql })
 
     it.for([
       ['light', 1280],

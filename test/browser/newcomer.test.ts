@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createClient } from '../../runtime/client/client.ts'
 import { startAuthServer, type AuthServer } from '../support/auth.ts'
 import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { createApplication, type Application as Project, type Module } from '../support/generated-client.ts'
 
@@ -14,16 +15,8 @@ const fixture = (name: string): URL => new URL(`../../fixtures/${name}`, import.
 
 describe.skipIf(path === null)(titled('the way of somebody new', noChromium()), { timeout: 120_000 }, () => {
   const browser = useBrowser(path ?? '')
-  let server: AuthServer
-  let application: Application
-  beforeAll(async () => {
-    server = await startAuthServer({ settings: null, sql: readFileSync(fixture('demo/schema.sql'), 'utf8') })
-    application = await startApplication(server)
-  })
-  afterAll(async () => {
-    application?.stop()
-    await server?.stop()
-  })
+  const server = forSuite(startAuthServer, { settings: null, sql: readFileSync(fixture('demo/schema.sql'), 'utf8') })
+  const application = forSuite(() => startApplication(server))
 
   it('leads from the dashboard over a mailed link into the application, to one’s own rows and to a typed client', async () => {
     const { page: owner, context, shoot, errors } = await browser.open()

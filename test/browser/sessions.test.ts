@@ -1,22 +1,20 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { startAuthServer } from '../support/auth.ts'
 import { findChromium, noChromium, useBrowser } from '../support/chromium.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
-import { google, startOpenIdProvider, type OpenIdProvider } from '../support/openid-provider.ts'
-import { sharedDomain, startSite, type Site, type SiteWindow } from '../support/site.ts'
+import { google, startOpenIdProvider } from '../support/openid-provider.ts'
+import { sharedDomain, startSite, type SiteWindow } from '../support/site.ts'
 
 const path = findChromium()
 const projectUrl = 'http://project.test'
 const externalUrl = `${projectUrl}/auth/v1`
 
 describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { timeout: 60_000 }, () => {
-  let server: AuthServer
-  let provider: OpenIdProvider
-  let site: Site
-  beforeAll(async () => {
-    provider = await startOpenIdProvider({ redirectUri: `${externalUrl}/callback`, claimsIn: 'id-token' })
-    server = await startAuthServer({
+  const provider = forSuite(startOpenIdProvider, { redirectUri: `${externalUrl}/callback`, claimsIn: 'id-token' })
+  const server = forSuite(() =>
+    startAuthServer({
       googleIssuer: provider.issuer,
       settings: {
         external_url: externalUrl,
@@ -25,14 +23,11 @@ describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { 
         google_client_id: google.clientId,
         google_secret: google.secret,
       },
-    })
-    site = await startSite(projectUrl, server.anon)
+    }),
+  )
+  const site = forSuite(() => startSite(projectUrl, server.anon))
+  beforeAll(async () => {
     await server.set({ site_url: at('localhost'), redirect_allow_list: `${at('*.shop.localhost')}/**` })
-  })
-  afterAll(async () => {
-    await site?.stop()
-    await server?.stop()
-    await provider?.stop()
   })
   const browser = useBrowser(path ?? '', () => ({ 'project.test': new URL(server.url).host }))
 

@@ -1,20 +1,20 @@
 import { mkdtemp, readdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../compiler/commands/compile.ts'
 import { runCommand } from '../support/command.ts'
 import { serveCommand } from '../../compiler/commands/serve.ts'
 import { createDatabase } from '../support/database.ts'
-import type { TestDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 
-let db: TestDatabase
 let out: string
+const db = forSuite(createDatabase, {
+  sql: 'create table notes (id int primary key); create table tasks (id int primary key)',
+})
 beforeAll(async () => {
-  db = await createDatabase({ sql: 'create table notes (id int primary key); create table tasks (id int primary key)' })
   out = await mkdtemp(join(tmpdir(), 'catalograph-compile-'))
 })
-afterAll(() => db.drop())
 
 type Environment = Readonly<Record<string, string>>
 

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createCatalogReader, readCatalog } from '../../compiler/catalog/read.ts'
 import { createCompiler, type Compiled } from '../../compiler/compile.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
 import { withoutMemory } from '../../runtime/lib/memo.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors, sized } from '../support/whole.ts'
 
 /**
@@ -186,22 +187,18 @@ async function sameVersion<T>(
 }
 
 describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createDatabase({
-      major,
-      isolated: true,
-      prepare: true,
-      sql: start,
-      superuser: 'has superusers, and objects of several owners',
-    })
+  const database = forSuite(createDatabase, {
+    major,
+    isolated: true,
+    prepare: true,
+    sql: start,
+    superuser: 'has superusers, and objects of several owners',
   })
   afterAll(async () => {
     const { rows } = await database.query(
       `select rolname from pg_roles where rolname like 'law\\_%\\_' || current_database()`,
     )
     for (const { rolname } of rows) await database.query(`drop owned by ${rolname} cascade; drop role ${rolname}`)
-    await database.drop()
   })
 
   const options = { schemas, version: versionExpression, counter: counterExpression }

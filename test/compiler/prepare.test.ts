@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { foldVersions, prepareDatabase } from '../../compiler/following/prepare/prepare.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
@@ -11,6 +11,7 @@ import {
   type TestDatabase,
   type TestDatabaseOptions,
 } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 
 const done = { ready: true, followed: true, live: true, statements: [] }
 
@@ -211,14 +212,12 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
 })
 
 describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createDatabase({
-      major,
-      // Roles come and go here.
-      isolated: true,
-      prepare: true,
-      sql: `
+  const database = forSuite(createDatabase, {
+    major,
+    // Roles come and go here.
+    isolated: true,
+    prepare: true,
+    sql: `
         create table base (id int primary key, body text, other int);
         create table child (id int primary key, base int references base);
         create view seen as select * from base;
@@ -236,9 +235,7 @@ describe.each(majors())('the schema version of PostgreSQL %i', (major) => {
         create index plain_index on base (body);
         create role member; create role group_role;
         grant select on base to member;`,
-    })
   })
-  afterAll(() => database.drop())
 
   const versionBy = async (client: { query: (text: string) => Promise<pg.QueryResult> }): Promise<string> =>
     (await client.query(`select ${versionExpression} as v`)).rows[0].v

@@ -1,27 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import type { LiveRelation } from '../../runtime/contract/live.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
 import { toldAll } from '../support/service.ts'
 
 /** What can be watched, and why not (spec/graphql.md 16.1). */
 describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
-  let db: TestDatabase
-  beforeAll(async () => {
-    db = await createDatabase({
-      major,
-      prepare: true,
-      sql: `comment on schema public is '@graphql({"live": {"enabled": true}})';
+  const db = forSuite(createDatabase, {
+    major,
+    prepare: true,
+    sql: `comment on schema public is '@graphql({"live": {"enabled": true}})';
         create table people (id int primary key, name text, seen timestamptz);
         create table posts (id int primary key, author int references people, body text);
         create table dead (id int primary key);
         comment on table dead is '@graphql({"live": {"enabled": false}})';
         create schema private;
         create table private.members (person int, post int)`,
-    })
   })
-  afterAll(() => db.drop())
 
   /** What reading the entity or calling the function comes to, after some statements that are undone. */
   const live = async (

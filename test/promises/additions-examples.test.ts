@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { keys } from '../../compiler/comments/keys.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { additionPages, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
 
 /** What the pages of the additions show works as it stands there, on the demo, one example after the other. */
@@ -58,11 +59,7 @@ async function run(service: TestService, { language, text }: Example): Promise<v
 }
 
 describe('the additions, as their page shows them', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await open(null)
-  })
-  afterAll(() => service.close())
+  const service = forSuite(open, null)
 
   test.each(explained.filter(([key]) => key !== 'geo'))('%s', async (_key, examples) => {
     for (const example of examples) await run(service, example)

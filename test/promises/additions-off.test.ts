@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import { keysOn } from '../../compiler/comments/keys.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 
 /**
  * A schema that enables no addition gets, byte for byte, what it would get if there were none. What that is stands in
@@ -46,7 +47,6 @@ const additions = {
 const ofConvention = ['extensions', 'inflect_names', 'introspection', 'max_rows', 'validation']
 
 describe('additions that are off', () => {
-  let db: TestDatabase
   let untouched: string
   const made = async (): Promise<string> => {
     const compiled = await createCompiler({ query: db.query, schemas: ['public'], version: null }).compile()
@@ -55,11 +55,10 @@ describe('additions that are off', () => {
   const comment = async (object: string, settings: object): Promise<void> => {
     await db.query(`comment on ${object} is '@graphql(${JSON.stringify(settings)})'`)
   }
+  const db = forSuite(createDatabase, { sql })
   beforeAll(async () => {
-    db = await createDatabase({ sql })
     untouched = await made()
   })
-  afterAll(() => db.drop())
 
   test('are these', () => {
     expect([...Object.keys(additions), ...ofConvention].sort()).toEqual(

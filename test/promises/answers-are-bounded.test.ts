@@ -1,7 +1,8 @@
 import { getIntrospectionQuery } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService } from '../support/service.ts'
 
 /** Whatever one request asks for, what it takes is bounded, and the next one is answered. */
 
@@ -14,11 +15,7 @@ const sql = `
   grant all on note to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 describe('an answer of many megabytes', () => {
   const read = 'query($n: Int!) { text_of(n: $n) }'

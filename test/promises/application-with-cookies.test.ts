@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { createServerClient } from '@supabase/ssr'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimsOf, noRealtime, siteUrl, startAuthServer, type AuthServer } from '../support/auth.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { claimsOf, noRealtime, siteUrl, startAuthServer } from '../support/auth.ts'
 import { follow } from '../support/browser.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { postsOf, postsSql, type Posts } from '../support/posts.ts'
 
 /** What an application does that renders on a server, with @supabase/ssr: a client a request, a session in cookies. */
 
-let server: AuthServer
 let posts: Posts
+const server = forSuite(startAuthServer, { settings: { mail_cooldown: '0', mail_ceiling: '1000' }, sql: postsSql })
 beforeAll(async () => {
-  server = await startAuthServer({ settings: { mail_cooldown: '0', mail_ceiling: '1000' }, sql: postsSql })
   posts = postsOf(server)
 })
-afterAll(() => server?.stop())
 
 type Jar = Map<string, string>
 

@@ -1,30 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { processLock, type Session, type SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { claimsOf, siteUrl, startAuthServer, type AuthServer, type ClientAuth } from '../support/auth.ts'
 import { createStorage, follow, onPage } from '../support/browser.ts'
-import { locationOf, startGoogle, type GoogleStage } from '../support/google.ts'
-import { startMailServer, type MailServer, type ReceivedMail } from '../support/mail-server.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { locationOf, startGoogle } from '../support/google.ts'
+import { startMailServer, type ReceivedMail } from '../support/mail-server.ts'
 import { postsOf, postsSql, type Posts } from '../support/posts.ts'
 import { codeOf } from '../support/totp.ts'
 
 /** What an application does that knows supabase-js, the project's address, and the mails of its people. */
 
-let mails: MailServer
-let server: AuthServer
 let posts: Posts
-beforeAll(async () => {
-  mails = await startMailServer()
-  server = await startAuthServer({
+const mails = forSuite(startMailServer)
+const server = forSuite(() =>
+  startAuthServer({
     smtpUrl: mails.url,
     settings: { anonymous_enabled: 'on', mail_cooldown: '0', mail_ceiling: '1000' },
     sql: postsSql,
-  })
+  }),
+)
+beforeAll(async () => {
   posts = postsOf(server)
-})
-afterAll(async () => {
-  await server?.stop()
-  await mails?.stop()
 })
 
 const password = 'correct horse'
@@ -256,11 +253,7 @@ describe('signing out everywhere', () => {
 })
 
 describe('Google', () => {
-  let stage: GoogleStage
-  beforeAll(async () => {
-    stage = await startGoogle('userinfo', {}, { sql: postsSql })
-  })
-  afterAll(() => stage?.stop())
+  const stage = forSuite(startGoogle, 'userinfo', {}, { sql: postsSql })
 
   it.each(['implicit', 'pkce'] as const)(
     'signs in by the %s flow, and brings people back to their rows',

@@ -8,7 +8,8 @@ import { runServer } from '../../runtime/main.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../support/database.ts'
+import { createDatabase, overSessions } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 
 /** What strangers send with the public key keeps nobody else from being served. */
 
@@ -34,11 +35,10 @@ const nested = (depth: number): string =>
 const endless = `{ vaCollection { edges { node { ${nested(5)} } } } }`
 
 describe('a server that strangers may ask', () => {
-  let db: TestDatabase
   let url = ''
   let stop: () => Promise<void>
+  const db = forSuite(createDatabase, { sql })
   beforeAll(async () => {
-    db = await createDatabase({ sql })
     const read = readSettings({})
     if (read.kind === 'invalid') throw new Error(read.problems.join())
     const settings: ServerSettings = {
@@ -73,10 +73,7 @@ describe('a server that strangers may ask', () => {
       await run
     }
   })
-  afterAll(async () => {
-    await stop()
-    await db.drop()
-  })
+  afterAll(() => stop())
 
   const ask = async (query: string, key = keys.anon) => {
     const answer = await fetch(`${url}/graphql/v1`, {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
-import { createTestService, type Answer, type TestService } from '../support/service.ts'
+import { createTestService, type Answer } from '../support/service.ts'
 
 /** Promise: what asks of all tenants at once is answered as it is without Citus, or refused for a reason; never with less. */
 
@@ -140,11 +141,7 @@ const none = { affectedCount: 0, records: [] }
 const changed = 'affectedCount records { title project { name } }'
 
 describe.skipIf(major === null)(titled('questions over all tenants of Citus', noCitus()), () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ database: await createDistributed(major ?? 15, sql) })
-  }, 120_000)
-  afterAll(() => service?.close())
+  const service = forSuite(async () => createTestService({ database: await createDistributed(major ?? 15, sql) }))
 
   const ask = (query: string, role = 'service_role', claims = {}): Promise<Answer> =>
     service.graphql(query, { role, claims })

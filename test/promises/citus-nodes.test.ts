@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestDatabase } from '../support/database.ts'
 import { citusMajor, noCitus, createDistributed } from '../support/distributed.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { titled } from '../support/programs.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
@@ -9,24 +9,21 @@ import { serveBuilt, type Served } from '../support/served.ts'
 const major = citusMajor()
 
 describe.skipIf(major === null)(titled('a service of a database of Citus', noCitus()), () => {
-  let db: TestDatabase
   let served: Served
-  beforeAll(async () => {
-    db = await createDistributed(
-      major ?? 15,
-      `alter role anon login;
+  const db = forSuite(
+    createDistributed,
+    major ?? 15,
+    `alter role anon login;
       alter role authenticated login;
       create table task (tenant_id bigint primary key);
       select create_distributed_table('task', 'tenant_id');
       grant usage on schema public to anon;
       grant select on task to anon;`,
-    )
+  )
+  beforeAll(async () => {
     served = await serveBuilt(db, { LOG_LEVEL: 'info' })
   }, 120_000)
-  afterAll(async () => {
-    await served?.stop()
-    await db?.drop()
-  })
+  afterAll(() => served?.stop())
 
   const faultNow = async (): Promise<unknown> => {
     const health: any = await (await fetch(`${served.url}/readyz`)).json()

@@ -3,22 +3,19 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed } from '../support/while-served.ts'
 import { signToken } from '../../runtime/identity/jwt.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `create table notes (id int primary key, owner text not null);
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `create table notes (id int primary key, owner text not null);
       insert into notes values (1, 'ada'), (2, 'bob');
       alter table notes enable row level security;
       create policy own on notes for select using (owner = auth.jwt() ->> 'sub');
       grant select on notes to authenticated, anon;`,
-  })
 })
-afterAll(() => db?.drop())
 
 const notes = '{ notesCollection { edges { node { id } } } }'
 

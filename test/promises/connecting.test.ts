@@ -1,20 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { serveBuilt, type Served } from '../support/served.ts'
+import { expect, it } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { serveBuilt } from '../support/served.ts'
 
-let db: TestDatabase
-let served: Served
-beforeAll(async () => {
-  db = await createDatabase({ prepare: true })
-  served = await serveBuilt(db)
-})
-afterAll(async () => {
-  await served?.stop()
-  await db?.drop()
-})
+const db = forSuite(createDatabase, { prepare: true })
+const served = forSuite(() => serveBuilt(db))
 
 /** What the system lets any process have. */
 const mostWaiting = (): number => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
 
 const demo = (file: string): string => readFileSync(new URL(`../../fixtures/demo/${file}`, import.meta.url), 'utf8')
@@ -26,12 +27,7 @@ const as = async (db: TestDatabase, claims: { role: string; sub?: string }, sql:
 }
 
 describe.each(lawMajors())('the demo on PostgreSQL %i', (major) => {
-  let db: TestDatabase
-
-  beforeAll(async () => {
-    db = await createDatabase({ major, prepare: true, sql: demo('schema.sql') + demo('seed.sql') })
-  })
-  afterAll(() => db.drop())
+  const db = forSuite(createDatabase, { major, prepare: true, sql: demo('schema.sql') + demo('seed.sql') })
 
   test.each([
     ['users', 200],

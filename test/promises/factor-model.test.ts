@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { claimsOf, startAuthServer, type Answer, type AuthServer } from '../support/auth.ts'
+import { expect, it } from 'vitest'
+import { claimsOf, startAuthServer, type Answer } from '../support/auth.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { codeOf, enrol, verify, type Enrolled } from '../support/totp.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
 
 /** One person with one session, and what it must be by the specification. */
 interface Model {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
 import { messagesOf } from '../support/answers.ts'
-import { createTestService, toldAll, type Answer, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService, toldAll, type Answer } from '../support/service.ts'
 
 /** Answers never name what the caller may not see, and never hold SQL or a stack. */
 
@@ -28,11 +29,7 @@ const sql = `
   grant usage on type hush to authenticated;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const row = (selection: string): string => `{ accountByPk(id: 1) { ${selection} } }`
 const token = (relation: string): string => Buffer.from(`["public", "${relation}", 1]`).toString('base64')
@@ -117,11 +114,9 @@ describe('what cannot be watched', () => {
     by_setting: 'hidden.tenant()',
     by_clock: 'exists (select from hidden.today)',
   }
-  let watched: TestService
-  beforeAll(async () => {
-    watched = await createTestService({
-      told: true,
-      sql: `
+  const watched = forSuite(createTestService, {
+    told: true,
+    sql: `
         comment on schema public is '@graphql({"live": {"enabled": true}, "introspection": true})';
         create schema hidden;
         create table author (id int primary key);
@@ -149,9 +144,7 @@ describe('what cannot be watched', () => {
         grant execute on function audits() to authenticated;
         grant select on wages, hidden.heir, hidden.today to authenticated;
         grant select (id) on hidden.payroll to authenticated`,
-    })
   })
-  afterAll(() => watched?.close())
 
   const messages = async (document: string, role: string): Promise<readonly string[]> => {
     const answer = await watched.watch(document, { role })

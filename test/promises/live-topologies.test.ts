@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../runtime/client/client.ts'
 import { runBuilt } from '../support/built-cli.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { createRandom } from '../support/random.ts'
 import { describePresent } from '../support/describe-present.ts'
 import { openEvents } from '../support/event-client.ts'
@@ -167,14 +168,12 @@ describePresent(
 )
 
 describe('streams', { timeout: 240_000 }, () => {
-  let db: TestDatabase
+  const db = forSuite(createDatabase, { prepare: true, isolated: true, sql })
   beforeAll(async () => {
-    db = await createDatabase({ prepare: true, isolated: true, sql })
     const superuser = db.superuser('changes settings of the server')
     await superuser.query(`alter system set log_statement = 'all'`)
     await superuser.query('select pg_reload_conf()')
   })
-  afterAll(() => db?.drop())
 
   it('cost Postgres nothing while nothing changes, but a sign of life of each process', async () => {
     const served = await serveBuilt(db)

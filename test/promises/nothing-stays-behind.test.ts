@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { advisoryLocksOf } from '../support/advisory-locks.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { createTestService } from '../support/service.ts'
 
 /** What a function leaves on its connection reaches neither the next field of its request nor the next request. */
 
@@ -34,12 +35,8 @@ const sql = `
 `
 
 describe.each(lawMajors())('on PostgreSQL %i', (major) => {
-  let service: TestService
   const ask = (query: string) => service.graphql(query, { claims: { sub: 'ada' } })
-  beforeAll(async () => {
-    service = await createTestService({ major, sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { major, sql })
 
   it.each(['set_role', 'set_role_locally'])('a role that %s leaves does not hold for the next field', async (name) => {
     const field = `update: updatenotesCollection(set: {body: "changed"}, filter: {id: {eq: 2}}) { affectedCount }`

@@ -1,10 +1,11 @@
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { authCommand } from '../../compiler/commands/auth.ts'
 import { doctorCommand } from '../../compiler/commands/doctor.ts'
 import { prepareCommand } from '../../compiler/commands/prepare.ts'
 import { runCommand, type CommandAnswer } from '../support/command.ts'
 import { asRole, majors } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { whileServed } from '../support/while-served.ts'
 import { createOwnedDatabase, type OwnedDatabase } from '../support/owned-database.ts'
 
@@ -23,12 +24,10 @@ const as = async (url: string, text: string): Promise<readonly Record<string, un
 }
 
 describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major) => {
-  let owned: OwnedDatabase
+  const owned = forSuite(createOwnedDatabase, major)
   beforeAll(async () => {
-    owned = await createOwnedDatabase(major)
     await as(owned.ownerUrl, 'create role authenticator login noinherit')
   })
-  afterAll(() => owned?.drop())
 
   const run = (...args: readonly string[]): Promise<CommandAnswer> =>
     runCommand([prepareCommand, authCommand, doctorCommand], args, {

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addressHeader, startAuthServer, type AuthServer } from '../support/auth.ts'
+import { expect, it } from 'vitest'
+import { addressHeader, startAuthServer } from '../support/auth.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { sized } from '../support/whole.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on', mail_cooldown: '0' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on', mail_cooldown: '0' } })
 
 const password = 'correct horse'
 

@@ -4,8 +4,9 @@ import { openStatements } from '../../runtime/db/pool/statements.ts'
 import { authOwner } from '../../runtime/auth/schema/auth-schema.ts'
 import { projectKeys } from '../../runtime/identity/project-keys.ts'
 import { siteUrl, storeSettings } from '../support/auth.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
 import { demoSql } from '../support/examples.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { commonPath, observeService, type ObservedService, type Path } from '../support/path/path.ts'
 
 /**
@@ -23,10 +24,9 @@ const { anon, serviceRole } = projectKeys(secret)
 const account = { email: 'reader@example.com', password: 'a password that is long enough' }
 const measurements = 5
 
-let db: TestDatabase
 let service: ObservedService
+const db = forSuite(createDatabase, { prepare: 'auth', sql: demoSql() })
 beforeAll(async () => {
-  db = await createDatabase({ prepare: 'auth', sql: demoSql() })
   const owner = openStatements({
     url: db.ownerUrl,
     schemas: ['auth'],
@@ -40,10 +40,7 @@ beforeAll(async () => {
   await post('/auth/v1/admin/users', { ...account, email_confirm: true }, serviceRole)
   held = await signIn()
 }, 60_000)
-afterAll(async () => {
-  await service?.stop()
-  await db?.drop()
-})
+afterAll(() => service?.stop())
 
 const post = async (path: string, body: object, apikey = anon): Promise<any> => {
   const headers = { 'content-type': 'application/json', apikey, authorization: `Bearer ${apikey}` }

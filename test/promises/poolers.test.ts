@@ -15,8 +15,9 @@ import type { ServerSettings } from '../../runtime/server.ts'
 import { readSettings } from '../../runtime/settings/read.ts'
 import { startAuthServer } from '../support/auth.ts'
 import { advisoryLocksOf } from '../support/advisory-locks.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../support/database.ts'
+import { createDatabase, overSessions } from '../support/database.ts'
 import { describePresent } from '../support/describe-present.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { openText } from '../support/open-text.ts'
 import type { PoolerProcess } from '../support/pooler-process.ts'
 import { poolers, type PoolerOptions } from '../support/poolers.ts'
@@ -119,13 +120,12 @@ describePresent(
   all,
   ({ name }) => `through ${name} in transaction mode`,
   ({ name, keepsStatements, modes, start }) => {
-    let db: TestDatabase
     let pooler: PoolerProcess
     let server: Running
     const pooled = (options: Partial<PoolerOptions> = {}): Promise<PoolerProcess> =>
       start({ serverPort: Number(new URL(db.ownerUrl).port), size: 10, ...options })
+    const db = forSuite(createDatabase, { prepare: true, sql })
     beforeAll(async () => {
-      db = await createDatabase({ prepare: true, sql })
       pooler = await pooled()
       server = await serve(through(pooler, db.url))
       await server.ready
@@ -133,7 +133,6 @@ describePresent(
     afterAll(async () => {
       await server?.stop()
       await pooler?.close()
-      await db?.drop()
     })
 
     it('it is found out, and logged', () => {

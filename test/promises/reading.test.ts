@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dataOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService } from '../support/service.ts'
 
 /** What goes wrong when others read and page; each test bears the promise that it does not go wrong here. */
 const schema = `
@@ -27,11 +28,7 @@ const schema = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
-afterAll(() => service.close())
+const service = forSuite(createTestService, { sql: schema })
 
 const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   dataOf(await service.graphql(query, { variables }))

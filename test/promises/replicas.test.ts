@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
 import { serveBuilt, type Served } from '../support/served.ts'
 
@@ -98,13 +99,7 @@ const resumeReplay = (): Promise<unknown> => standby.query('select pg_wal_replay
 afterEach(resumeReplay)
 
 describe('replicas', () => {
-  let served: Served
-  beforeAll(async () => {
-    served = await serve({ REPLICA_MAX_STALENESS_MS: '4000' })
-  }, 60_000)
-  afterAll(async () => {
-    await served?.stop()
-  })
+  const served = forSuite(serve, { REPLICA_MAX_STALENESS_MS: '4000' })
 
   it('answer all that only reads', async () => {
     const before = primary.log.length

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { openAskedBothWays, type AskedBothWays } from '../support/asked.ts'
+import { openAskedBothWays } from '../support/asked.ts'
+import { forSuite } from '../support/for-suite.ts'
 
 /**
  * However requests fail, end or are cut off beside one another, each answer is about the caller who asked: of a general service
@@ -30,11 +31,12 @@ const sql = `
 const own = '{ me ownCollection { edges { node { id } } } }'
 const disturbances = ['{ fails }', '{ sleeps }', '{ floods }', 'mutation { taints }', 'mutation { taints __typename }']
 
-let service: AskedBothWays
-beforeAll(async () => {
-  service = await openAskedBothWays({ sql, statementTimeout: 1_000 }, [own, ...disturbances], ['anon', 'authenticated'])
-}, 60_000)
-afterAll(() => service?.close())
+const service = forSuite(
+  openAskedBothWays,
+  { sql, statementTimeout: 1_000 },
+  [own, ...disturbances],
+  ['anon', 'authenticated'],
+)
 
 describe('four connections, and requests of every fate', () => {
   it.each([

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { counterOf } from '../../runtime/db/check/version.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
 import { messagesOf } from '../support/answers.ts'
 import { introspect, namesOf } from '../support/api-schema.ts'
-import { openAskedBothWays, type AskedBothWays } from '../support/asked.ts'
+import { openAskedBothWays } from '../support/asked.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { createRandom } from '../support/random.ts'
 
 /**
@@ -52,7 +53,6 @@ const sql = `
   alter table owned owner to owner_role;
 `
 
-let service: AskedBothWays
 const tables = async (role: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), 'Query')
     .filter((name) => name.endsWith('Collection'))
@@ -60,14 +60,12 @@ const tables = async (role: string): Promise<readonly string[]> =>
 const fields = async (role: string, type: string): Promise<readonly string[]> =>
   namesOf(await introspect(service, { role }), type)
 
-beforeAll(async () => {
-  service = await openAskedBothWays(
-    { sql, isolated: true, superuser: 'has superusers, and objects of several owners' },
-    [readShared],
-    ['member', 'guest'],
-  )
-}, 60_000)
-afterAll(() => service?.close())
+const service = forSuite(
+  openAskedBothWays,
+  { sql, isolated: true, superuser: 'has superusers, and objects of several owners' },
+  [readShared],
+  ['member', 'guest'],
+)
 
 describe('a role sees what Postgres would let it do', () => {
   const reads = ['by_column', 'by_grant', 'by_public']

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { asMaintenance, createDatabase, type TestDatabase } from '../support/database.ts'
+import { asMaintenance, createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
 import { followDatabase, type FollowedOptions, type FollowedService } from '../support/followed.ts'
 import { dataOf } from '../support/answers.ts'
@@ -23,7 +24,6 @@ const schema = `
 const warm = '{ baseCollection { edges { node { id } } } }'
 
 describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
-  let db: TestDatabase
   let name: string
   const services: FollowedService[] = []
   const follow = (options: FollowedOptions = {}): FollowedService => {
@@ -38,13 +38,13 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     for (const statement of named(text).split(';;')) await db.query(statement)
   }
   // Roles belong to a whole server, so those that other tests make would count here: this test has a server of its own.
+  const db = forSuite(createDatabase, {
+    major,
+    prepare: true,
+    isolated: true,
+    superuser: 'has superusers, and objects of several owners',
+  })
   beforeAll(async () => {
-    db = await createDatabase({
-      major,
-      prepare: true,
-      isolated: true,
-      superuser: 'has superusers, and objects of several owners',
-    })
     name = (await db.query('select current_database() as name')).rows[0].name
     await run(schema)
     both = [followDatabase(db.url), followDatabase(db.url)]
@@ -55,7 +55,6 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
   afterAll(async () => {
     for (const service of both) await service.close()
     await run('drop owned by member_{db}, group_{db} cascade;; drop role member_{db}, group_{db}')
-    await db.drop()
   })
 
   const compilesOnce = async (change: string, query: string): Promise<void> => {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService } from '../support/service.ts'
 
 /** What changes in the database is there for the next request, with nothing to reload (spec/graphql.md 1.1). */
 const sql = `
@@ -12,14 +13,10 @@ const sql = `
   grant all on item to anon;
 `
 
-let service: TestService
 const ask = async (query: string) => dataOf(await service.graphql(query))
 const refused = async (query: string) => messagesOf(await service.graphql(query))
 
-beforeAll(async () => {
-  service = await createTestService({ sql, schemas: ['public', 'later'], isolated: true })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql, schemas: ['public', 'later'], isolated: true })
 
 describe('the next request sees', () => {
   const steps: readonly (readonly [string, string, string, unknown])[] = [

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { doctorCommand } from '../../compiler/commands/doctor.ts'
 import type { Finding } from '../../compiler/advise/doctor/findings.ts'
 import { runCommand } from '../support/command.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { createReplicated, type DatabaseServer, type ReplicatedDatabase } from '../support/replicated.ts'
-import { serveBuilt, type Served } from '../support/served.ts'
+import { serveBuilt } from '../support/served.ts'
 
 /** Promise: where two servers of one database take writes, somebody is told, and nobody before. */
 
@@ -33,12 +34,9 @@ const told = async (environment: Readonly<Record<string, string>>): Promise<read
 }
 
 describe('a standby that is promoted while its primary lives', () => {
-  let served: Served
-  beforeAll(async () => {
-    // Each server stands among the replicas, as docs/scale.md has it.
-    served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: [primary.url, other.url].join(), LOG_LEVEL: 'info' })
-  }, 60_000)
-  afterAll(() => served?.stop())
+  const served = forSuite(() =>
+    serveBuilt(primary, { DATABASE_REPLICA_URLS: [primary.url, other.url].join(), LOG_LEVEL: 'info' }),
+  )
 
   const health = async (): Promise<any> => (await fetch(`${served.url}/readyz`)).json()
   const list = (): string => `127.0.0.1:${primary.cluster.port},127.0.0.1:${other.cluster.port}`

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService } from '../support/service.ts'
 
 /** A statement that is kept ready answers only the requests whose variables it was written for. */
 
@@ -13,11 +14,7 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const token = (elements: readonly unknown[]): string => Buffer.from(JSON.stringify(elements)).toString('base64')
 

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { jwtVerify } from 'jose'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { forSuite } from '../support/for-suite.ts'
 import { codeOf } from '../support/totp.ts'
-import { claimsOf, startAuthServer, type AuthServer } from '../support/auth.ts'
+import { claimsOf, startAuthServer } from '../support/auth.ts'
 
 /** What an application can rely on of its users and their tokens (spec/auth.md 15 and 16). */
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({
-    settings: { autoconfirm: 'on', anonymous_enabled: 'on' },
-    sql: `
+const server = forSuite(startAuthServer, {
+  settings: { autoconfirm: 'on', anonymous_enabled: 'on' },
+  sql: `
       comment on schema public is '@graphql({"inflect_names": true})';
       create table public.profiles (
         user_id uuid primary key references auth.users (id) on delete cascade,
@@ -27,9 +26,7 @@ beforeAll(async () => {
       create function public.whoami() returns text language sql stable as $$ select auth.uid()::text $$;
       grant usage on schema public to anon, authenticated;
       grant select on public.vaults to authenticated;`,
-  })
 })
-afterAll(() => server?.stop())
 
 const password = 'correct horse'
 const signUp = async (more: object = {}): Promise<{ token: string; id: string; email: string; text: string }> => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { startAuthServer, type AuthServer } from '../support/auth.ts'
+import { expect, it } from 'vitest'
+import { startAuthServer } from '../support/auth.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { postsOf, postsSql } from '../support/posts.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' }, sql: postsSql })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' }, sql: postsSql })
 
 it('fact 6: whoever signs up with supabase-js writes a post through GraphQL and reads it back, and nobody else does', async () => {
   const [client, { write, read }] = [server.client(), postsOf(server)]

@@ -1,21 +1,14 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { serveBuilt, type Served } from '../support/served.ts'
+import { describe, expect, it } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { serveBuilt } from '../support/served.ts'
 
 /** Ten seconds mean ten seconds: anyone who sends a request slower than that is answered and gone within one more. */
 
-let db: TestDatabase
-let served: Served
-beforeAll(async () => {
-  db = await createDatabase({ prepare: 'auth' })
-  served = await serveBuilt(db)
-})
-afterAll(async () => {
-  await served?.stop()
-  await db?.drop()
-})
+const db = forSuite(createDatabase, { prepare: 'auth' })
+const served = forSuite(() => serveBuilt(db))
 
 /** Sends the first part at once and one character a second from then on; what was heard, and after how long. */
 const trickle = async (text: string): Promise<{ readonly heard: string; readonly ms: number }> => {

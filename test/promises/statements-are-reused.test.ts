@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { createTestService, type AskOptions, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../support/service.ts'
 
 /** One statement answers a query; a document that was seen before is neither read nor planned again. */
 
@@ -19,7 +20,6 @@ const sql = `
   grant all on all tables in schema public to anon, authenticated;
 `
 
-let service: TestService
 const statementsOf = async (query: string, options: AskOptions = {}) => {
   service.exchanges.length = 0
   dataOf(await service.graphql(query, options))
@@ -29,13 +29,10 @@ const statementsOf = async (query: string, options: AskOptions = {}) => {
 const namesOf = async (query: string, options?: AskOptions) =>
   (await statementsOf(query, options)).map(({ name }) => name)
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
+const service = forSuite(createTestService, { sql })
 beforeEach(() => {
   service.exchanges.length = 0
 })
-afterAll(() => service?.close())
 
 const many = `query($id: Int!, $n: Int) {
   one: accountByPk(id: $id) { email postCollection(first: $n) { edges { cursor node { title account { email } } } pageInfo { hasNextPage } } }

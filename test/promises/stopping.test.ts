@@ -1,22 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, it } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { serveBuilt } from '../support/served.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `
       create function slow(seconds float8) returns int language plpgsql volatile as
         $$ begin perform pg_sleep(seconds); return 1; end $$;
       grant usage on schema public to anon;
     `,
-  })
 })
-afterAll(() => db?.drop())
 
 it('a process that is asked to stop answers what outlives its grace and is gone a second later', async () => {
   const served = await serveBuilt(db, { SHUTDOWN_GRACE_MS: '1500' })

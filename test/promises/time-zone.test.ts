@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { openStatements, statement } from '../../runtime/db/pool/statements.ts'
 import { withSession } from '../../runtime/db/connect/session.ts'
 import { dataOf } from '../support/answers.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { lawMajors } from '../support/whole.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { createTestService } from '../support/service.ts'
 
 /** The database's own time zone decides what a time without an offset is, and which day it is. */
 
@@ -17,11 +18,7 @@ const sql = `${zone}
 `
 
 describe.each(lawMajors())('the time zone with PostgreSQL %i', (major) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ major, sql })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { major, sql })
 
   test('is that of the database: what is written, read, filtered and computed', async () => {
     const written = await service.graphql(

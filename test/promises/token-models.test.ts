@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { assertHistories, modelSeed as seed } from '../support/auth-models/commands.ts'
 import { beginChange, changeCommands, type Rules } from '../support/auth-models/email-change.ts'
 import { beginSlot, scenes, slotCommands, type SceneName } from '../support/auth-models/mailed-tokens.ts'
-import { startProject, type Project } from '../support/auth-models/project.ts'
+import { startProject } from '../support/auth-models/project.ts'
 import { beginChain, chainCommands } from '../support/auth-models/refresh-tokens.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { sized } from '../support/whole.ts'
 
 /**
@@ -15,11 +16,7 @@ const longest = 14
 const count = Number(process.env['MODEL_COUNT'] ?? sized(6, 2))
 
 describe(`histories (MODEL_SEED=${seed})`, () => {
-  let project: Project
-  beforeAll(async () => {
-    project = await startProject({ anonymous_enabled: 'on' })
-  })
-  afterAll(() => project?.stop())
+  const project = forSuite(startProject, { anonymous_enabled: 'on' })
 
   it('of refresh tokens are as spec/auth.md 7 has them', { timeout: 60_000 + count * 1_000 }, () =>
     assertHistories({ commands: chainCommands, begin: () => beginChain(project), seed, count, longest: 20 }),
@@ -38,15 +35,11 @@ describe.each<Rules>([
   { secure: false, autoconfirm: false },
   { secure: true, autoconfirm: true },
 ])(`histories of changed addresses (MODEL_SEED=${seed}), %j`, (rules) => {
-  let project: Project
-  beforeAll(async () => {
-    project = await startProject({
-      anonymous_enabled: 'on',
-      secure_email_change: rules.secure ? 'on' : 'off',
-      autoconfirm: rules.autoconfirm ? 'on' : 'off',
-    })
+  const project = forSuite(startProject, {
+    anonymous_enabled: 'on',
+    secure_email_change: rules.secure ? 'on' : 'off',
+    autoconfirm: rules.autoconfirm ? 'on' : 'off',
   })
-  afterAll(() => project?.stop())
 
   it.each(['guest', 'member'] as const)(
     'are as spec/auth.md 5.4 has them: %s',

@@ -1,31 +1,28 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { serveBuilt, type Served } from '../support/served.ts'
+import { afterAll, expect, it } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { serveBuilt } from '../support/served.ts'
 
 /** Forty clients of forty addresses ask for 30 MB each and read nothing: 1.2 GB, if nobody counted. */
 
 const writeTimeoutMs = 3_000
 const addressHeader = 'x-test-address'
 
-let db: TestDatabase
-let served: Served
 const sockets: Socket[] = []
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `
       create function big(n int) returns text stable language sql as $$ select repeat('x', n) $$;
       grant usage on schema public to anon;
     `,
-  })
-  served = await serveBuilt(db, { WRITE_TIMEOUT_MS: String(writeTimeoutMs), CLIENT_ADDRESS_HEADER: addressHeader })
 })
+const served = forSuite(() =>
+  serveBuilt(db, { WRITE_TIMEOUT_MS: String(writeTimeoutMs), CLIENT_ADDRESS_HEADER: addressHeader }),
+)
 afterAll(async () => {
   for (const socket of sockets) socket.destroy()
-  await served?.stop()
-  await db?.drop()
 })
 
 const ask = async (n: number, address: string): Promise<{ readonly status: number; readonly length: number }> => {

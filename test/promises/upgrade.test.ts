@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { hash } from '@node-rs/bcrypt'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { checkPrepared } from '../../compiler/following/prepare/prepare.ts'
 import { authCommand } from '../../compiler/commands/auth.ts'
 import { runCommand } from '../support/command.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
+import { forSuite } from '../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed } from '../support/while-served.ts'
 
 /** A database as version 0.1.0 left it, with somebody in it. */
 const made = readFileSync(new URL('../support/upgrade/0.1.0.sql', import.meta.url), 'utf8')
 const [email, password, id] = ['ada@example.com', 'correct horse', '5f6a4a3e-8a39-4e43-9d62-0c6c7b6f1a11']
 
-let db: TestDatabase
+const db = forSuite(createDatabase, { superuser: 'restores event triggers' })
 beforeAll(async () => {
-  db = await createDatabase({ superuser: 'restores event triggers' })
   await db.query(made)
   await db.query('create table notes (id int primary key); grant select on notes to anon')
   await db.query(
@@ -29,7 +29,6 @@ beforeAll(async () => {
     [id, JSON.stringify({ sub: id, email })],
   )
 })
-afterAll(() => db?.drop())
 
 it('is served by this one, which keeps everybody in it and follows its schema', async () => {
   const environment = { DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET, CATALOGRAPH_DATA: '/nowhere' }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../support/answers.ts'
-import { createTestService, type TestService } from '../support/service.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { createTestService } from '../support/service.ts'
 
 /** No value of a user ever becomes part of a statement's text; it comes back as it was sent. */
 
@@ -14,12 +15,8 @@ const sql = `
   grant all on note to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
+const service = forSuite(createTestService, { sql })
 beforeEach(() => service.db.query('truncate note'))
-afterAll(() => service?.close())
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),

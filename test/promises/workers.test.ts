@@ -1,18 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { askOwner } from '../support/auth.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDatabase } from '../support/database.ts'
 import { openEvents } from '../support/event-client.ts'
-import { serveBuilt, type Served } from '../support/served.ts'
+import { forSuite } from '../support/for-suite.ts'
+import { serveBuilt } from '../support/served.ts'
 
-let db: TestDatabase
-let served: Served
-
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `
       create table note (id int primary key, body text);
       comment on table note is '@graphql({"live": {"enabled": true}})';
       insert into note values (1, 'first');
@@ -21,13 +18,10 @@ beforeAll(async () => {
       create function slow(seconds float8) returns int language plpgsql volatile as
         $$ begin perform pg_sleep(seconds); return 1; end $$;
     `,
-  })
-  served = await serveBuilt(db, { WORKERS: '2', METRICS: 'on', LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '1500' })
-}, 60_000)
-afterAll(async () => {
-  await served?.stop()
-  await db?.drop()
 })
+const served = forSuite(() =>
+  serveBuilt(db, { WORKERS: '2', METRICS: 'on', LOG_LEVEL: 'info', SHUTDOWN_GRACE_MS: '1500' }),
+)
 
 /** On a connection of its own, so that either worker may get it. */
 const ask = async (query: string, key = served.anon): Promise<unknown> => {

@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { claimReaders } from '../../../compiler/catalog/queries/claim-readers.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 describe.each(majors())('who may read claims one by one on PostgreSQL %i', (major) => {
-  let db: TestDatabase
-  beforeAll(async () => {
-    db = await createDatabase({
-      major,
-      prepare: true,
-      sql: `create table base (id int primary key, owner text);
+  const db = forSuite(createDatabase, {
+    major,
+    prepare: true,
+    sql: `create table base (id int primary key, owner text);
         create function fires() returns trigger language plpgsql as 'begin return new; end'`,
-    })
   })
-  afterAll(() => db.drop())
 
   const reads = async (): Promise<unknown> => (await db.query(`select exists (${claimReaders(null)}) as r`)).rows[0].r
   const own = `current_setting('request.jwt.claim.sub', true)`

@@ -1,9 +1,10 @@
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
 import type { Catalog, CatalogColumn, CatalogType } from '../../../compiler/catalog/catalog.ts'
 import { catalogOf, relationNamed, typeName } from '../../support/catalog.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 const sql = `
   create schema api;
@@ -68,18 +69,16 @@ const functionsSql = `
 `
 
 describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQL %i', (major) => {
-  let database: TestDatabase
   let catalog: Catalog
 
+  const database = forSuite(createDatabase, {
+    major,
+    sql: sql + functionsSql,
+    superuser: 'has a function in language internal',
+  })
   beforeAll(async () => {
-    database = await createDatabase({
-      major,
-      sql: sql + functionsSql,
-      superuser: 'has a function in language internal',
-    })
     catalog = await catalogOf(database, ['missing', 'api', 'public', 'api'], `select 40 + 2`)
   })
-  afterAll(() => database.drop())
 
   const column = (name: string): Partial<CatalogColumn> => {
     const found = relationNamed(catalog, 'author').columns.find((item) => item.name === name)

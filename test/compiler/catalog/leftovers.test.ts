@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 describe.each(majors())('what functions may leave behind, on PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createDatabase({ major, prepare: true })
-  })
-  afterAll(() => database.drop())
+  const database = forSuite(createDatabase, { major, prepare: true })
 
   const leaves = async (body: string, language = 'plpgsql') => {
     await database.query('begin')

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { nothingKnown, wholeValues } from '../../../compiler/catalog/known.ts'
 import { wholeQuery } from '../../../compiler/catalog/queries.ts'
 import { createCatalogReader, type CatalogQuery } from '../../../compiler/catalog/read.ts'
 import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /**
  * How Postgres runs the catalogue query where there are many relations: what it does for each of them has to be little, and nothing
@@ -49,11 +50,7 @@ const asOfMany = 'set enable_seqscan = off; set enable_hashjoin = off; set enabl
 const growing = ['class', 'attribute', 'type', 'constraint', 'depend', 'index', 'description', 'policy', 'trigger']
 
 describe.each(majors().map((major) => [major] as const))('the plan of a first read on PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createDatabase({ major, prepare: true, sql })
-  })
-  afterAll(() => database.drop())
+  const database = forSuite(createDatabase, { major, prepare: true, sql })
 
   test.each([
     ['before', 'left out'],

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { grantees, rolePrivileges } from '../../../compiler/catalog/privileges.ts'
 import type { Catalog } from '../../../compiler/catalog/catalog.ts'
 import type { Grantees } from '../../../runtime/contract/manifest.ts'
 import { catalogOf, relationNamed } from '../../support/catalog.ts'
 import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 const seed = Number(process.env['FC_SEED'] ?? randomBytes(3).readUIntBE(0, 3))
 
@@ -149,11 +150,7 @@ async function play(scene: Scene, home: TestDatabase): Promise<void> {
 }
 
 describe.each(majors().map((major) => [major] as const))('privileges on PostgreSQL %i', (major) => {
-  let home: TestDatabase
-  beforeAll(async () => {
-    home = await createDatabase({ major, isolated: true })
-  })
-  afterAll(() => home.drop())
+  const home = forSuite(createDatabase, { major, isolated: true })
 
   test(`every role holds what has_*_privilege says (FC_SEED=${seed})`, async () => {
     await fc.assert(

@@ -1,19 +1,18 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { authCommand } from '../../../compiler/commands/auth.ts'
 import { mailsCommand } from '../../../compiler/commands/mails.ts'
 import { runCommand, type CommandAnswer } from '../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
-let db: TestDatabase
 let folder: string
+const db = forSuite(createDatabase, { prepare: true })
 beforeAll(async () => {
-  db = await createDatabase({ prepare: true })
   folder = await mkdtemp(join(tmpdir(), 'catalograph-auth-command-'))
 })
-afterAll(() => db?.drop())
 
 const run = (args: readonly string[], input = '', environment: Record<string, string> = {}): Promise<CommandAnswer> =>
   runCommand([authCommand, mailsCommand], args, {

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { codegenCommand } from '../../../compiler/commands/codegen.ts'
 import { compileCommand } from '../../../compiler/commands/compile.ts'
 import { costCommand } from '../../../compiler/commands/cost.ts'
@@ -9,7 +9,8 @@ import { serveCommand } from '../../../compiler/commands/serve.ts'
 import { product } from '../../../compiler/commands/verify.ts'
 import { commandOf as verifyOf } from '../../reference/command.ts'
 import { runCommand } from '../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 const commands = [
   codegenCommand,
@@ -32,11 +33,7 @@ const lines: readonly (readonly string[])[] = [
 ]
 
 describe('a database that cannot be reached', () => {
-  let db: TestDatabase
-  beforeAll(async () => {
-    db = await createDatabase()
-  })
-  afterAll(() => db.drop())
+  const db = forSuite(createDatabase)
 
   const faults = (): readonly (readonly [url: string, told: string])[] => {
     const [closed, missing] = [new URL(db.url), new URL(db.url)]

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../compiler/catalog/read.ts'
-import { createDatabase, majors, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, majors } from '../../support/database.ts'
 import { type Built, buildFrom } from './build.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /** What Postgres prints, rather than what we believe that it prints. */
 
@@ -29,15 +30,13 @@ create function changed() returns trigger language plpgsql as 'begin return new;
 `
 
 describe.each(majors())('a real database, PostgreSQL %i', (major) => {
-  let database: TestDatabase
   let built: Built
 
+  const database = forSuite(createDatabase, { major, sql })
   beforeAll(async () => {
-    database = await createDatabase({ major, sql })
     const query = (text: string, values: unknown[]) => database.query(text, values)
     built = buildFrom(await readCatalog(query, { schemas: ['public'], version: null }))
   })
-  afterAll(() => database.drop())
 
   it('9.2 prints defaults so that plain literals are recognised', () => {
     expect(built.call('defaulted').args.map((arg) => [arg.field, arg.required, arg.defaultValue])).toEqual([

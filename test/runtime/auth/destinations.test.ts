@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { siteUrl, type Answer, type AuthServer } from '../../support/auth.ts'
-import { locationOf, startGoogle, type GoogleStage } from '../../support/google.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { locationOf, startGoogle } from '../../support/google.ts'
 
 const listed = 'https://listed.example.com/welcome'
 const elsewhere = 'https://elsewhere.example.org'
 
-let stage: GoogleStage
 let server: AuthServer
+const stage = forSuite(startGoogle, 'id-token', { redirect_allow_list: listed })
 beforeAll(async () => {
-  stage = await startGoogle('id-token', { redirect_allow_list: listed })
   server = stage.server
 })
-afterAll(() => stage?.stop())
 
 interface Asking {
   readonly at: string

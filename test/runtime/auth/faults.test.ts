@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { overSessions } from '../../support/database.ts'
-import { startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer, type Answer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { anonymous_enabled: 'on', mail_cooldown: '0', mail_ceiling: '100000' } })
+const server = forSuite(startAuthServer, {
+  settings: { anonymous_enabled: 'on', mail_cooldown: '0', mail_ceiling: '100000' },
 })
-afterAll(() => server?.stop())
 
 const cutEverybody = () =>
   overSessions(server.db).query(`select pg_terminate_backend(pid) from pg_stat_activity

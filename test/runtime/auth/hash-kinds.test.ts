@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
 import { storedHashKinds } from '../../../runtime/auth/store/hash-kinds.ts'
-import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
-let server: AuthServer
 let database: StatementsDatabase
+const server = forSuite(startAuthServer)
 beforeAll(async () => {
-  server = await startAuthServer()
   const { ownerUrl: url } = server.db
   database = openStatements({
     url,
@@ -18,10 +18,7 @@ beforeAll(async () => {
     statementTimeout: 8_000,
   })
 })
-afterAll(async () => {
-  await database?.close()
-  await server?.stop()
-})
+afterAll(() => database?.close())
 
 const kinds = async (): Promise<readonly string[]> =>
   (await storedHashKinds(database.run)).map(({ kind }) => kind).toSorted()

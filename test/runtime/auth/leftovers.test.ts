@@ -2,20 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStatements, type StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
 import { createLeftovers, type Retention } from '../../../runtime/auth/store/leftovers.ts'
-import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { challenge, enrol } from '../../support/totp.ts'
 
-let server: AuthServer
 let database: StatementsDatabase
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on', anonymous_enabled: 'on' } })
 beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on', anonymous_enabled: 'on' } })
   const url = server.db.ownerUrl
   database = openStatements({ url, schemas: ['auth'], role: null, poolSize: 1, statementTimeout: 0 })
 })
-afterAll(async () => {
-  await database?.close()
-  await server?.stop()
-})
+afterAll(() => database?.close())
 
 const none: Retention = { session_timebox: null, session_inactivity: null, audit_retention: null }
 /** One walk over all tables: the number of its steps. */

@@ -2,13 +2,14 @@ import { decodeJwt } from 'jose'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import type { Answer } from '../../support/auth.ts'
-import { startGoogle, type GoogleStage } from '../../support/google.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { startGoogle } from '../../support/google.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo', { jwt_aud: 'members', jwt_default_role: 'anon', anonymous_enabled: 'on' })
+const stage = forSuite(startGoogle, 'userinfo', {
+  jwt_aud: 'members',
+  jwt_default_role: 'anon',
+  anonymous_enabled: 'on',
 })
-afterAll(() => stage?.stop())
 
 const told = { aud: 'members', role: 'anon' }
 const newAddress = (): string => `${randomUUID()}@example.com`

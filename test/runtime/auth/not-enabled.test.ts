@@ -1,16 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { migrateAuth } from '../../../runtime/auth/schema/migrate.ts'
-import { enabled, startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { enabled, startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /** Of what is asked now and then, each is asked at least twice in this time. */
 const severalPeriodsMs = 11_000
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: null, unprepared: true })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: null, unprepared: true })
 
 const errors = (): readonly string[] => server.db.log.filter((line) => /\b(ERROR|FATAL|PANIC)\b/.test(line))
 const health = async (): Promise<number> => (await server.call('GET', '/health')).status

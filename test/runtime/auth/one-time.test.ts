@@ -5,12 +5,12 @@ import { importedToken } from '../../../runtime/auth/secrets/link-token.ts'
 import { openAuth, type OpenAuth } from '../../../runtime/auth/http/open.ts'
 import { putOneTimeToken, spendOneTimeToken } from '../../../runtime/auth/store/one-time-tokens.ts'
 import { insertUser } from '../../../runtime/auth/store/users.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
-let db: TestDatabase
 let auth: OpenAuth
+const db = forSuite(createDatabase, { prepare: 'auth' })
 beforeAll(async () => {
-  db = await createDatabase({ prepare: 'auth' })
   const baseUrl = (): string => 'https://project.example.com'
   auth = openAuth({
     url: db.ownerUrl,
@@ -22,10 +22,7 @@ beforeAll(async () => {
     log: () => undefined,
   })
 })
-afterAll(async () => {
-  await auth?.close()
-  await db?.drop()
-})
+afterAll(() => auth?.close())
 
 const slot = 'recovery'
 const newcomer = { passwordHash: null, appMetadata: {}, userMetadata: {} }

@@ -1,16 +1,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ownerRoutes } from '../../../runtime/console/admin/routes.ts'
 import { routes } from '../../../runtime/auth/http/routes.ts'
-import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /** That answers are as described is checked wherever tests ask: test/support/described.ts. */
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: null })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: null })
 
 const below = (prefix: string, rows: readonly { readonly at: string }[]): readonly string[] =>
   rows.map(({ at }) => at.replace(' ', ` ${prefix}`))

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { siteUrl, type AuthServer } from '../../support/auth.ts'
-import { startGoogle, type GoogleStage } from '../../support/google.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { startGoogle } from '../../support/google.ts'
 
 /** What the page of another site achieves in the browser of somebody who is signed in. */
 
-let stage: GoogleStage
 let server: AuthServer
+const stage = forSuite(startGoogle, 'id-token', { autoconfirm: 'on' })
 beforeAll(async () => {
-  stage = await startGoogle('id-token', { autoconfirm: 'on' })
   server = stage.server
 })
-afterAll(() => stage?.stop())
 
 const origin = 'https://evil.example.org'
 const password = 'correct horse'

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fragmentOf, locationOf, newVerifier, startGoogle, type GoogleStage } from '../../support/google.ts'
+import { describe, expect, it } from 'vitest'
+import { forSuite } from '../../support/for-suite.ts'
+import { fragmentOf, locationOf, newVerifier, startGoogle } from '../../support/google.ts'
 
 const site = 'myapp://home'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('id-token', { site_url: site, redirect_allow_list: 'myapp://listed' })
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'id-token', { site_url: site, redirect_allow_list: 'myapp://listed' })
 
 const newAddress = (): string => `${randomUUID()}@example.com`
 const follow = async (url: string): Promise<URL> =>

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
-import { startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer, type Answer } from '../../support/auth.ts'
 import { codeOf } from '../../support/totp.ts'
 
 /** A whole dump of a project of early 2022 to 2023, restored before auth is enabled (spec/auth.md 13). */
@@ -75,11 +76,7 @@ const dump = `create schema if not exists auth;
     ('${factor}', '${alice}', 'phone', 'totp', 'verified', now(), now(), '${secret}');`
 
 describe.each(lawMajors())('a restored project on PostgreSQL %i', (major) => {
-  let server: AuthServer
-  beforeAll(async () => {
-    server = await startAuthServer({ major, before: dump, fullHashing: true })
-  })
-  afterAll(() => server?.stop())
+  const server = forSuite(startAuthServer, { major, before: dump, fullHashing: true })
 
   const post = (path: string, body: unknown): Promise<Answer> => server.call('POST', path, { body })
   const signIn = (email: string): Promise<Answer> => post('/token?grant_type=password', { email, password: alphabet })

@@ -1,14 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { siteUrl, startAuthServer, type Answer, type AuthServer } from '../../support/auth.ts'
+import { describe, expect, test } from 'vitest'
+import { siteUrl, startAuthServer, type Answer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /** What one act takes from another that was begun before it (spec/auth.md 15). */
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { mail_cooldown: '3600' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { mail_cooldown: '3600' } })
 
 const password = 'correct horse'
 const newEmail = (): string => `${randomUUID()}@example.com`

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { createLogger } from '../../../runtime/settings/log/logger.ts'
 import type { AuthServer } from '../../support/auth.ts'
-import { fragmentOf, newVerifier, startGoogle, type GoogleStage } from '../../support/google.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { fragmentOf, newVerifier, startGoogle } from '../../support/google.ts'
 import { google } from '../../support/openid-provider.ts'
 import { codeOf, enrol, verify } from '../../support/totp.ts'
 
-let stage: GoogleStage
 let server: AuthServer
-beforeAll(async () => {
-  stage = await startGoogle(
-    'id-token',
-    {},
-    {
-      sql: `create function public.refuse() returns trigger language plpgsql as $$ begin
+const stage = forSuite(
+  startGoogle,
+  'id-token',
+  {},
+  {
+    sql: `create function public.refuse() returns trigger language plpgsql as $$ begin
           if new.email like 'refused-%' then raise exception 'the owner refuses %', new.email; end if;
           return new;
         end $$;
         create trigger refuse before insert on auth.users for each row execute function public.refuse();
         alter table auth.users add constraint no_guests_of_ours check (email not like 'checked-%');`,
-    },
-  )
+  },
+)
+beforeAll(async () => {
   server = stage.server
 })
-afterAll(() => stage?.stop())
 
 const password = 'correct horse battery'
 const post = (path: string, body: object) => server.call('POST', path, { body })

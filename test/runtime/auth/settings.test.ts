@@ -1,8 +1,9 @@
 import { decodeJwt } from 'jose'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { authSettingKeys, authSettingRows } from '../../../runtime/auth/settings/setting-keys.ts'
 import { settingsOf } from '../../../runtime/auth/settings/load.ts'
-import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { enrol } from '../../support/totp.ts'
 
 describe('the table of settings', () => {
@@ -79,11 +80,7 @@ describe('the table of settings', () => {
 })
 
 describe('a running server', () => {
-  let server: AuthServer
-  beforeAll(async () => {
-    server = await startAuthServer({ settings: null })
-  })
-  afterAll(() => server?.stop())
+  const server = forSuite(startAuthServer, { settings: null })
 
   it('answers every path of auth with one clear error until auth is enabled', async () => {
     for (const [method, path] of [
@@ -126,13 +123,9 @@ describe('a running server', () => {
 })
 
 describe('a setting changes the answer', () => {
-  let server: AuthServer
-  beforeAll(async () => {
-    server = await startAuthServer({
-      settings: { autoconfirm: 'on', jwt_aud: 'members', jwt_default_role: 'anon', mfa_max_factors: '1' },
-    })
+  const server = forSuite(startAuthServer, {
+    settings: { autoconfirm: 'on', jwt_aud: 'members', jwt_default_role: 'anon', mfa_max_factors: '1' },
   })
-  afterAll(() => server?.stop())
 
   const signUp = (email: string) => server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
 

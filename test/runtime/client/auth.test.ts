@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { createClient as createTheirs } from '@supabase/supabase-js'
 import { createServerClient, serializeCookieHeader } from '@supabase/ssr'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { cookieStorage, type Result, type ServiceErrorCode, type Session } from '../../../runtime/client/client.ts'
 import type { AuthErrorCode } from '../../../runtime/auth/protocol/errors.ts'
 import { claimsOf, noRealtime, siteUrl } from '../../support/auth.ts'
 import { createStorage, follow } from '../../support/browser.ts'
 import { createCookieJar } from '../../support/cookie-jar.ts'
-import { locationOf, startGoogle, type GoogleStage } from '../../support/google.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { locationOf, startGoogle } from '../../support/google.ts'
 import { closeTabs, eventNames, openTab, type Tab, type TabOptions } from '../../support/tab.ts'
 import { google } from '../../support/openid-provider.ts'
 import { codeOf } from '../../support/totp.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('id-token', { anonymous_enabled: 'on', manual_linking: 'on' })
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'id-token', { anonymous_enabled: 'on', manual_linking: 'on' })
 afterEach(closeTabs)
 
 const password = 'correct horse'

@@ -7,17 +7,14 @@ import { createClient as createUrql, fetchExchange } from '@urql/core'
 import fc from 'fast-check'
 import { parse, visit, type DocumentNode } from 'graphql'
 import { GraphQLClient } from 'graphql-request'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createClient, GraphqlError, type Client, type TypedDocument } from '../../../runtime/client/client.ts'
 import { printDocument } from '../../../runtime/client/print-document.ts'
-import { claimsOf, startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { claimsOf, startAuthServer } from '../../support/auth.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { postsSql } from '../../support/posts.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' }, sql: postsSql })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' }, sql: postsSql })
 
 const clients: Client[] = []
 afterEach(() => {

@@ -14,20 +14,17 @@ import {
   type ConcreteRequest,
 } from 'relay-runtime'
 import { Observable } from 'rxjs'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient, type Client, type GraphqlResult, type LiveOptions } from '../../../runtime/client/client.ts'
 import type { Socket } from '../../../runtime/client/environment.ts'
-import { openLiveServer, type LiveServer } from '../../support/live.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { openLiveServer } from '../../support/live.ts'
 
 /** Streams of the service, for our client and for those that people use. */
 
-let server: LiveServer
 const closes: (() => unknown)[] = []
-beforeAll(async () => {
-  server = await openLiveServer()
-})
-afterAll(() => server?.close())
+const server = forSuite(openLiveServer)
 beforeEach(() => rename('one'))
 afterEach(async () => {
   for (const close of closes.splice(0)) await close()

@@ -2,23 +2,20 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createClient, type Client, type ClientOptions, type GraphqlResult } from '../../../runtime/client/client.ts'
 import type { Environment, Socket } from '../../../runtime/client/environment.ts'
 import { credentialCodes, passingCodes } from '../../../runtime/client/live/end.ts'
 import { failures } from '../../../runtime/graphql/protocol/failures.ts'
 import { failureTable } from '../../../runtime/http/failures.ts'
-import { startLivePeer, type LivePeer } from '../../support/live-peer.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { startLivePeer } from '../../support/live-peer.ts'
 import { createStorage } from '../../support/browser.ts'
 
 /** Streams of the client library, with the servers that others wrote for the two protocols. */
 
-let peer: LivePeer
-beforeAll(async () => {
-  peer = await startLivePeer()
-})
-afterAll(() => peer?.stop())
+const peer = forSuite(startLivePeer)
 
 const clients: Client[] = []
 beforeEach(() => {

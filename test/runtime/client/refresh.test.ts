@@ -1,24 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { AuthStorage, Result, Session } from '../../../runtime/client/client.ts'
 import { AuthError } from '../../../runtime/client/client.ts'
-import { startAuthServer, type AuthServer } from '../../support/auth.ts'
+import { startAuthServer } from '../../support/auth.ts'
 import { createStorage } from '../../support/browser.ts'
-import { startFlakyService, type Fault, type FlakyService } from '../../support/flaky-service.ts'
+import { startFlakyService, type Fault } from '../../support/flaky-service.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { closeTabs, createLocks, eventNames, openTab, type Tab, type TabOptions } from '../../support/tab.ts'
 
 const key = 'session'
-let server: AuthServer
-let service: FlakyService
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' } })
-  service = await startFlakyService(server.url)
-})
-afterAll(async () => {
-  await service?.close()
-  await server?.stop()
-})
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
+const service = forSuite(() => startFlakyService(server.url))
 afterEach(closeTabs)
 
 /** Hours pass as fast as they are waited for. */

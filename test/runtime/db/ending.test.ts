@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, RequestContext, ResultRow } from '../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../support/database.ts'
+import { createDatabase, overSessions } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
 
 /** Requests that end before Postgres has ended them: the client leaves, the deadline passes, the process stops. */
@@ -53,7 +54,6 @@ const until = async (holds: () => Promise<boolean> | boolean, patienceMs: number
 }
 
 describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
-  let database: TestDatabase
   let db: Database
   const open = (poolSize: number) => openDatabase({ url: database.url, schemas: ['public'], poolSize })
   const running = async (text: string): Promise<number> => {
@@ -61,15 +61,12 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
       where datname = current_database() and state = 'active' and pid <> pg_backend_pid() and query like $1`
     return ((await overSessions(database).query(asked, [`%${text}%`])).rows[0] as { n: number }).n
   }
+  const database = forSuite(createDatabase, { major, sql })
   beforeAll(async () => {
-    database = await createDatabase({ major, sql })
     db = open(2)
     await Promise.all([1, 2].map(() => db.run(exchange(true, 'select 1'))))
   })
-  afterAll(async () => {
-    await db.close()
-    await database.drop()
-  })
+  afterAll(() => db.close())
 
   test('who leaves is not served: what reads is cancelled, and its connection serves the next', async () => {
     const contexts = [1, 2].map(() => contextOf())

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
@@ -16,7 +16,8 @@ import {
 } from '../../../runtime/graphql/prepared/documents.ts'
 import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const persisted = (hash: string): AskOptions => ({ extensions: { persistedQuery: { sha256Hash: hash } } })
@@ -34,11 +35,7 @@ const sql = `
   grant select on private.documents to anon, authenticated, service_role;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const list = (text: string, audience: string | null = null, hash = hashOf(text)) =>
   service.db.query(
@@ -245,21 +242,17 @@ describe('17 allowlist: nothing gets out', () => {
 })
 
 describe('17 allowlist: a list without policies, which is asked again when something was written', () => {
-  let plain: TestService
   const mine = { ...persisted(hashOf(one)), role: 'authenticated' }
   const run = async (options: AskOptions = mine): Promise<unknown> => {
     const { data, errors } = await plain.graphql(null, options)
     return data ?? errors?.[0]?.extensions.code
   }
-  beforeAll(async () => {
-    plain = await createTestService({
-      sql: `${sql} alter table private.documents disable row level security;
+  const plain = forSuite(createTestService, {
+    sql: `${sql} alter table private.documents disable row level security;
         create function fails() returns boolean language plpgsql as $$ begin raise insufficient_privilege using message = 'not today'; end $$;
         create table closed (id int primary key); grant select on closed to authenticated;
         alter table closed enable row level security; create policy fails on closed using (fails()); insert into closed values (1)`,
-    })
   })
-  afterAll(() => plain?.close())
 
   const seed = Number(process.env['FC_SEED'] ?? Date.now() % 1_000_000)
   it(`lists what it holds at the moment (FC_SEED=${seed})`, async () => {

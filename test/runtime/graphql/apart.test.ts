@@ -23,24 +23,21 @@ import { joinConstants } from '../../../runtime/graphql/statements/statements.ts
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { worlds } from '../../reference/exact/worlds/world.ts'
 import { openStage } from '../../reference/exact/stage.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { measureHold } from '../../support/held.ts'
 import { bodyOf, hostileDocuments, hostileSql } from '../../support/hostile-documents.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
-let place: TestService
 let database: Database
 let revision: Revision
+const place = forSuite(createTestService, { sql: hostileSql, isolated: true })
 beforeAll(async () => {
   // Its revision is loaded once: roles that tests of the same server create would make another version.
-  place = await createTestService({ sql: hostileSql, isolated: true })
   database = openDatabase({ url: place.db.url, schemas: ['public'], poolSize: 4 })
   revision = await place.revision()
 })
-afterAll(async () => {
-  await database?.close()
-  await place?.close()
-})
+afterAll(() => database?.close())
 
 const caller = { role: 'anon', claims: '{"role":"anon"}' }
 const serviceWith = (apart?: Apart): GraphqlService =>

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Keys whose two sides have different collations, each another one than the database's. */
 const additions = ['relationFilters', 'orderByRelated', 'manyToMany', 'nestedWrites', 'updates', 'groups', 'live']
@@ -31,11 +32,7 @@ const sql = `
 `
 
 describe('a relation between columns of different collations', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const ask = async (query: string): Promise<any> => dataOf(await service.graphql(query))
   const ids = ({ edges }: any): readonly unknown[] => edges.map(({ node }: any) => node.id ?? node.k)

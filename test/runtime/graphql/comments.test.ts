@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
+import { afterEach, describe, expect, it, test } from 'vitest'
 import { messagesOf, dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf } from '../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Comments change from test to test; each test is answered by the very next request. */
 const sql = `
@@ -33,18 +34,14 @@ const restore = `
   comment on function total_books is null; comment on function title is null;
 `
 
-let service: TestService
 const ask = async (query: string) => dataOf(await service.graphql(query))
 const refused = async (query: string) => messagesOf(await service.graphql(query))
 const comment = (object: string, text: string | null) =>
   service.db.query(`comment on ${object} is ${text === null ? 'null' : `'${text.replaceAll("'", "''")}'`}`)
 const set = (object: string, settings: unknown) => comment(object, `@graphql(${JSON.stringify(settings)})`)
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
+const service = forSuite(createTestService, { sql })
 afterEach(() => service.db.query(restore))
-afterAll(() => service?.close())
 
 const objects = [
   'schema public',

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Values that are compared are held to no length, precision and scale (spec/graphql.md 3.4). */
 const additions = ['groups', 'uniqueKeys', 'updates', 'arrayFilters', 'domains', 'distinctOn', 'functionShapes']
@@ -25,11 +26,7 @@ const sql = `
 `
 
 describe('a value that is compared', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const ask = async (query: string): Promise<any> => dataOf(await service.graphql(query))
   const found = async (filter: string): Promise<readonly number[]> =>

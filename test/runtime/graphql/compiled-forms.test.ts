@@ -11,8 +11,9 @@ import {
 } from '../../../runtime/graphql/compiled/format.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { openReader } from '../../support/golden/reader.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
 /** For which variables a compiled document is answered, and what it says of the others (docs/artifacts.md). */
@@ -25,18 +26,14 @@ const sql = `
   grant all on thing to anon;
 `
 
-let service: TestService
 let database: Database
 let engine: Engine
+const service = forSuite(createTestService, { sql })
 beforeAll(async () => {
-  service = await createTestService({ sql })
   database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
   engine = createEngine(await service.revision())
 })
-afterAll(async () => {
-  await database?.close()
-  await service?.close()
-})
+afterAll(() => database?.close())
 
 type Variables = Readonly<Record<string, unknown>>
 

@@ -6,8 +6,9 @@ import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { openReader } from '../../support/golden/reader.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"limits": {"rows": 60}, "groups": {"enabled": true}, "nestedWrites": {"enabled": true}})';
@@ -19,18 +20,14 @@ const sql = `
   grant all on person, note to anon;
 `
 
-let service: TestService
 let database: Database
 let engine: Engine
+const service = forSuite(createTestService, { sql })
 beforeAll(async () => {
-  service = await createTestService({ sql })
   database = openDatabase({ url: service.db.url, schemas: ['public'], poolSize: 1 })
   engine = createEngine(await service.revision())
 })
-afterAll(async () => {
-  await database?.close()
-  await service?.close()
-})
+afterAll(() => database?.close())
 
 type Variables = Readonly<Record<string, unknown>>
 

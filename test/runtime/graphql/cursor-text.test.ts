@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cursorText, longestOf } from '../../../runtime/graphql/statements/cursor.ts'
 import { print } from '../../../runtime/sql/print.ts'
 import { select, trusted } from '../../../runtime/sql/tree.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 
 /** Cursors of which Postgres breaks no line are written without taking breaks out; the lengths decide (spec/graphql.md 5.5). */
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase()
-})
-afterAll(() => db.drop())
+const db = forSuite(createDatabase)
 
 const cursorOf = (elements: readonly { readonly value: string; readonly longest: number }[]): string => {
   const value = cursorText(elements.map((element) => ({ ...element, value: trusted(element.value) })))

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 import { readBody } from '../../../runtime/graphql/http/request.ts'
 
 /** spec/graphql.md 3.1, 11: numbers keep the digits that were sent, wherever Postgres would. */
@@ -12,11 +13,7 @@ const sql = `
   grant all on amount to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const sent = (query: string, variables: string) =>
   service.graphql(query, { variables: readBody(`{"query": "", "variables": ${variables}}`).variables })

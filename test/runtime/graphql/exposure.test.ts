@@ -1,8 +1,9 @@
 import { isObjectType, type GraphQLSchema } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 /** anon may do everything that a grant can give; authenticated lacks one thing per object, service_role has nothing in `closed`. */
 const sql = `
@@ -90,23 +91,21 @@ const sql = `
   grant execute on function hidden_call, hidden_computed(plain) to anon;
 `
 
-let service: TestService
 let full: GraphQLSchema
 let less: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 const asLess = { role: 'authenticated' }
 
+const service = forSuite(createTestService, {
+  sql,
+  schemas: ['public', 'closed', 'empty', 'does_not_exist'],
+  superuser: 'file_fdw is no trusted extension',
+})
 beforeAll(async () => {
-  service = await createTestService({
-    sql,
-    schemas: ['public', 'closed', 'empty', 'does_not_exist'],
-    superuser: 'file_fdw is no trusted extension',
-  })
   full = await introspect(service)
   less = await introspect(service, asLess)
 })
-afterAll(() => service?.close())
 
 const typesOf = (schema: GraphQLSchema, base: string): readonly string[] =>
   Object.keys(schema.getTypeMap()).filter(

@@ -1,8 +1,9 @@
 import type { GraphQLSchema } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true})';
@@ -144,18 +145,16 @@ const sql = `
   grant select (id, email) on account to authenticated;
 `
 
-let service: TestService
 let schema: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 const calls = async (): Promise<number> =>
   Number((await service.db.query(`select case when is_called then last_value else 0 end as n from counter`)).rows[0].n)
 
+const service = forSuite(createTestService, { sql })
 beforeAll(async () => {
-  service = await createTestService({ sql })
   schema = await introspect(service)
 })
-afterAll(() => service?.close())
 
 const query = (field: string) => signatureOf(schema, 'Query', field)
 const mutation = (field: string) => signatureOf(schema, 'Mutation', field)

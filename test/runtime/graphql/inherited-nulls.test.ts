@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
 import { introspect, signatureOf } from '../../support/api-schema.ts'
 import { majors } from '../../support/database.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** A table that inherits and whose column may be null, below another one whose column may not. */
 const sqlFor = (major: number): string => `
@@ -22,11 +23,7 @@ interface Edge {
 describe.each(majors().map((major) => [major] as const))(
   'a table from which others inherit on PostgreSQL %i',
   (major) => {
-    let service: TestService
-    beforeAll(async () => {
-      service = await createTestService({ sql: sqlFor(major), major })
-    })
-    afterAll(() => service.close())
+    const service = forSuite(createTestService, { sql: sqlFor(major), major })
 
     const typeOfV = async (): Promise<string> => {
       const { data } = await service.graphql('{ __type(name: "parent") { fields { name type { kind } } } }')

@@ -6,11 +6,12 @@ import {
   type IntrospectionQuery,
   type IntrospectionType,
 } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { introspect, namesOf, scalarNames } from '../../support/api-schema.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true, "inflect_names": true})';
@@ -42,16 +43,14 @@ const sql = `
   grant select on account to authenticated;
 `
 
-let service: TestService
 let schema: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 
+const service = forSuite(createTestService, { sql, schemas: ['quiet', 'public'] })
 beforeAll(async () => {
-  service = await createTestService({ sql, schemas: ['quiet', 'public'] })
   schema = await introspect(service)
 })
-afterAll(() => service?.close())
 
 describe('12.1 the switch', () => {
   it('is off by default; __typename works all the same', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
 /** Ties, nulls and mixed kinds of columns; the key stands in neither the declared nor the alphabetical order. */
@@ -40,11 +41,7 @@ const schema = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
-afterAll(() => service.close())
+const service = forSuite(createTestService, { sql: schema })
 
 const directions = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
 type Direction = (typeof directions)[number]

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "validation": {"enabled": false}})';
@@ -14,7 +15,6 @@ const sql = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
 const ask = async (query: string, variables: Record<string, unknown> = {}, options: AskOptions = {}) =>
   dataOf(await service.graphql(query, { ...options, variables }))
 const refused = async (query: string, variables: Record<string, unknown> = {}) =>
@@ -23,10 +23,7 @@ const ids = (data: { accountCollection: { edges: { node: { id: number } }[] } })
   data.accountCollection.edges.map(({ node }) => node.id)
 const where = (filter: string, head = '') => `${head}{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 describe('11 validation off: what is accepted', () => {
   it('unused fragments and variables', async () => {

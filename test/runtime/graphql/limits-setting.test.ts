@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
@@ -8,7 +8,8 @@ import { worlds } from '../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
 import { judge } from '../../reference/exact/judge.ts'
 import { openStage } from '../../reference/exact/stage.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"limits": {"fields": 40, "rows": 1000}})';
@@ -21,11 +22,7 @@ const sql = `
   grant all on person, note to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const told = async (document: string, variables: Record<string, unknown> = {}) => {
   const before = service.exchanges.length

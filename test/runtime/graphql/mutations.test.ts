@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
@@ -80,16 +81,12 @@ const reset = `
   insert into guarded values (1, 'anon', 'mine'), (2, 'somebody', 'hidden');
 `
 
-let service: TestService
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 const rows = async (text: string) => (await service.db.query(text)).rows as readonly unknown[]
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
+const service = forSuite(createTestService, { sql })
 beforeEach(() => service.db.query(reset))
-afterAll(() => service?.close())
 
 describe('10.1 signatures', () => {
   const type = 'kind name ofType { kind name ofType { kind name ofType { kind name } } }'

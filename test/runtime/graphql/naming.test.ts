@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { validateSchema, type GraphQLSchema } from 'graphql'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
@@ -6,7 +6,8 @@ import { buildModel } from '../../../compiler/model/build.ts'
 import { dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
 import { catalogOf } from '../../support/catalog.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 /** `public` keeps names as they are, `app` inflects; both are served, public first. */
 const sql = `
@@ -108,15 +109,13 @@ const sql = `
   grant select on public.pick to authenticated;
 `
 
-let service: TestService
 let schema: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 
+const service = forSuite(createTestService, { sql, schemas: ['public', 'app'] })
 beforeAll(async () => {
-  service = await createTestService({ sql, schemas: ['public', 'app'] })
   schema = await introspect(service)
 })
-afterAll(() => service?.close())
 
 const typeNames = (): readonly string[] => Object.keys(schema.getTypeMap())
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true})';
@@ -74,16 +75,12 @@ const sql = `
   revoke select on hidden from anon;
 `
 
-let service: TestService
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 const token = (text: string | Buffer): string => Buffer.from(text).toString('base64')
 const byId = 'query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }'
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 describe('7.1 nodeId', () => {
   const idOf = async (field: string): Promise<string> =>

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
 import { introspect, signatureOf } from '../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Keys by comment whose columns may be null, one column or two, and what leads to their rows. */
 const additions = ['groups', 'uniqueKeys', 'updates', 'distinctOn', 'orderByRelated', 'relationFilters', 'manyToMany']
@@ -38,12 +39,8 @@ const fill = `
 `
 
 describe('a row whose key has a null', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
+  const service = forSuite(createTestService, { sql })
   beforeEach(() => service.db.query(fill))
-  afterAll(() => service.close())
 
   const ask = async (query: string): Promise<any> => dataOf(await service.graphql(query))
 

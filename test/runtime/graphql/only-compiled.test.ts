@@ -22,7 +22,8 @@ import { createService, type GraphqlService } from '../../../runtime/graphql/ser
 import { sha256Hex } from '../../../runtime/lib/sha256.ts'
 import type { LogEvent } from '../../../runtime/settings/log/events.ts'
 import { runCommand } from '../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createDatabase } from '../../support/database.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { serveBuilt } from '../../support/served.ts'
 import type { Answer } from '../../support/service.ts'
 
@@ -50,17 +51,15 @@ const examples = [
   { n: 1, order: [{ kind: 'DescNullsLast' }] },
 ]
 
-let db: TestDatabase
 let database: Database
 let sources: string
 let out: string
 let clock = 0
 const events: LogEvent[] = []
 
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `
       create type kind as enum ('short', 'long');
       create table notes (id int primary key, body text, kind kind, spare int);
       create table tags (id int primary key, name text);
@@ -68,7 +67,8 @@ beforeAll(async () => {
       comment on table tags is '@graphql({"max_rows": 2})';
       insert into tags values (1, 'red'), (2, 'green'), (3, 'blue');
       grant select, insert on notes, tags to anon`,
-  })
+})
+beforeAll(async () => {
   database = openDatabase({ url: db.url, schemas: ['public'], poolSize: 2 })
   sources = await mkdtemp(join(tmpdir(), 'catalograph-only-'))
   for (const [name, text] of Object.entries(documents)) await writeFile(join(sources, `${name}.graphql`), text)
@@ -78,10 +78,7 @@ beforeAll(async () => {
   await writeFile(join(sources, 'names.variables.json'), `[${named.map((more) => `{${ordered}${more}}`).join()}]`)
   out = await compiled()
 })
-afterAll(async () => {
-  await database.close()
-  await db.drop()
-})
+afterAll(() => database.close())
 beforeEach(() => {
   clock += 10_000
   events.length = 0

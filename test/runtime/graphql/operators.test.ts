@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { introspect, namesOf } from '../../support/api-schema.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 
 /**
  * Orders and positions in them by the default btree operators of a type, wherever they lie (spec/graphql.md, decision
@@ -39,11 +40,7 @@ const withDomains = (enabled: boolean): string => sql.replace('"DOMAINS"', `"dom
 const cases = lawMajors().flatMap((major) => [true, false].map((domains) => [major, domains] as const))
 
 describe.each(cases)('orders on PostgreSQL %i, with domains served as what they are of: %s', (major, domains) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ major, sql: withDomains(domains) })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { major, sql: withDomains(domains) })
 
   const walk = async (
     collection: string,

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { isNonNullType } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
 import { introspect } from '../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** spec/graphql.md 9.2, 17: which of several functions of one name a call reaches, where arguments may be left out. */
 
@@ -69,17 +70,16 @@ const choices = (count: number): readonly (readonly number[])[] =>
     Array.from({ length: count }, (_unused, place) => place).filter((place) => (bits & (2 ** place)) !== 0),
   )
 
-let service: TestService
 /** Which of the arguments of each field introspection shows as required, by place. */
 const required = new Map<string, readonly boolean[]>()
-beforeAll(async () => {
-  service = await createTestService({
-    sql: `
+const service = forSuite(createTestService, {
+  sql: `
       comment on schema public is '@graphql({"introspection": true, "functionShapes": {"enabled": true}})';
       create table item (id int primary key); insert into item values (1);
       ${overloads.map(sqlOf).join('')}
       grant usage on schema public to anon; grant select on item to anon;`,
-  })
+})
+beforeAll(async () => {
   const schema = await introspect(service)
   for (const one of overloads) {
     const type = one.row ? schema.getType('item') : schema.getQueryType()
@@ -93,7 +93,6 @@ beforeAll(async () => {
     )
   }
 })
-afterAll(() => service?.close())
 
 /** The places up to the last argument without a name: Postgres is given them by place. */
 const byPlace = ({ args }: Drawn): number => args.findLastIndex(({ name }) => name === '') + 1

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { describe, expect, test } from 'vitest'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 const rows = 20_000
 const schema = `
@@ -23,11 +24,7 @@ const schema = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
-afterAll(() => service.close())
+const service = forSuite(createTestService, { sql: schema })
 
 interface Node {
   readonly 'Node Type': string

@@ -1,8 +1,9 @@
 import type { GraphQLSchema } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true})';
@@ -91,16 +92,14 @@ const sql = `
   grant select (id) on chip to authenticated;
 `
 
-let service: TestService
 let schema: GraphQLSchema
 const ask = async (query: string, options?: AskOptions) => dataOf(await service.graphql(query, options))
 const refused = async (query: string, options?: AskOptions) => messagesOf(await service.graphql(query, options))
 
+const service = forSuite(createTestService, { sql })
 beforeAll(async () => {
-  service = await createTestService({ sql })
   schema = await introspect(service)
 })
-afterAll(() => service?.close())
 
 const relationsOf = (type: string): readonly string[] =>
   fieldsOf(schema, type).filter((field) => /: (?!ID|Int|String|Boolean)/.test(field))

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 /** spec/graphql.md 10.5: which rights and policies of reading a change needs. */
 
@@ -45,17 +46,13 @@ const reset = `
   insert into marked values (1, 'a'), (2, 'b');
 `
 
-let service: TestService
 const ask = async (query: string, options: AskOptions = { role: 'anon' }) =>
   dataOf(await service.graphql(`mutation { ${query} }`, options))
 const refused = async (query: string) => messagesOf(await service.graphql(`mutation { ${query} }`, { role: 'anon' }))
 const rows = async (text: string) => (await service.db.query(text)).rows as readonly unknown[]
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
+const service = forSuite(createTestService, { sql })
 beforeEach(() => service.db.query(reset))
-afterAll(() => service?.close())
 
 const notAllowed = (table: string) => [`new row violates row-level security policy for table "${table}"`]
 

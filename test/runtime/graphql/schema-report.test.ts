@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import { annotate } from '../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../compiler/model/build.ts'
@@ -10,7 +10,8 @@ import { worlds } from '../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
 import { openStage } from '../../reference/exact/stage.ts'
 import { roles } from '../../reference/exact/worlds/roles.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 import { sized } from '../../support/whole.ts'
 
 const limits = '"limits": {"rows": 10000}'
@@ -46,11 +47,7 @@ const sql = `
   grant select (id) on secret to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 type Advice = readonly { readonly problem: string; readonly object: string; readonly sql: string }[]
 const report = async (role = 'anon', from = service): Promise<SchemaReport & { readonly advice: Advice }> => {

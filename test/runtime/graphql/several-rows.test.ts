@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Where a key does not keep a query from finding several rows, the first is taken. */
 const sql = `
@@ -29,12 +30,8 @@ const sql = `
 `
 
 describe.each(lawMajors().map((major) => [major] as const))('several rows of a key on PostgreSQL %i', (major) => {
-  let service: TestService
   const ask = async (query: string) => dataOf(await service.graphql(query))
-  beforeAll(async () => {
-    service = await createTestService({ sql, major })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { sql, major })
 
   it('by key and by node id', async () => {
     const { cityByPk } = await ask('{ cityByPk(id: 1) { nodeId name } }')

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf } from '../../support/api-schema.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { lawMajors } from '../../support/whole.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { createTestService } from '../../support/service.ts'
 
 /** Types in a schema that a role may not use (spec/graphql.md 1.4): no value of them can be written, not even in a filter. */
 
@@ -41,11 +42,7 @@ const sql = `
 `
 
 describe.each(lawMajors())('types in a schema without USAGE on PostgreSQL %i', (major) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ major, sql })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { major, sql })
 
   const shapeOf = async (role: string) => {
     const schema = await introspect(service, { role })

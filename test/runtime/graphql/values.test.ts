@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { buildView } from '../../../runtime/engine/schema/schema.ts'
 import { dataOf } from '../../support/answers.ts'
 import { scalarNames } from '../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../support/service.ts'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService } from '../../support/service.ts'
 
 /**
  * One column and one function per row of spec/graphql.md 3.1: what goes in by GraphQL literal and by variable, and what
@@ -195,11 +196,7 @@ const schema = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
-afterAll(() => service.close())
+const service = forSuite(createTestService, { sql: schema })
 
 const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   dataOf(await service.graphql(query, { variables }))

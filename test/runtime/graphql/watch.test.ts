@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createTestService, type AskOptions, type TestService } from '../../support/service.ts'
+import { describe, expect, it } from 'vitest'
+import { forSuite } from '../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../support/service.ts'
 
 /** Which documents can be watched, and which changes matter to them (spec/graphql.md 16.1). */
 describe('a subscription', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      told: true,
-      sql: `comment on schema public is
+  const service = forSuite(createTestService, {
+    told: true,
+    sql: `comment on schema public is
           '@graphql({"inflect_names": true, "introspection": true, "live": {"enabled": true},
             "relationFilters": {"enabled": true}, "orderByRelated": {"enabled": true}})';
         create table author (id int primary key, name text, boss_id int references author);
@@ -32,9 +31,7 @@ describe('a subscription', () => {
         create function author_words(a author) returns int language sql stable as 'select 1 from post';
         create function "upTo"(n int) returns int language sql immutable as 'select n';
         grant all on all tables in schema public to anon`,
-    })
   })
-  afterAll(() => service.close())
 
   /** As `table(column=value, ...)`. */
   const interests = async (query: string, ask?: AskOptions): Promise<unknown> => {

@@ -1,31 +1,24 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { keysCommand } from '../../../compiler/commands/keys.ts'
 import { createTokenVerifier, signToken } from '../../../runtime/identity/jwt.ts'
 import { addedKey, keysOf, projectKeys } from '../../../runtime/identity/project-keys.ts'
 import { createKnownKeys } from '../../../runtime/identity/revoked-keys.ts'
-import { askOwner, secret, startAuthServer, type AuthServer, type Listening } from '../../support/auth.ts'
+import { askOwner, secret, startAuthServer } from '../../support/auth.ts'
 import { runCommand, type CommandAnswer } from '../../support/command.ts'
 import { openEvents } from '../../support/event-client.ts'
+import { forSuite } from '../../support/for-suite.ts'
 import { serveBuilt } from '../../support/served.ts'
 import { until } from '../../support/until.ts'
 
 /** Project keys that are revoked one by one (spec/auth.md 2.1). */
 
-let server: AuthServer
-let other: Listening
-beforeAll(async () => {
-  server = await startAuthServer({
-    sql: `comment on schema public is '@graphql({"live": {"enabled": true}})';
+const server = forSuite(startAuthServer, {
+  sql: `comment on schema public is '@graphql({"live": {"enabled": true}})';
       create table note (id int primary key);
       grant select on note to anon, service_role;
       grant usage on schema public to anon, service_role`,
-  })
-  other = await server.another()
 })
-afterAll(async () => {
-  await other?.stop()
-  await server?.stop()
-})
+const other = forSuite(() => server.another())
 
 const keys = (args: readonly string[], environment: Record<string, string> = {}): Promise<CommandAnswer> =>
   runCommand([keysCommand], ['keys', ...args], {

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { addressFinding, authFindings } from '../../../../compiler/advise/doctor/surroundings.ts'
 import type { Finding } from '../../../../compiler/advise/doctor/findings.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { readSettings } from '../../../../runtime/settings/read.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({ prepare: 'auth' })
-})
-afterAll(() => db?.drop())
+const db = forSuite(createDatabase, { prepare: 'auth' })
 
 const findings = (): Promise<readonly Finding[]> => withSession({ url: db.ownerUrl }, authFindings)
 

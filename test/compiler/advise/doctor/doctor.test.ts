@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { doctorCommand } from '../../../../compiler/commands/doctor.ts'
 import type { Finding } from '../../../../compiler/advise/doctor/findings.ts'
 import { prepareDatabase } from '../../../../compiler/following/prepare/prepare.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
 import { runCommand } from '../../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
 import { describePresent } from '../../../support/describe-present.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { findPgcat, noPgcat, startPgcat } from '../../../support/pgcat.ts'
 import { titled } from '../../../support/programs.ts'
 import type { PoolerProcess, PoolMode } from '../../../support/pooler-process.ts'
@@ -32,14 +33,10 @@ const loosely = ({ message, ...finding }: { readonly verdict: string; readonly m
 })
 
 describe('catalograph doctor', () => {
-  let db: TestDatabase
-  beforeAll(async () => {
-    db = await createDatabase({
-      isolated: true,
-      sql: `create table notes (id int primary key, body text); create table odd (id int primary key, node_id int)`,
-    })
+  const db = forSuite(createDatabase, {
+    isolated: true,
+    sql: `create table notes (id int primary key, body text); create table odd (id int primary key, node_id int)`,
   })
-  afterAll(() => db.drop())
 
   const whole = () => ({ DATABASE_URL: db.url, DATABASE_OWNER_URL: db.ownerUrl, JWT_SECRET })
 

@@ -1,29 +1,29 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { doctorCommand } from '../../../../compiler/commands/doctor.ts'
 import { keysCommand } from '../../../../compiler/commands/keys.ts'
 import { ensureLocalSecret } from '../../../../compiler/commands/local-secret.ts'
 import type { Finding } from '../../../../compiler/advise/doctor/findings.ts'
 import { runCommand } from '../../../support/command.ts'
-import { asRole, createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { asRole, createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 /** What a database that was made for another service brings along. */
 
 const secret = 'a secret that has more than thirty-two characters'
 
 describe('catalograph doctor', () => {
-  let db: TestDatabase
   let owner: string
   let folder: string
+  const db = forSuite(createDatabase, {
+    isolated: true,
+    prepare: 'auth',
+    sql: 'create role keeper login createrole',
+    superuser: 'has superusers, and objects of several owners',
+  })
   beforeAll(async () => {
-    db = await createDatabase({
-      isolated: true,
-      prepare: 'auth',
-      sql: 'create role keeper login createrole',
-      superuser: 'has superusers, and objects of several owners',
-    })
     await db.query(`alter schema public owner to keeper; grant anon, authenticated, service_role, supabase_auth_admin to keeper;
       set role keeper; create table todos (id int primary key); grant usage on schema public to anon;
       grant select on todos to anon; reset role`)
@@ -31,7 +31,6 @@ describe('catalograph doctor', () => {
     folder = await mkdtemp(join(tmpdir(), 'catalograph-doctor-'))
     await ensureLocalSecret(folder)
   })
-  afterAll(() => db.drop())
 
   const environment = () => ({ DATABASE_URL: db.url, DATABASE_OWNER_URL: owner, CATALOGRAPH_DATA: folder })
   const found = async (check: string): Promise<readonly Omit<Finding, 'check'>[]> => {

@@ -1,29 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { prepareDatabase } from '../../../../compiler/following/prepare/prepare.ts'
 import { doctorCommand } from '../../../../compiler/commands/doctor.ts'
 import type { Finding } from '../../../../compiler/advise/doctor/findings.ts'
 import { runCommand } from '../../../support/command.ts'
-import type { TestDatabase } from '../../../support/database.ts'
 import { citusMajor, noCitus, createDistributed } from '../../../support/distributed.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { titled } from '../../../support/programs.ts'
 
 const major = citusMajor()
 
 describe.skipIf(major === null)(titled('what doctor says of a database of Citus', noCitus()), () => {
-  let db: TestDatabase
-  beforeAll(async () => {
-    db = await createDistributed(
-      major ?? 15,
-      `create table task (tenant_id bigint primary key, done boolean not null default false);
+  const db = forSuite(
+    createDistributed,
+    major ?? 15,
+    `create table task (tenant_id bigint primary key, done boolean not null default false);
       select create_distributed_table('task', 'tenant_id');
       grant usage on schema public to anon;
       grant select on task to anon;
       alter role anon login;
       alter role authenticated login;`,
-    )
+  )
+  beforeAll(async () => {
     await prepareDatabase({ url: db.ownerUrl, login: 'authenticator' })
   }, 120_000)
-  afterAll(() => db?.drop())
 
   const found = async (check: string): Promise<readonly Omit<Finding, 'check'>[]> => {
     const { printed } = await runCommand([doctorCommand], ['doctor', '--json'], {

@@ -5,9 +5,10 @@ import { clientFiles, type Files } from '../../../../compiler/commands/codegen/c
 import type { Readings } from '../../../../compiler/commands/codegen/scalar-types.ts'
 import { createClient } from '../../../../runtime/client/client.ts'
 import type { Socket } from '../../../../runtime/client/environment.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 import { expectedSchema } from '../../../support/golden/sdl.ts'
-import { livePeerSchema, startLivePeer, type LivePeer } from '../../../support/live-peer.ts'
+import { livePeerSchema, startLivePeer } from '../../../support/live-peer.ts'
 
 let app: Application
 beforeAll(() => {
@@ -97,11 +98,7 @@ describe('the client of a schema that can be watched', () => {
 })
 
 describe('a generated client that watches', () => {
-  let peer: LivePeer
-  beforeAll(async () => {
-    peer = await startLivePeer()
-  })
-  afterAll(() => peer?.stop())
+  const peer = forSuite(startLivePeer)
 
   it('asks with its arguments and hears what the service answers', async () => {
     write(

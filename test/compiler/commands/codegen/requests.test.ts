@@ -27,7 +27,8 @@ import { createCompiler } from '../../../../compiler/compile.ts'
 import { writeArtifacts } from '../../../../compiler/emit/write.ts'
 import { withSession } from '../../../../runtime/db/connect/session.ts'
 import { createClient } from '../../../../runtime/client/client.ts'
-import { startAuthServer, type AuthServer } from '../../../support/auth.ts'
+import { startAuthServer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { createApplication, type Application, type Module } from '../../../support/generated-client.ts'
 import { expectedSchema } from '../../../support/golden/sdl.ts'
 
@@ -57,7 +58,6 @@ const sql = `
 `
 
 describe('a generated client and the service', () => {
-  let server: AuthServer
   let app: Application
   let db: Module
   let functions: Module
@@ -67,8 +67,8 @@ describe('a generated client and the service', () => {
     service: ['--from', server.url],
   })
 
+  const server = forSuite(startAuthServer, { sql })
   beforeAll(async () => {
-    server = await startAuthServer({ sql })
     app = createApplication()
     const environment = { JWT_SECRET: server.secret }
     for (const [name, args] of Object.entries(from())) {
@@ -84,7 +84,6 @@ describe('a generated client and the service', () => {
   })
   afterAll(async () => {
     app?.remove()
-    await server?.stop()
   })
 
   it('reads what was selected, and nothing else', async () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { compileCommand } from '../../../../compiler/commands/compile.ts'
 import { packageVersion } from '../../../../compiler/commands/package.ts'
 import { printedFile, sealPrinted } from '../../../../compiler/emit/artifacts.ts'
@@ -13,13 +13,12 @@ import { toResponse } from '../../../../runtime/graphql/run/response.ts'
 import type { Outline } from '../../../../runtime/graphql/statements/statements.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../../support/command.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let db: TestDatabase
 let folder: string
-beforeAll(async () => {
-  db = await createDatabase({
-    sql: `
+const db = forSuite(createDatabase, {
+  sql: `
       create table notes (id int primary key, body text, secret text);
       insert into notes select n, case n when 7 then 'seven' end from generate_series(7, 12) n;
       grant select (id, body) on notes to anon, service_role;
@@ -29,13 +28,13 @@ beforeAll(async () => {
       comment on schema public is '@graphql({"allowlist": {"table": "private.documents"}})';
       grant usage on schema private to public;
       grant select on private.documents to public`,
-  })
+})
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'catalograph-documents-'))
   await writeFile(join(folder, 'one.graphql'), one)
   await writeFile(join(folder, 'page.graphql'), page)
   await writeFile(join(folder, 'page.variables.json'), JSON.stringify([{ n: 3 }, { n: 4, filter: { id: { gt: 7 } } }]))
 })
-afterAll(() => db.drop())
 
 const one = 'query One($id: Int!) { notesByPk(id: $id) { body } }\n'
 const page =

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import type { SupabaseClient } from '@supabase/supabase-js'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { forSuite } from '../../../support/for-suite.ts'
 import { startMailServer } from '../../../support/mail-server.ts'
-import { createTestClient, startAuthServer, type AuthServer, type CallOptions } from '../../../support/auth.ts'
+import { createTestClient, startAuthServer, type CallOptions } from '../../../support/auth.ts'
 
-let server: AuthServer
 let admin: SupabaseClient['auth']['admin']
-beforeAll(async () => {
-  server = await startAuthServer({
-    settings: { redirect_allow_list: 'http://localhost:9999/**', mail_ceiling: '1000' },
-    sql: `create table public.seen (id uuid, op text, meta jsonb);
+const server = forSuite(startAuthServer, {
+  settings: { redirect_allow_list: 'http://localhost:9999/**', mail_ceiling: '1000' },
+  sql: `create table public.seen (id uuid, op text, meta jsonb);
       create function public.note() returns trigger language plpgsql security definer as $$ begin
         if new.email = 'refused@example.com' then raise exception 'secret reason'; end if;
         insert into public.seen values (new.id, tg_op, new.raw_user_meta_data);
@@ -18,10 +17,10 @@ beforeAll(async () => {
       end $$;
       create trigger note after insert or update on auth.users for each row execute function public.note();
       create table public.notes (owner uuid references auth.users (id) on delete cascade);`,
-  })
+})
+beforeAll(async () => {
   admin = createTestClient(server.url, server.serviceRole).auth.admin
 })
-afterAll(() => server?.stop())
 
 const password = 'correct horse'
 const fresh = (): string => `${randomUUID()}@example.com`

@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { openQuery } from '../../../support/database.ts'
-import { addressHeader, claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { addressHeader, claimsOf, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { until } from '../../../support/until.ts'
 import { answerChallenge, challenge, codeOf, enrol, readQrCode, verify, type Enrolled } from '../../../support/totp.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on', anonymous_enabled: 'on' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on', anonymous_enabled: 'on' } })
 
 const password = 'correct horse'
 const waitingForLock = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`

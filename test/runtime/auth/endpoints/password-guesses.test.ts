@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createAddressHash } from '../../../../runtime/auth/secrets/guess-keys.ts'
-import { addressHeader, call, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { addressHeader, call, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on', mail_cooldown: '0' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on', mail_cooldown: '0' } })
 
 const password = 'correct horse'
 const newEmail = (): string => `${randomUUID()}@example.com`

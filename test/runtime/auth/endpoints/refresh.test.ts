@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
+import { forSuite } from '../../../support/for-suite.ts'
 import { until } from '../../../support/until.ts'
-import { call, claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { call, claimsOf, startAuthServer, type Answer } from '../../../support/auth.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
 
 const signUp = async (): Promise<{ token: string; refresh: string; session: string; email: string }> => {
   const email = `${randomUUID()}@example.com`

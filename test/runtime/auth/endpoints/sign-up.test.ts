@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from 'vitest'
-import { claimsOf, siteUrl, startAuthServer, type AuthServer } from '../../../support/auth.ts'
+import { claimsOf, siteUrl, startAuthServer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({
-    settings: { mail_cooldown: '0' },
-    sql: `
+const server = forSuite(startAuthServer, {
+  settings: { mail_cooldown: '0' },
+  sql: `
       create table public.seen (id uuid, email text, meta jsonb, tag text);
       create function public.note() returns trigger language plpgsql security definer as $$
       begin
@@ -17,9 +16,7 @@ beforeAll(async () => {
         return new;
       end $$;
       create trigger note after insert or update on auth.users for each row execute function public.note();`,
-  })
 })
-afterAll(() => server?.stop())
 
 const signUp = (body: object, path = '/signup') => server.call('POST', path, { body })
 const password = 'correct horse'

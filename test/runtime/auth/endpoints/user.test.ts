@@ -3,15 +3,12 @@ import { connect } from 'node:net'
 import { hash as argon2 } from '@node-rs/argon2'
 import { hash as bcrypt } from '@node-rs/bcrypt'
 import { SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest'
+import { beforeEach, describe, expect, it, test } from 'vitest'
 import { routes } from '../../../../runtime/auth/http/routes.ts'
-import { claimsOf, hashCost, startAuthServer, type AuthServer } from '../../../support/auth.ts'
+import { claimsOf, hashCost, startAuthServer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { autoconfirm: 'on' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' } })
 
 const password = 'correct horse'
 const newUser = async (): Promise<{ token: string; refresh: string; id: string; email: string }> => {

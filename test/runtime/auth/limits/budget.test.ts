@@ -1,24 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createBudget } from '../../../../runtime/auth/limits/budget.ts'
 import { openStatements, statement, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let db: TestDatabase
 let database: StatementsDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    sql: `create table kept (n int primary key);
+const db = forSuite(createDatabase, {
+  sql: `create table kept (n int primary key);
       create table slow (n int);
       create function think() returns trigger language plpgsql as 'begin perform pg_sleep(0.4); return null; end';
       create constraint trigger think after insert on slow deferrable initially deferred
         for each row execute function think()`,
-  })
+})
+beforeAll(async () => {
   database = openStatements({ url: db.ownerUrl, schemas: ['public'], role: null, poolSize: 4, statementTimeout: 5_000 })
 })
-afterAll(async () => {
-  await database?.close()
-  await db?.drop()
-})
+afterAll(() => database?.close())
 
 const keep = statement<object>('test.keep', 'insert into kept values ($1)')
 const slow = statement<object>('test.slow', 'insert into slow values ($1)')

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { addressHeader, call, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { beforeAll, describe, expect, it, test } from 'vitest'
+import { addressHeader, call, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({
-    settings: { autoconfirm: 'on', anonymous_enabled: 'on', limit_guests: '30', limit_sign_up: '30' },
-  })
+const server = forSuite(startAuthServer, {
+  settings: { autoconfirm: 'on', anonymous_enabled: 'on', limit_guests: '30', limit_sign_up: '30' },
 })
-afterAll(() => server?.stop())
 
 let last = 0
 /** An address that nobody has come from yet. */

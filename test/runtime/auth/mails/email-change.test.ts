@@ -1,16 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimsOf, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { describe, expect, it } from 'vitest'
+import { claimsOf, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { codeOf, enrol, verify as factorVerified } from '../../../support/totp.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({
-    settings: { mail_cooldown: '0', anonymous_enabled: 'on' },
-    sql: 'create table public.owned (owner uuid references auth.users (id) on delete cascade)',
-  })
+const server = forSuite(startAuthServer, {
+  settings: { mail_cooldown: '0', anonymous_enabled: 'on' },
+  sql: 'create table public.owned (owner uuid references auth.users (id) on delete cascade)',
 })
-afterAll(() => server?.stop())
 
 const password = 'correct horse'
 const newAddress = (): string => `${randomUUID()}@example.com`

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { projectKeys } from '../../../../runtime/identity/project-keys.ts'
-import { call, secret, startAuthServer, type Answer, type AuthServer, type Listening } from '../../../support/auth.ts'
+import { call, secret, startAuthServer, type Answer, type Listening } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 const newSecret = 'the secret after the rotation, with 32 characters'
 const day = 86_400_000
@@ -11,18 +12,16 @@ const rotatedUntil = (time: number) => ({
   jwtSecretPreviousUntil: new Date(time).toISOString(),
 })
 
-let before: AuthServer
 let during: Listening
 let after: Listening
+const before = forSuite(startAuthServer, { settings: { mail_cooldown: '0' } })
 beforeAll(async () => {
-  before = await startAuthServer({ settings: { mail_cooldown: '0' } })
   during = await before.another(rotatedUntil(Date.now() + day))
   after = await before.another(rotatedUntil(Date.now() - day))
 })
 afterAll(async () => {
   await during?.stop()
   await after?.stop()
-  await before?.stop()
 })
 
 const { anon } = projectKeys(newSecret)

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { mailKinds } from '../../../../runtime/auth/mails/kinds.ts'
-import { call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { call, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { sendAsItIs } from '../../../support/raw-request.ts'
-import { startMailServer, type MailServer } from '../../../support/mail-server.ts'
+import { startMailServer } from '../../../support/mail-server.ts'
 
-let mails: MailServer
-let server: AuthServer
-beforeAll(async () => {
-  mails = await startMailServer()
-  server = await startAuthServer({ settings: { mail_ceiling: '1000', anonymous_enabled: 'on' }, smtpUrl: mails.url })
-})
-afterAll(async () => {
-  await server?.stop()
-  await mails?.stop()
-})
+const mails = forSuite(startMailServer)
+const server = forSuite(() =>
+  startAuthServer({ settings: { mail_ceiling: '1000', anonymous_enabled: 'on' }, smtpUrl: mails.url }),
+)
 beforeEach(() => mails.behave('accept'))
 
 const password = 'correct horse'

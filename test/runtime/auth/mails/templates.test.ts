@@ -2,18 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { listTemplates, resetTemplate, setTemplate } from '../../../../runtime/auth/mails/templates.ts'
 import { listMails } from '../../../../runtime/auth/store/outbox.ts'
 import { openStatements, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
-import { startAuthServer, type AuthServer } from '../../../support/auth.ts'
+import { startAuthServer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
 let owner: StatementsDatabase
+const server = forSuite(startAuthServer, { settings: { mail_cooldown: '0' } })
 beforeAll(async () => {
-  server = await startAuthServer({ settings: { mail_cooldown: '0' } })
   owner = openStatements({ url: server.db.ownerUrl, schemas: ['auth'], role: null, poolSize: 1, statementTimeout: 0 })
 })
-afterAll(async () => {
-  await owner?.close()
-  await server?.stop()
-})
+afterAll(() => owner?.close())
 
 const mailed = async () => {
   await server.call('POST', '/signup', { body: { email: 'someone@example.com', password: 'correct horse' } })

@@ -1,12 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { describe, expect, it, test } from 'vitest'
+import { claimsOf, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: { mail_cooldown: '0', anonymous_enabled: 'on' } })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: { mail_cooldown: '0', anonymous_enabled: 'on' } })
 
 const password = 'correct horse'
 const newAddress = (): string => `${randomUUID()}@example.com`

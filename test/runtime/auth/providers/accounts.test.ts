@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { claimsOf, type Answer } from '../../../support/auth.ts'
-import { fragmentOf, locationOf, newVerifier, startGoogle, type GoogleStage } from '../../../support/google.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { fragmentOf, locationOf, newVerifier, startGoogle } from '../../../support/google.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo')
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'userinfo')
 
 describe('whose account it is', () => {
   const password = 'correct horse'

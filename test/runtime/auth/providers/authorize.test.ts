@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { siteUrl } from '../../../support/auth.ts'
-import { locationOf, newVerifier, redirectUri, startGoogle, type GoogleStage } from '../../../support/google.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { locationOf, newVerifier, redirectUri, startGoogle } from '../../../support/google.ts'
 import { sendAsItIs } from '../../../support/raw-request.ts'
 import { google } from '../../../support/openid-provider.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo', { redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'userinfo', { redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
 
 const flows = async (): Promise<number> =>
   Number((await stage.server.db.query('select count(*) from auth.flow_state')).rows[0].count)

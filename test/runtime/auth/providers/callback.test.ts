@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { AuthClient } from '@supabase/auth-js'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { claimsOf, siteUrl } from '../../../support/auth.ts'
-import { fragmentOf, locationOf, newVerifier, stateOf, startGoogle, type GoogleStage } from '../../../support/google.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { fragmentOf, locationOf, newVerifier, stateOf, startGoogle } from '../../../support/google.ts'
 import { google } from '../../../support/openid-provider.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo', { redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'userinfo', { redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
 
 describe('the way back', () => {
   test('fact 41: implicit: tokens in the fragment of the destination, and a session that works', async () => {

@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { claimsOf } from '../../../support/auth.ts'
-import { fragmentOf, locationOf, newVerifier, stateOf, startGoogle, type GoogleStage } from '../../../support/google.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { fragmentOf, locationOf, newVerifier, stateOf, startGoogle } from '../../../support/google.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo')
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'userinfo')
 
 describe('the code of a flow', () => {
   const issued = async (person = stage.newPerson()): Promise<{ code: string; verifier: string }> => {

@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { type Answer } from '../../../support/auth.ts'
-import { startGoogle, type GoogleStage, type Person } from '../../../support/google.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { startGoogle, type Person } from '../../../support/google.ts'
 import { google } from '../../../support/openid-provider.ts'
 
-let stage: GoogleStage
-beforeAll(async () => {
-  stage = await startGoogle('userinfo')
-})
-afterAll(() => stage?.stop())
+const stage = forSuite(startGoogle, 'userinfo')
 
 describe('an ID token', () => {
   const claims = (person: Person, more: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askOwner, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { askOwner, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 const sql = `
   create table public.docs (id int primary key, owner uuid, open boolean, "Select" text);
@@ -28,10 +29,9 @@ const sql = `
   create schema elsewhere;
   create table elsewhere.hidden (id int primary key);`
 
-let server: AuthServer
 let ada = ''
+const server = forSuite(startAuthServer, { sql })
 beforeAll(async () => {
-  server = await startAuthServer({ sql })
   const { body } = await server.call('POST', '/admin/users', {
     token: server.serviceRole,
     body: { email: 'ada@example.com', password: 'correct horse', email_confirm: true },
@@ -42,7 +42,6 @@ beforeAll(async () => {
     [ada],
   )
 })
-afterAll(() => server?.stop())
 
 const ask = (path: string, key = server.serviceRole): Promise<Answer> => askOwner(server, 'GET', path, undefined, key)
 

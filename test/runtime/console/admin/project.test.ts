@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { buildClientSchema, printSchema, type IntrospectionQuery } from 'graphql'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { describe, expect, it } from 'vitest'
+import { askOwner, claimsOf, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
 import { ownerRoutes } from '../../../../runtime/console/admin/routes.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { postsOf, postsSql } from '../../../support/posts.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ sql: postsSql })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { sql: postsSql })
 
 const ask = (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> =>
   askOwner(server, method, path, body, key)

@@ -1,21 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { documentHash, type ObservedRequest } from '../../../../runtime/graphql/http/observed.ts'
 import { createRequestLog, documentOf } from '../../../../runtime/console/observe/request-log.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { askOwner, type Answer } from '../../../support/auth.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `create table notes (id int primary key, text text);
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `create table notes (id int primary key, text text);
       create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.05)';
       grant select on notes to anon, service_role;`,
-  })
 })
-afterAll(() => db?.drop())
 
 const ask = ({ url }: ServedProject, path: string, key = keys.serviceRole): Promise<Answer> =>
   askOwner({ url, serviceRole: keys.serviceRole }, 'GET', path, undefined, key)

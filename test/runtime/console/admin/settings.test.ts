@@ -1,12 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
-import { askOwner, call, siteUrl, startAuthServer, type Answer, type AuthServer } from '../../../support/auth.ts'
+import { describe, expect, it, test } from 'vitest'
+import { askOwner, call, siteUrl, startAuthServer, type Answer } from '../../../support/auth.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let server: AuthServer
-beforeAll(async () => {
-  server = await startAuthServer({ settings: null })
-})
-afterAll(() => server?.stop())
+const server = forSuite(startAuthServer, { settings: null })
 
 const owner = (method: string, path: string, body?: unknown, key = server.serviceRole): Promise<Answer> =>
   askOwner(server, method, path, body, key)

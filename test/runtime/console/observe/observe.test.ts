@@ -10,22 +10,19 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHistogram } from '../../../../runtime/console/observe/histogram.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `create table notes (id int primary key); insert into notes values (1);
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `create table notes (id int primary key); insert into notes values (1);
       create function wait() returns int language sql stable as 'select 1 from pg_sleep(0.2)';
       create function name() returns text language sql stable as $$ select current_setting('application_name') $$;
       create function long() returns text language sql stable as $$ select repeat('x', 10_000_000) $$;
       create function wait_long() returns int language sql stable as 'select 1 from pg_sleep(30)';
       grant select on notes to anon, service_role;`,
-  })
 })
-afterAll(() => db?.drop())
 
 const serving = (settings: Readonly<Record<string, string>>, visit: (project: ServedProject) => Promise<void>) =>
   whileServed(db, settings, visit)

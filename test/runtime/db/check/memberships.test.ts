@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Exchange, RolePrivileges } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
 
@@ -60,18 +61,14 @@ const says = ({ version, privileges: { superuser, held } }: Asked): string =>
 
 /** Which roles a caller's role is a member of is compared with every request, since commands on roles fire no event trigger. */
 describe.each(lawMajors())('memberships with PostgreSQL %i', (major) => {
-  let database: TestDatabase
   let db: Database
-  beforeAll(async () => {
-    database = await createDatabase({
-      major,
-      isolated: true,
-      prepare: true,
-      sql: created.join('\n'),
-      superuser: 'has superusers, and objects of several owners',
-    })
+  const database = forSuite(createDatabase, {
+    major,
+    isolated: true,
+    prepare: true,
+    sql: created.join('\n'),
+    superuser: 'has superusers, and objects of several owners',
   })
-  afterAll(() => database.drop())
   const reset = (): Promise<unknown> =>
     database.query(`do $$ begin execute format('alter database %I owner to postgres', current_database()); end $$;
       ${members.map((name) => `drop role ${name}; create role ${name} nologin; grant ${name} to authenticator;`).join('')}`)

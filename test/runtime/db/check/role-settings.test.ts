@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 
 const ask = (role: string, text: string, readOnly = false): Exchange => ({
@@ -14,7 +15,6 @@ const ask = (role: string, text: string, readOnly = false): Exchange => ({
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => {
-  let database: TestDatabase
   let db: Database
   const settled = () => sleep(1_000)
   /** In this database alone: the roles belong to all databases of the server. */
@@ -26,15 +26,12 @@ describe.each(lawMajors())("a role's own settings on PostgreSQL %i", (major) => 
   }
   const shown = async (role: string, name: string): Promise<ResultRow[number] | undefined> =>
     (await db.run(ask(role, `select current_setting('${name}', true)`)))[0]?.[0]
+  const database = forSuite(createDatabase, { major, sql: 'create table t (id int); grant all on t to anon' })
   beforeAll(async () => {
-    database = await createDatabase({ major, sql: 'create table t (id int); grant all on t to anon' })
     db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 2 })
     await db.run(ask('anon', 'select 1'))
   })
-  afterAll(async () => {
-    await db.close()
-    await database.drop()
-  })
+  afterAll(() => db.close())
 
   test('hold for requests as that role within a second of a change, and for nobody else', async () => {
     expect(await shown('anon', 'statement_timeout')).toBe('30s')

@@ -1,16 +1,17 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Exchange } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createSchemaMarks, type SchemaMarks } from '../../../../runtime/db/check/schema-marks.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { counterExpression, counterOf, versionExpression } from '../../../../runtime/db/check/version.ts'
 import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
-import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+import { startProxy } from '../../../support/recording-proxy.ts'
 
 const sql = `
   create table notes (id int);
@@ -24,21 +25,16 @@ const plain = { role: 'anon', superuser: false, held: new Set<string>() } as con
 
 /** What a request may rely on instead of looking at the counter of schema changes (runtime/db/check/schema-marks.ts). */
 describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  let other: TestDatabase
-  let proxy: RecordingProxy
   let db: Database
-  beforeAll(async () => {
-    // Roles are changed, and transactions of anybody's count.
-    database = await createDatabase({ major, isolated: true, prepare: true, sql, superuser: 'makes roles superusers' })
-    other = await createDatabase({ beside: database })
-    proxy = await startProxy(Number(new URL(database.url).port))
+  const database = forSuite(createDatabase, {
+    major,
+    isolated: true,
+    prepare: true,
+    sql,
+    superuser: 'makes roles superusers',
   })
-  afterAll(async () => {
-    await proxy.close()
-    await other.drop()
-    await database.drop()
-  })
+  const other = forSuite(() => createDatabase({ beside: database }))
+  const proxy = forSuite(() => startProxy(Number(new URL(database.url).port)))
   beforeEach(() => {
     const url = new URL(database.url)
     url.port = String(proxy.port)

@@ -1,15 +1,12 @@
 import type pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createOpen } from '../../../../runtime/db/connect/route.ts'
 import { openingOf, serverOf, type Opening } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
-import { createDatabase, type TestDatabase, overSessions } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({})
-})
-afterAll(() => db?.drop())
+const db = forSuite(createDatabase, {})
 
 /** The first connections are terminated as soon as they are made. */
 const dying = (count: number): { readonly opening: Opening<pg.Client>; readonly made: () => number } => {

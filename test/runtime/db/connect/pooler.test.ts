@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../runtime/db/pool/pool.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { titled } from '../../../support/programs.ts'
 import { findPgcat, noPgcat, startPgcat } from '../../../support/pgcat.ts'
 import { poolers } from '../../../support/poolers.ts'
@@ -15,11 +16,7 @@ const poolerOf = async (url: string) => {
 }
 
 describe('what stands before the database', () => {
-  let database: TestDatabase
-  beforeAll(async () => {
-    database = await createDatabase()
-  })
-  afterAll(() => database.drop())
+  const database = forSuite(createDatabase)
 
   test('nothing', async () => {
     expect(await poolerOf(database.url)).toBe('none')

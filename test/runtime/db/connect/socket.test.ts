@@ -1,8 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 /** Of nobody: made for this test. */
 const key = `-----BEGIN PRIVATE KEY-----
@@ -58,11 +59,7 @@ const askMuch = async (db: Database): Promise<void> => {
   await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index % 2 === 0 ? 3 + index : 100_000 + index)))
 }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase()
-})
-afterAll(() => database.drop())
+const database = forSuite(createDatabase)
 
 test('answers come whole over a plain connection', async () => {
   const db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 3 })

@@ -19,8 +19,9 @@ import { runStatements } from '../../../../runtime/db/wire/exchange.ts'
 import { openDatabase, type Database, type DatabaseOptions } from '../../../../runtime/db/pool/pool.ts'
 import { startCluster, type ThrowAwayCluster } from '../../../support/cluster.ts'
 import { clusterOf, majors } from '../../../support/clusters.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
-import { startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { startProxy } from '../../../support/recording-proxy.ts'
 import { until } from '../../../support/until.ts'
 
 const exchange = (...texts: readonly string[]): Exchange => ({
@@ -56,19 +57,13 @@ const withPool = async (options: DatabaseOptions, work: (db: Database) => Promis
 }
 
 describe('the pool', () => {
-  let database: TestDatabase
-  let proxy: RecordingProxy
   let proxied: string
+  const database = forSuite(createDatabase)
+  const proxy = forSuite(() => startProxy(Number(new URL(database.url).port)))
   beforeAll(async () => {
-    database = await createDatabase()
-    proxy = await startProxy(Number(new URL(database.url).port))
     const url = new URL(database.url)
     url.port = String(proxy.port)
     proxied = url.href
-  })
-  afterAll(async () => {
-    await proxy.close()
-    await database.drop()
   })
 
   test('who waits too long for a connection is told so, and the next one is served', () =>

@@ -1,30 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Exchange, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createByteBudget, type ByteBudget } from '../../../../runtime/lib/byte-budget.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 const share = 3_000_000
 
-let database: TestDatabase
 let answers: ByteBudget
 let db: Database
-beforeAll(async () => {
-  database = await createDatabase({
-    sql: `
+const database = forSuite(createDatabase, {
+  sql: `
       create table note (id int);
       create function note_of(n int) returns text language sql as $$ insert into note values (n); select repeat('x', n) $$;
       grant all on note to anon;
     `,
-  })
 })
 beforeEach(() => {
   answers = createByteBudget({ bytes: 2 * share, share })
   db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 4, answers })
 })
 afterEach(() => db.close())
-afterAll(() => database.drop())
 
 interface Asked {
   readonly exchange: Exchange

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, PartyKind, RequestContext } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { createShares, type Lease, type Shares } from '../../../../runtime/db/pool/shares.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 const contextOf = (party: string, kind: PartyKind): RequestContext => ({
   party,
@@ -108,16 +109,12 @@ describe('what is kept for quick callers', () => {
 })
 
 describe('connections under load', () => {
-  let database: TestDatabase
   let db: Database
+  const database = forSuite(createDatabase)
   beforeAll(async () => {
-    database = await createDatabase()
     db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 4, connectTimeout: 700 })
   })
-  afterAll(async () => {
-    await db.close()
-    await database.drop()
-  })
+  afterAll(() => db.close())
 
   const exchange = (text: string): Exchange => ({
     caller: { role: 'anon', claims: '{"role":"anon"}' },

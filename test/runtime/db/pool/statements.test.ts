@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStatements, statement, type StatementsDatabase } from '../../../../runtime/db/pool/statements.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { messageTypes, startProxy } from '../../../support/recording-proxy.ts'
 
-let db: TestDatabase
 let database: StatementsDatabase
 const open = (poolSize: number, url = db.ownerUrl): StatementsDatabase =>
   openStatements({
@@ -14,14 +14,11 @@ const open = (poolSize: number, url = db.ownerUrl): StatementsDatabase =>
     poolSize,
     statementTimeout: 5_000,
   })
+const db = forSuite(createDatabase, { sql: 'create table notes (id int primary key); grant all on notes to public' })
 beforeAll(async () => {
-  db = await createDatabase({ sql: 'create table notes (id int primary key); grant all on notes to public' })
   database = open(2)
 })
-afterAll(async () => {
-  await database.close()
-  await db.drop()
-})
+afterAll(() => database.close())
 
 const echo = statement<Record<string, unknown>>(
   'test.echo',

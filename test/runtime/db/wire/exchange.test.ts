@@ -4,10 +4,11 @@ import type { Exchange } from '../../../../runtime/contract/execution.ts'
 import { classify } from '../../../../runtime/db/failures/classify.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../../../runtime/db/check/version.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 import { openText } from '../../../support/open-text.ts'
-import { messageTypes, startProxy, type RecordingProxy } from '../../../support/recording-proxy.ts'
+import { messageTypes, startProxy } from '../../../support/recording-proxy.ts'
 
 const sql = `
   create table notes (
@@ -40,22 +41,16 @@ const traces = `select coalesce(current_setting('request.jwt.claim.sub', true), 
   coalesce(current_setting('my.own', true), ''), session_user`
 
 describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
-  let database: TestDatabase
-  let proxy: RecordingProxy
   let db: Database
+  const database = forSuite(createDatabase, { major, prepare: true, sql })
+  const proxy = forSuite(() => startProxy(Number(new URL(database.url).port)))
   beforeAll(async () => {
-    database = await createDatabase({ major, prepare: true, sql })
-    proxy = await startProxy(Number(new URL(database.url).port))
     const url = new URL(database.url)
     url.port = String(proxy.port)
     // One connection, so that every request follows the last one on it.
     db = openDatabase({ url: url.href, schemas: ['public', 'My "Schema" \\'], poolSize: 1, statementTimeout: 5_000 })
   })
-  afterAll(async () => {
-    await db.close()
-    await proxy.close()
-    await database.drop()
-  })
+  afterAll(() => db.close())
   afterEach(() => database.query('truncate notes, parents, children'))
 
   /** What requests sent; roles' settings are asked for beside them, in messages of their own (Query). */

@@ -1,9 +1,9 @@
 import pg from 'pg'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { createConnection, runStatements, type Connection } from '../../../../runtime/db/wire/exchange.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
-let db: TestDatabase
 const opened: Connection[] = []
 /** What is known of the pooler before all of them. */
 let keepsNames = true
@@ -27,12 +27,9 @@ const one = { name: 'test.one', text: 'select 1', values: [] }
 /** As a pooler does that gives it a backend which knows nothing of what was prepared. */
 const forget = { name: '', text: 'deallocate all', values: [] }
 
-beforeAll(async () => {
-  db = await createDatabase()
-})
+const db = forSuite(createDatabase)
 afterAll(async () => {
   await Promise.all(opened.map(({ client }) => client.end()))
-  await db.drop()
 })
 
 it('a name that one connection lost is used by no other one behind that pooler', async () => {

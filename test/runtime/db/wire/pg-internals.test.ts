@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createSocket } from '../../../../runtime/db/connect/socket.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 
 /**
  * What runtime/db assumes of pg beyond its documentation. package.json pins pg to its minor version for that reason.
@@ -17,11 +18,7 @@ interface Internals {
   readonly ssl: unknown
 }
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createDatabase({})
-})
-afterAll(() => database.drop())
+const database = forSuite(createDatabase, {})
 
 const connected = async (socket?: Socket): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: database.url, ...(socket && { stream: () => socket }) })

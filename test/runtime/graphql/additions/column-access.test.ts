@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { accessOf } from '../../../../runtime/engine/visible/access.ts'
 import type { EntityFacts } from '../../../../runtime/contract/manifest.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const claim = `current_setting('request.jwt.claims', true)::json ->> 'sub'`
 
@@ -19,11 +20,7 @@ const sql = `
 `
 
 describe('columns that are another thing for one role', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const set = (settings: object, table = 'note') =>
     service.db

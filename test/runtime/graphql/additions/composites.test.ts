@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { argument, arrayOf, column, composite, fn, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 const on = '@graphql({"composites": {"enabled": true}})'
@@ -75,11 +76,9 @@ describe('composites: the setting', () => {
 })
 
 describe('composites: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      schemas: ['public', 'closed'],
-      sql: `
+  const service = forSuite(createTestService, {
+    schemas: ['public', 'closed'],
+    sql: `
         comment on schema public is '@graphql({"introspection": true, "composites": {"enabled": true}})';
         create schema closed;
         comment on schema closed is '${on}';
@@ -96,9 +95,7 @@ describe('composites: answers', () => {
         grant select on person to anon; grant usage on sequence calls to anon;
         analyze;
       `,
-    })
   })
-  afterAll(() => service.close())
 
   it('leave out what belongs to a schema that the role may not use', async () => {
     const api = await introspect(service)

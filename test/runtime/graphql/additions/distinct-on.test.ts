@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true, "distinctOn": {"enabled": true}})';
@@ -15,11 +16,7 @@ const sql = `
 `
 
 describe('distinctOn', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   it('is an argument of each connection, with the fields that the role may sort by', async () => {
     const schema = await introspect(service)

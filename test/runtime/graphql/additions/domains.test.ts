@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { argument, arrayOf, column, domain, enumType, fn, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 const on = '@graphql({"domains": {"enabled": true}})'
@@ -52,10 +53,8 @@ describe('domains: the setting', () => {
 })
 
 describe('domains: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `
+  const service = forSuite(createTestService, {
+    sql: `
         comment on schema public is '${on}';
         create domain positive as int check (value > 0);
         create table item (id positive primary key, size positive);
@@ -64,9 +63,7 @@ describe('domains: answers', () => {
         grant all on item to anon;
         analyze;
       `,
-    })
   })
-  afterAll(() => service.close())
 
   it('hold the domain to its check on writes, and only there', async () => {
     const insert = 'mutation { insertIntoitemCollection(objects: [{id: 30000, size: 0}]) { affectedCount } }'

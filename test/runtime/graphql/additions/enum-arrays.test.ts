@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 describe('enumArrays: the setting', () => {
@@ -47,11 +48,7 @@ const sql = (setting: string) => `
 `
 
 describe('enumArrays: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: sql(', "enumArrays": {"enabled": true}') })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql: sql(', "enumArrays": {"enabled": true}') })
 
   it('has one more filter type for each enum that the role may use, and none where it is off', async () => {
     const shown = await introspect(service)

@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../runtime/lib/steps.ts'
 import { annotate } from '../../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../../compiler/model/build.ts'
 import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { catalogOf } from '../../../support/catalog.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 /**
  * What extensions bring into a served schema (spec/graphql.md, decision 17): pg_trgm stands for PostGIS, which brings a
@@ -35,11 +36,7 @@ interface Seen {
 }
 
 describe.each(lawMajors())('members of extensions on PostgreSQL %i', (major) => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ major, sql })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { major, sql })
 
   const seen = async (more: object): Promise<Seen> => {
     await service.db.query(settings(more))

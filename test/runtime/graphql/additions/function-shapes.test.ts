@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { argument, column, enumType, fn, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 const on = '@graphql({"functionShapes": {"enabled": true}})'
@@ -69,10 +70,8 @@ describe('functionShapes: the setting', () => {
 })
 
 describe('functionShapes: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `
+  const service = forSuite(createTestService, {
+    sql: `
         comment on schema public is '@graphql({"introspection": true, "functionShapes": {"enabled": true}})';
         create type mood as enum ('sad', 'glad');
         comment on type mood is '@graphql({"mappings": {"sad": "SAD"}})';
@@ -95,9 +94,7 @@ describe('functionShapes: answers', () => {
         grant usage on sequence calls to anon;
         analyze;
       `,
-    })
   })
-  afterAll(() => service.close())
 
   it('offers filters on computed fields that the role may call, on whole rows', async () => {
     const anon = await introspect(service)

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { column, extensionType, schema, table } from '../../../support/catalog-literal.ts'
 import { fieldsOf, introspect, namesOf } from '../../../support/api-schema.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { postgisMajor } from '../../../support/clusters.ts'
 import { runBuilt } from '../../../support/built-cli.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 const on = '@graphql({"introspection": true, "geo": {"enabled": true}})'
@@ -70,11 +71,9 @@ describe('geo: the setting', () => {
 const major = postgisMajor()
 
 describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: PostGIS is not installed)' : ''}`, () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      ...(major !== null && { major }),
-      sql: `
+  const service = forSuite(createTestService, {
+    ...(major !== null && { major }),
+    sql: `
         comment on schema public is '@graphql({"introspection": true, "geo": {"enabled": true},
           "domains": {"enabled": true}, "composites": {"enabled": true}})';
         create schema "Odd gis";
@@ -99,9 +98,7 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
         grant all on place, grid, kept, typed, pinned to anon;
         analyze;
       `,
-    })
   })
-  afterAll(() => service.close())
 
   const point = (...coordinates: number[]) => ({ type: 'Point', coordinates })
   const box = (x: number, y: number, width: number, height: number) => ({

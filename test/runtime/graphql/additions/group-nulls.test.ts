@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"groups": {"enabled": true}})';
@@ -33,11 +34,7 @@ const figures: Readonly<Record<string, (direction: string) => string>> = {
 }
 
 describe('groups whose figure is null', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const groups = async (args: string): Promise<readonly Group[]> =>
     dataOf(

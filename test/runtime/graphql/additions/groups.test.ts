@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true, "groups": {"enabled": true}, "limits": {"rows": 1000}})';
@@ -26,11 +27,7 @@ const sql = `
 `
 
 describe('groups', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const groupsOf = async (args: string, select: string, options: object = {}): Promise<unknown> =>
     dataOf(await service.graphql(`{ c: saleCollection { groups(${args}) { ${select} } } }`, options)).c.groups
@@ -291,18 +288,14 @@ describe('groups', () => {
 })
 
 describe('flags of groups', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `comment on schema public is '@graphql({"groups": {"enabled": true}})';
+  const service = forSuite(createTestService, {
+    sql: `comment on schema public is '@graphql({"groups": {"enabled": true}})';
         create table answer (id int generated always as identity primary key, topic text not null, agreed bool);
         insert into answer (topic, agreed) values ('all', true), ('all', true), ('mixed', true), ('mixed', false), ('none', false),
           ('some and unknown', true), ('some and unknown', null), ('none and unknown', false), ('none and unknown', null),
           ('unknown', null), ('unknown', null);
         grant select on answer to anon;`,
-    })
   })
-  afterAll(() => service.close())
   const flags = [
     ['all', true, true],
     ['mixed', false, true],

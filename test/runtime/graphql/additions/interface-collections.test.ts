@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const comment = (settings: object): string => `'@graphql(${JSON.stringify(settings)})'`
 const collected = { polymorphism: { collections: ['Work'] }, totalCount: { enabled: true } }
@@ -47,11 +48,7 @@ interface Work {
 }
 
 describe('collections of interfaces', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
   const ask = async (query: string, variables = {}) => dataOf(await service.graphql(query, { variables }))
   const works = async (args: string, node = '__typename') =>
     (await ask(`{ found: workCollection(${args}) { edges { node { ${node} } } } }`)).found.edges.map(

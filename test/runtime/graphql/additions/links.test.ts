@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true, "inflect_names": true, "relationFilters": {"enabled": true},
@@ -39,11 +40,7 @@ const sql = `
 const way = `author a join post p on p.author_id = a.id`
 
 describe('links', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
   const ask = async (query: string, variables = {}) => dataOf(await service.graphql(query, { variables }))
   const offered = async (type: string): Promise<readonly string[]> => namesOf(await introspect(service), type)
   const idsOf = async (text: string): Promise<readonly number[]> =>

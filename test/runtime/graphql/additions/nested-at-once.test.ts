@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "nestedWrites": {"enabled": true}, "upsert": {"enabled": true}})';
@@ -31,12 +32,8 @@ const schema = `
 `
 
 describe('an insert with related rows in one statement', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: schema })
-  })
+  const service = forSuite(createTestService, { sql: schema })
   beforeEach(async () => void (await service.db.query('truncate shop, item, note restart identity')))
-  afterAll(() => service.close())
 
   const fields = 'affectedCount records { id name owner kindId }'
   const ask = (objects: unknown, selected = fields) =>

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 /** `onConflict` in inserts with related rows (spec/graphql.md 17.6). */
 
@@ -27,12 +28,8 @@ const rows = `
   insert into author (name, email) values ('Ann', 'ann@x.io'), ('Bob', 'bob@x.io');
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
+const service = forSuite(createTestService, { sql: schema })
 beforeEach(async () => void (await service.db.query(rows)))
-afterAll(() => service.close())
 
 const ask = (body: string, variables: Record<string, unknown> = {}) => service.graphql(body, { variables })
 const answered = async (field: string): Promise<unknown> => dataOf(await ask(`mutation { x: ${field} }`)).x

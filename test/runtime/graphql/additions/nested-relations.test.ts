@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 /** `nestedWrites` over relations that are no usual tables (spec/graphql.md 17.6). */
 
@@ -36,11 +37,7 @@ const schema = `
   grant all on all tables in schema public to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql: schema })
-})
-afterAll(() => service.close())
+const service = forSuite(createTestService, { sql: schema })
 
 const written = async (field: string): Promise<unknown> => dataOf(await service.graphql(`mutation { x: ${field} }`)).x
 

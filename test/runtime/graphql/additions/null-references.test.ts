@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 /** spec/graphql.md 17.6: a row that is to belong to another one belongs to it, or is refused. */
 
@@ -34,12 +35,8 @@ const rows = `
 const message = 'A row that others depend on has a null in the columns that they refer to'
 
 describe('null in what related rows refer to', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: schema })
-  })
+  const service = forSuite(createTestService, { sql: schema })
   beforeEach(async () => void (await service.db.query(rows)))
-  afterAll(() => service?.close())
   const all = async () =>
     (
       await service.db.query(

@@ -1,8 +1,9 @@
 import { isInputObjectType } from 'graphql'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const schema = `
   comment on schema public is '@graphql({"inflect_names": true, "introspection": true, "nestedWrites": {"enabled": true}, "updates": {"enabled": true}, "limits": {"rows": 2000}})';
@@ -68,12 +69,8 @@ const rows = `
 `
 
 describe('related rows in updates by key', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: schema })
-  })
+  const service = forSuite(createTestService, { sql: schema })
   beforeEach(async () => void (await service.db.query(rows)))
-  afterAll(() => service.close())
 
   const ask = (body: string, variables: Record<string, unknown> = {}, claims = {}) =>
     service.graphql(body, { variables, claims })

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const rows = 20_000
 const sql = `
@@ -24,11 +25,7 @@ const sql = `
 `
 
 describe('relationFilters', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
   const ids = async (query: string): Promise<readonly number[]> => {
     const { found } = dataOf(await service.graphql(query)) as { found: { edges: { node: { id: number } }[] } }
     return found.edges.map(({ node }) => node.id)
@@ -75,18 +72,14 @@ describe('relationFilters', () => {
 })
 
 describe('quantifiers of relationFilters', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `comment on schema public is '@graphql({"relationFilters": {"enabled": true}})';
+  const service = forSuite(createTestService, {
+    sql: `comment on schema public is '@graphql({"relationFilters": {"enabled": true}})';
         create table "order" (id int primary key);
         create table line (id int generated always as identity primary key, order_id int references "order", amount int);
         insert into "order" select generate_series(1, 6);
         insert into line (order_id, amount) values (1, 1), (1, 1), (2, 1), (2, null), (3, null), (5, 1), (5, 2), (6, 2);
         grant select on "order", line to anon;`,
-    })
   })
-  afterAll(() => service.close())
 
   it.each([
     ['some', 'eq: 1', [1, 2, 5]],

@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 describe('root: {"enabled": false} on a table', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `
+  const service = forSuite(createTestService, {
+    sql: `
         comment on schema public is '@graphql({"introspection": true, "schemaReport": {"enabled": true}})';
         create table author (id int primary key, name text);
         create table note (id int primary key, author_id int references author, body text);
@@ -16,9 +15,7 @@ describe('root: {"enabled": false} on a table', () => {
         insert into author values (1, 'Ada');
         insert into note values (1, 1, 'one'), (2, 1, 'two');
         grant all on all tables in schema public to anon;`,
-    })
   })
-  afterAll(() => service.close())
 
   const set = (object: string, settings: object) =>
     service.db.query(`comment on ${object} is '@graphql(${JSON.stringify(settings)})'`)

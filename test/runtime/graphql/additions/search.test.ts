@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { rowsFound } from '../../../support/rows-found.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"introspection": true, "search": {"enabled": true}})';
@@ -22,11 +23,7 @@ const sql = `
 `
 
 describe('search: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   const found = rowsFound(() => service, 'docCollection')
 
@@ -99,10 +96,8 @@ describe('search: answers', () => {
 })
 
 describe('ranks and headlines', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({
-      sql: `
+  const service = forSuite(createTestService, {
+    sql: `
         comment on schema public is '@graphql({"introspection": true, "search": {"enabled": true}, "orderByRelated": {"enabled": true}})';
         create table page (
           id int primary key, text text, name varchar(20), "nameRank" int, "nameHeadline" int, "parentId" int references page,
@@ -113,9 +108,7 @@ describe('ranks and headlines', () => {
           (6, repeat('dull words ', 60) || 'RAINING <b>"now"</b>' || repeat(' and more', 60), 2);
         grant select on page to anon;
       `,
-    })
   })
-  afterAll(() => service.close())
 
   const idsOf = (answer: { readonly edges: readonly { readonly node: { readonly id: number } }[] }) =>
     answer.edges.map(({ node }) => node.id)

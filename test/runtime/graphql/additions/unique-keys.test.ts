@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const on = (more = ''): string =>
   `comment on schema public is '@graphql({"introspection": true, "inflect_names": true, "uniqueKeys": {"enabled": true}${more}})'`
@@ -18,11 +19,7 @@ const sql = `
 `
 
 describe('uniqueKeys', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
   const names = async (): Promise<readonly string[]> =>
     namesOf(await introspect(service), 'Query').filter((name) => name.startsWith('postBy'))
 

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const schema = `
   comment on schema public is '@graphql({"introspection": true, "updates": {"enabled": true}})';
@@ -41,12 +42,8 @@ const rows = `
 `
 
 describe('updates', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: schema })
-  })
+  const service = forSuite(createTestService, { sql: schema })
   beforeEach(async () => void (await service.db.query(rows)))
-  afterAll(() => service.close())
 
   const ask = (body: string, variables: Record<string, unknown> = {}) => service.graphql(body, { variables })
   const answered = async (field: string): Promise<unknown> => dataOf(await ask(`mutation { x: ${field} }`)).x

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { column, schema, table } from '../../../support/catalog-literal.ts'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 import { build } from '../../../compiler/model/build.ts'
 
 describe('upsert: the setting', () => {
@@ -68,11 +69,7 @@ const sql = `
 `
 
 describe('upsert: answers', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql })
-  })
-  afterAll(() => service.close())
+  const service = forSuite(createTestService, { sql })
 
   it('offers the keys that the role may read and the fields that it may change', async () => {
     const anon = await introspect(service)
@@ -181,11 +178,7 @@ describe('upsert: keys that an insert fills in', () => {
     revoke insert on ungranted from anon;
     grant insert (id, day) on ungranted to anon;
   `
-  let service: TestService
-  beforeAll(async () => {
-    service = await createTestService({ sql: keys })
-  })
-  afterAll(() => service?.close())
+  const service = forSuite(createTestService, { sql: keys })
 
   it.each([
     ['always_made', ['always_made_slug_key']],

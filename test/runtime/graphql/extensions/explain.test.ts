@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../runtime/lib/steps.ts'
 import { annotate } from '../../../../compiler/comments/annotate.ts'
 import { buildModel } from '../../../../compiler/model/build.ts'
@@ -8,7 +8,8 @@ import { questions, usefulRoles } from '../../../reference/questions/document.ts
 import { worlds } from '../../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../../support/catalog-literal.ts'
 import { openStage } from '../../../reference/exact/stage.ts'
-import { createTestService, type Answer, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService, type Answer } from '../../../support/service.ts'
 import { sized } from '../../../support/whole.ts'
 
 const on = `comment on schema public is '@graphql({"explain": {"enabled": true}, "relationFilters": {"enabled": true},
@@ -23,11 +24,7 @@ const sql = `
   grant all on author, book to anon;
 `
 
-let service: TestService
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 const explained = ({ extensions }: Answer): readonly Explained[] => (extensions?.['explain'] ?? []) as Explained[]
 const ask = (query: string, variables: Record<string, unknown> = {}) =>

@@ -18,8 +18,9 @@ import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../../runtime/identity/project-keys.ts'
 import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
 import { runCommand } from '../../../support/command.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
 import { examplesIn, readPage } from '../../../support/examples.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { titled } from '../../../support/programs.ts'
 import { poolers } from '../../../support/poolers.ts'
 import { serveBuilt } from '../../../support/served.ts'
@@ -34,7 +35,6 @@ const documents = {
   deaf: 'query Deaf { deaf }\n',
 }
 
-let db: TestDatabase
 let folder: string
 let artifacts: DocumentTexts
 let handler: Handler
@@ -52,10 +52,9 @@ const connect = (): Promise<pg.Client> => {
 const open = (given: DocumentTexts, options: Partial<HandlerOptions> = {}): Handler =>
   createHandler(given, { connect, jwtSecret, connections: 2, ...options })
 
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  sql: `
       create table notes (id int primary key, body text, owner text default auth.jwt() ->> 'sub');
       alter table notes enable row level security;
       create policy own on notes using (owner = auth.jwt() ->> 'sub');
@@ -64,7 +63,8 @@ beforeAll(async () => {
       create function deaf() returns int language plpgsql stable as $$
         begin loop begin perform pg_sleep(30); exception when query_canceled then null; end; end loop; end $$;
       grant execute on function nap, deaf to anon, authenticated`,
-  })
+})
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'catalograph-handler-'))
   for (const [name, text] of Object.entries(documents)) await writeFile(join(folder, `${name}.graphql`), text)
   await writeFile(join(folder, 'add.variables.json'), '{"rows": [{"id": 1, "body": "x"}]}')
@@ -77,7 +77,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   handler?.close()
-  await db?.drop()
 })
 
 const bearer = (claims: object): string => `Bearer ${signToken({ role: 'authenticated', ...claims }, jwtSecret)}`

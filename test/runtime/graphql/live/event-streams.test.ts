@@ -3,18 +3,14 @@ import { request as requestOf, type IncomingMessage } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'graphql-sse'
 import { applyPatch } from 'rfc6902'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { openEvents, type EventClient } from '../../../support/event-client.ts'
-import { openLiveServer, type LiveServer } from '../../../support/live.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { openLiveServer } from '../../../support/live.ts'
 
 /** spec/graphql.md 16.2 and 16.3, by Server-Sent Events on a real database. */
 
-let server: LiveServer
-
-beforeAll(async () => {
-  server = await openLiveServer()
-})
-afterAll(() => server.close())
+const server = forSuite(openLiveServer)
 const opened: EventClient[] = []
 afterEach(async () => {
   for (const stream of opened.splice(0)) stream.close()

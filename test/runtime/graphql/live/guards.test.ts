@@ -1,22 +1,21 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
 import { openEvents, type EventClient } from '../../../support/event-client.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
 /** What guards a query guards a stream (spec/graphql.md 16.2, 6). */
 
 const listed = '{ noteCollection(first: 1) { edges { node { body } } } }'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    isolated: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  isolated: true,
+  sql: `
       comment on schema public is '@graphql({"live": {"enabled": true}, "limits": {"fields": 12, "rows": 29, "cost": 10000},
         "allowlist": {"table": "private.documents", "roles": ["authenticated"]}})';
       create table note (id int primary key, body text);
@@ -32,9 +31,7 @@ beforeAll(async () => {
       grant insert on note to anon;
       insert into note values (1, 'first');
       insert into slow values (1), (1000);`,
-  })
 })
-afterAll(() => db.drop())
 
 const serving = (visit: (project: ServedProject) => Promise<void>, settings: Record<string, string> = {}) =>
   whileServed(db, settings, visit)

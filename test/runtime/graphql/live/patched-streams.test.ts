@@ -1,18 +1,15 @@
 import { once } from 'node:events'
 import fc from 'fast-check'
 import { applyPatch } from 'rfc6902'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { openEvents } from '../../../support/event-client.ts'
-import { openLiveServer, type LiveServer } from '../../../support/live.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { openLiveServer } from '../../../support/live.ts'
 
 /** spec/graphql.md 16.3: a patch makes the new answer of the one that was sent last, by either transport. */
 
-let server: LiveServer
-beforeAll(async () => {
-  server = await openLiveServer()
-})
-afterAll(() => server.close())
+const server = forSuite(openLiveServer)
 
 const query =
   'subscription { postsCollection(orderBy: [{title: AscNullsLast}, {id: AscNullsLast}]) { edges { node { nodeId id title } } } }'

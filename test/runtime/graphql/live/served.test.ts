@@ -2,21 +2,20 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient } from 'graphql-ws'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
-import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase, overSessions } from '../../../support/database.ts'
 import { openEvents, type EventClient } from '../../../support/event-client.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { JWT_SECRET, keys, whileServed, type ServedProject } from '../../../support/while-served.ts'
 
 /** The service as `serve` makes it: comments, triggers, the feed of changes and streams together (spec/graphql.md 16). */
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await createDatabase({
-    prepare: true,
-    isolated: true,
-    sql: `
+const db = forSuite(createDatabase, {
+  prepare: true,
+  isolated: true,
+  sql: `
       comment on schema public is '@graphql({"inflect_names": true, "live": {"enabled": true}})';
       create table public.members (account text primary key);
       create table public.posts (id int primary key, owner text not null, title text);
@@ -30,9 +29,7 @@ beforeAll(async () => {
       grant select, insert, update, delete on all tables in schema public to anon, authenticated;
       insert into public.members values ('ada');
       insert into public.posts values (1, 'ada', 'one'), (2, 'ada', 'two');`,
-  })
 })
-afterAll(() => db.drop())
 
 const serving = (visit: (project: ServedProject) => Promise<void>, settings: Record<string, string> = {}) =>
   whileServed(db, settings, visit)

@@ -2,19 +2,16 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createClient, type Client } from 'graphql-ws'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { openLiveServer, type LiveServer } from '../../../support/live.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { openLiveServer } from '../../../support/live.ts'
 
 /** spec/graphql.md 16.3, by WebSockets on a real database. */
 
-let server: LiveServer
-beforeAll(async () => {
-  server = await openLiveServer({
-    settings: { CORS_ORIGINS: 'https://good.example', WRITE_TIMEOUT_MS: '1000' },
-  })
+const server = forSuite(openLiveServer, {
+  settings: { CORS_ORIGINS: 'https://good.example', WRITE_TIMEOUT_MS: '1000' },
 })
-afterAll(() => server.close())
 
 const closers: (() => void)[] = []
 afterEach(async () => {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -10,7 +11,6 @@ const sql = `
   grant all on person to anon;
 `
 
-let service: TestService
 const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   dataOf(await service.graphql(query, { variables }))
 const codeOf = async (query: string, variables: Record<string, unknown> = {}) => {
@@ -27,10 +27,7 @@ const times = (count: number, make: (index: number) => string, joint = ' '): str
 const levels = (count: number): string =>
   `{ personByPk(id: 1) ${times(count - 2, () => '{ boss')} { id } ${'}'.repeat(count - 1)}`
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 describe('0.10 depth', () => {
   it('allows 32 levels and refuses 33', async () => {

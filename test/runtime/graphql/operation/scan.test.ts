@@ -1,19 +1,18 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { createEngine, type Engine } from '../../../../runtime/engine/engine.ts'
 import { untrustedCacheLimits, createDocuments } from '../../../../runtime/graphql/prepared/documents.ts'
 import { Refusal } from '../../../../runtime/graphql/protocol/failures.ts'
 import { isHeavy, scan } from '../../../../runtime/graphql/operation/scan.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { hostileSql } from '../../../support/hostile-documents.ts'
-import { createTestService, type TestService } from '../../../support/service.ts'
+import { createTestService } from '../../../support/service.ts'
 
-let service: TestService
 let engine: Engine
+const service = forSuite(createTestService, { sql: hostileSql })
 beforeAll(async () => {
-  service = await createTestService({ sql: hostileSql })
   engine = createEngine(await service.revision())
 })
-afterAll(() => service?.close())
 
 /** What parsing and all rules say of a document: the code of its refusal, or that it is valid. */
 const judged = (text: string): string => {

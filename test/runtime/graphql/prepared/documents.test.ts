@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { dataOf, messagesOf } from '../../../support/answers.ts'
-import { createTestService, type AskOptions, type TestService } from '../../../support/service.ts'
+import { forSuite } from '../../../support/for-suite.ts'
+import { createTestService, type AskOptions } from '../../../support/service.ts'
 
 const sql = `
   comment on schema public is '@graphql({"inflect_names": true})';
@@ -23,16 +24,12 @@ const sql = `
   grant execute on all functions in schema public to anon;
 `
 
-let service: TestService
 const ask = async (query: string, variables: Record<string, unknown> = {}, options: AskOptions = {}) =>
   dataOf(await service.graphql(query, { ...options, variables }))
 const refused = async (query: string, variables: Record<string, unknown> = {}, options: AskOptions = {}) =>
   messagesOf(await service.graphql(query, { ...options, variables }))
 
-beforeAll(async () => {
-  service = await createTestService({ sql })
-})
-afterAll(() => service?.close())
+const service = forSuite(createTestService, { sql })
 
 describe('11 operation choice', () => {
   const two = 'query A { a: __typename } query B { b: __typename }'

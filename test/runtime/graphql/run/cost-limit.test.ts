@@ -1,14 +1,15 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { literal } from '../../../../runtime/sql/literal.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import type { Question, World } from '../../../reference/interpreter/world.ts'
 import { worlds } from '../../../reference/exact/worlds/world.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors, sized } from '../../../support/whole.ts'
 import { openStage, type Stage } from '../../../reference/exact/stage.ts'
 import { followDatabase } from '../../../support/followed.ts'
 import { startProxy } from '../../../support/recording-proxy.ts'
-import { createTestService, type AskOptions, type TestService } from '../../../support/service.ts'
+import { createTestService, type AskOptions } from '../../../support/service.ts'
 
 const limited = (limits: string, more = '') => `comment on schema public is '@graphql({"limits": ${limits}${more}})'`
 
@@ -40,15 +41,11 @@ const attack = `{ vaCollection { edges { node { ${nested(5)} } } } }`
 const page = '{ vaCollection { edges { node { id name outs { edges { node { id cc { name } } } } } } } }'
 
 describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
-  let service: TestService
   let time = 0
-  beforeAll(async () => {
-    service = await createTestService({ sql, major, now: () => time })
-  })
+  const service = forSuite(() => createTestService({ sql, major, now: () => time }))
   beforeEach(() => {
     service.exchanges.length = 0
   })
-  afterAll(() => service?.close())
 
   const told = async (document: string, options: AskOptions = {}) => {
     const { errors } = await service.graphql(document, options)

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BoundStatement } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
 import { costOf, plansOf, type PlanOptions } from '../../../../runtime/graphql/run/estimate.ts'
-import { createDatabase, type TestDatabase } from '../../../support/database.ts'
+import { createDatabase } from '../../../support/database.ts'
+import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 
 const sql = `
@@ -20,17 +21,13 @@ const sql = `
 `
 
 describe.each(lawMajors())('what PostgreSQL %i expects of a statement', (major) => {
-  let database: TestDatabase
   let db: Database
+  const database = forSuite(createDatabase, { major, prepare: true, sql })
   beforeAll(async () => {
-    database = await createDatabase({ major, prepare: true, sql })
     // One connection, so that what one exchange leaves behind meets the next.
     db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 1, statementTimeout: 5_000 })
   })
-  afterAll(async () => {
-    await db.close()
-    await database.drop()
-  })
+  afterAll(() => db.close())
 
   const caller = { role: 'anon', claims: '{"role":"anon"}' }
   const run = (statements: readonly BoundStatement[], readOnly = true) =>
