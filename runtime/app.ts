@@ -35,24 +35,24 @@ export interface AppParts extends Omit<
   'closedFor' | 'sourceOf' | 'answers' | 'observe' | 'rateLimit' | 'trace' | 'live'
 > {
   readonly health: HealthChecks
-  /** Left out: no other plugin is registered. */
+  /** Absent: no other plugin is registered. */
   readonly answers?: ByteBudget
-  /** Left out: connections end when the application does. */
+  /** Absent: connections end with the application. */
   readonly servers?: Servers
   readonly bodyLimitBytes: number
-  /** How many processes share the clients; left out: this one has all. */
+  /** How many processes share the clients; absent: only this one. */
   readonly workers?: number
-  /** Whether the log records how each request ended, which costs every request some time. */
+  /** Whether the log records the end of each request, which costs every request some time. */
   readonly logsRequests: boolean
-  /** Left out: none. */
+  /** Absent: none. */
   readonly rateLimit?: RateLimit | null
-  /** Left out: nothing can be watched. */
+  /** Absent: no live queries. */
   readonly live?: LiveStreams | null
-  /** Of which pages may read answers; left out: those of every origin. */
+  /** The origins whose pages may read answers; absent: all. */
   readonly origins?: Origins
-  /** What addresses begin with; left out: nothing. */
+  /** The prefix of addresses; absent: none. */
   readonly pathPrefix?: string | null
-  /** Left out: nobody watches. */
+  /** Absent: no observers. */
   readonly observers?: Omit<Observers, 'log' | 'requests' | 'live'>
   /** Null: this process serves no auth. */
   readonly auth: AdminParts | null
@@ -62,7 +62,7 @@ const noSchemas = (): never => {
   throw new Error('No route has a schema.')
 }
 
-/** Makes the application; it listens nowhere yet. */
+/** Creates the application; it does not listen yet. */
 export function buildApp(parts: AppParts): FastifyInstance {
   const { workers = 1 } = parts
   const answers = parts.answers ?? createByteBudget(answersSizeOf(workers))
@@ -77,11 +77,11 @@ export function buildApp(parts: AppParts): FastifyInstance {
     bodyLimit: parts.bodyLimitBytes,
     serverFactory,
     clientErrorHandler,
-    // While it closes, what still arrives on an open connection is answered as ever, and the connection ends with it.
+    // While it closes, requests on open connections are answered, and the connection ends with the answer.
     return503OnClosing: false,
     requestIdHeader: false,
     ...rewriting(pathPrefix),
-    // Every body is read by a decoder of ours: without these Fastify loads a validator and a serializer of JSON Schema.
+    // Every body is read by our own decoder: without these Fastify loads a validator and a serializer of JSON Schema.
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     genReqId: requestIdOf,
     frameworkErrors: (_error, request, reply) =>
@@ -123,20 +123,20 @@ export function buildApp(parts: AppParts): FastifyInstance {
 }
 
 /**
- * A request that could not be parsed belongs to no area. Its headers are mostly too long because of tokens, so it is
- * answered in the form of auth.
+ * A request that could not be parsed has no area. Its headers are mostly too long because of tokens, so the answer has
+ * the form of auth.
  */
 export const toClientError: RenderBare = (failure) => toErrorAnswer(failure, 'initial', '')
 
-/** An address that auth has closed is closed to the whole project (spec/auth.md 10). */
+/** An address that auth has blocked is blocked for the whole project (spec/auth.md 10). */
 function closedAddresses(auth: AuthParts | null, sourceOf: GraphqlRoute['sourceOf']): GraphqlRoute['closedFor'] {
   if (auth === null) return () => 0
   return (request) => auth.tools.throttle.closedFor(() => sourceOf(request))
 }
 
 /**
- * Notes when a request came, puts its id on every answer, and lets pages of every origin call. A preflight is answered at once and needs
- * no key, since browsers send none. One hook, since each of them costs every request.
+ * Records the arrival of a request, puts its id on every answer, and allows pages of every origin. A preflight is
+ * answered immediately and needs no key, because browsers send none. One hook, because each costs every request.
  */
 function meetRequests(app: FastifyInstance, origins: Origins): void {
   app.decorateRequest('arrivedAt', 0)
@@ -149,13 +149,13 @@ function meetRequests(app: FastifyInstance, origins: Origins): void {
 }
 
 /**
- * By the pattern of the address, whose number is bounded; not by the address. Noted as the answer is handed to Node, since to hear of
- * its end (onResponse) costs a request more than all that is noted; only for one that is sent piece by piece it makes a difference.
+ * By the route pattern, whose number is bounded, not by the address. Recorded when the answer is passed to Node,
+ * because onResponse costs a request more than the rest of the recording; that differs only for answers in pieces.
  */
 function observeRequests(app: FastifyInstance, observe: (request: HttpObservation) => void): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (payload instanceof Readable) reply.raw.once('finish', () => observe(observationOf(request, reply)))
-    // A client that has gone is not answered.
+    // A client that has disconnected gets no answer.
     else if (!reply.raw.destroyed) observe(observationOf(request, reply))
     done(null, payload)
   })
@@ -168,7 +168,7 @@ const observationOf = (request: FastifyRequest, reply: FastifyReply): HttpObserv
   ms: performance.now() - request.arrivedAt,
 })
 
-/** For the owner: how much is asked, and for what, is nobody else's business. */
+/** For the owner: the amount and kind of requests is confidential. */
 function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminParts): void {
   void app.register(async (scope) => {
     guardForOwner(scope, parts)
@@ -179,11 +179,11 @@ function registerMetrics(app: FastifyInstance, metrics: Metrics, parts: AdminPar
 const rewriting = (prefix: string | null) =>
   prefix === null ? {} : { rewriteUrl: ({ url = '/' }: IncomingMessage) => withoutPrefix(url, prefix) }
 
-/** Addresses without the prefix serve what asks this process itself, such as probes. */
+/** Addresses without the prefix serve requests to this process itself, such as probes. */
 const withoutPrefix = (url: string, prefix: string): string =>
   url.startsWith(`${prefix}/`) ? url.slice(prefix.length) : url
 
-/** Tells the log how each request ended. The query string may hold data: left out. */
+/** Logs how each request ended, without the query string, which may contain data. */
 function logRequests(app: FastifyInstance, log: Log): void {
   app.addHook('onResponse', (request, reply, done) => {
     log({

@@ -3,18 +3,18 @@ import { answersSizeOf } from './http/limits.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import type { Settings } from './settings/keys.ts'
 
-/** The pool that requests run on, and the memory that their answers share. It is there before the server is loaded. */
+/** The pool of requests, and the memory that their answers share. It exists before the server is loaded. */
 export interface ServerDatabase extends Database {
   readonly answers: ByteBudget
 }
 
-/** Opens it; it connects when it is first used. */
+/** Opens it; it connects on first use. */
 export function openServerDatabase(settings: Settings & { readonly databaseUrl: string }): ServerDatabase {
   const answers = createByteBudget(answersSizeOf(settings.workers))
   return { ...openServerPool(settings, settings.databaseUrl, answers), answers }
 }
 
-/** The same of another server, with the memory of these. */
+/** The same for another server, with shared memory. */
 export const openServerPool = (
   settings: Settings,
   url: string,

@@ -2,27 +2,26 @@ import type { FastifyInstance } from 'fastify'
 import { messageOf } from './lib/message-of.ts'
 import { assembleServer, type ServerParts, type ServerSettings } from './server.ts'
 
-/** The process around the server: where it listens, and when it ends. */
+/** The process around the server: its address and its end. */
 
 export interface ProcessParts extends ServerParts {
   /** Called once: the server listens and its first schema is loaded. */
   readonly onReady: (url: string) => void
   /** Whether it listens before its first schema is loaded; requests are answered 503 until then. */
   readonly listensEarly: boolean
-  /** Resolves with the reason for which the process ends. */
+  /** Resolves with the reason of the process's end. */
   readonly stopRequested: Promise<string>
 }
 
-/** The address cannot be listened on. */
+/** The server cannot listen on the address. */
 export class ListenFailure extends Error {
   override readonly name = 'ListenFailure'
 }
 
 /**
  * Runs the server until it is asked to stop, and then stops it: no new connections, running requests end within the
- * grace period, the pool is closed.
- * A database that is down does not keep it from starting.
- * Rejects with ListenFailure when it cannot listen.
+ * grace period, the pool is closed. It starts even if the database is down. Rejects with ListenFailure if it cannot
+ * listen.
  */
 export async function runServer(parts: ProcessParts): Promise<void> {
   const place = { url: '' }
@@ -39,7 +38,7 @@ export async function runServer(parts: ProcessParts): Promise<void> {
       if (!parts.listensEarly) await open()
       parts.onReady(place.url)
     })
-    // A failure of the warm-up ends the process through here, not as an unhandled rejection.
+    // A failure of the warm-up ends the process here, not as an unhandled rejection.
     const reason = await Promise.race([parts.stopRequested, warm.then(() => parts.stopRequested)])
     parts.log({ kind: 'stopping', signal: reason })
     stopping.abort()
@@ -52,8 +51,8 @@ export async function runServer(parts: ProcessParts): Promise<void> {
 }
 
 /**
- * Connections that may wait to be accepted; the system caps it (Linux: net.core.somaxconn, 4096). With Node's 511 a flood of
- * connections overflows the queue, and everybody else's connecting waits a second for TCP to repeat its SYN.
+ * Connections that may wait to be accepted; the system caps it (Linux: net.core.somaxconn, 4096). With Node's 511 a
+ * flood of connections overflows the queue, and new connections wait a second for TCP to repeat its SYN.
  */
 const backlog = 65_535
 

@@ -9,7 +9,7 @@ const page = new URL('./page/', import.meta.url)
 const built = new URL('../../dist/runtime/console/built/', import.meta.url)
 const require = createRequire(import.meta.url)
 
-/** GraphiQL's packages tell the compiler of React, which has gone over them already, what to leave alone. */
+/** GraphiQL's packages contain directives for the React compiler, which has already processed them. */
 const harmless = new Set(['MODULE_LEVEL_DIRECTIVE'])
 
 await rm(built, { recursive: true, force: true })
@@ -18,7 +18,7 @@ await bundleScripts()
 for (const name of ['index.html', 'mail.html', 'styles.css']) await copyFile(new URL(name, page), new URL(name, built))
 await writeFile(new URL('graphiql.css', built), await graphiqlStyles())
 
-/** What only GraphiQL needs, React's own part aside, comes in a file of its own when it is first opened. */
+/** Modules that only GraphiQL needs, except React's own part, are in a separate file that is loaded on first use. */
 async function bundleScripts() {
   const bundle = await rolldown({
     input: { main: fileURLToPath(new URL('main.tsx', page)) },
@@ -34,7 +34,7 @@ async function bundleScripts() {
   await bundle.close()
 }
 
-/** GraphiQL's styles without the fonts that they embed: the page uses those of the system. */
+/** GraphiQL's styles without their embedded fonts: the page uses those of the system. */
 async function graphiqlStyles() {
   const styles = await readFile(require.resolve('graphiql/style.css'), 'utf8')
   return styles.replace(/@font-face\s*\{[^}]*\}/g, '')

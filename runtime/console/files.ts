@@ -9,7 +9,7 @@ export interface PageFile {
   readonly type: string
   readonly bytes: Buffer
   readonly gzipped: Buffer
-  /** Entity tag (RFC 9110 section 8.8.3): versions share their names, so browsers ask whether it is the same. */
+  /** Entity tag (RFC 9110 section 8.8.3): versions share their names, so browsers revalidate. */
   readonly tag: string
 }
 
@@ -19,12 +19,12 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
 }
 
-/** Where `npm run build` puts the page, seen from a built process and from one that runs from source, as tests do. */
+/** The output of `npm run build`, relative to a built process and to one that runs from source, as tests do. */
 const folders = [new URL('./built/', import.meta.url), new URL('../../dist/runtime/console/built/', import.meta.url)]
 
 /**
- * The files by name; none when the page was never built. They are a dozen that a process reads and compresses once,
- * where @fastify/static goes to the disk for each request.
+ * The files by name; empty if the page was never built. A process reads and compresses the dozen files once, whereas
+ * @fastify/static reads the disk for each request.
  */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   for (const folder of folders) {

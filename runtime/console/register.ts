@@ -6,10 +6,10 @@ import { readPageFiles, type PageFile } from './files.ts'
 const path = '/dashboard'
 const pageName = 'index.html'
 
-/** The frame that mails are shown in: they bring styles of their own, and nothing in them runs or is fetched. */
+/** The frame for mails: they have their own styles, and nothing in them runs or is fetched. */
 const mailName = 'mail.html'
 
-/** Of the page and all that it loads: everything from here, and nothing written into the markup. */
+/** For the page and its files: everything from this origin, and nothing inline. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -33,11 +33,11 @@ const mailPolicy = [
 
 /**
  * Registers the owner's page: public static files. The page reads all data from /admin/v1 with the key that the owner
- * types in.
+ * enters.
  */
 export function registerDashboard(app: FastifyInstance): void {
   const files = once(readPageFiles)
-  // For who opens the address in a browser. Relative, since a proxy may serve it under a path of its own.
+  // For browsers at the bare address. Relative, because a proxy may serve it under a path.
   app.get('/', (_request, reply) => reply.redirect('dashboard'))
   app.get('/favicon.ico', (_request, reply) => reply.code(204).send())
   app.get(path, async (request, reply) => send(request, reply, (await files()).get(pageName)))

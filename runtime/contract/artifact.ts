@@ -2,8 +2,7 @@ import { sha256Hex } from '../lib/sha256.ts'
 import type { ObjectId } from './manifest.ts'
 
 /**
- * Where the parts of a revision stand on disk and how its content is addressed: the compiler writes by it, the engine
- * reads by it.
+ * Paths of a revision's files and the addresses of their content: used by the compiler to write, by the engine to read.
  */
 
 /** Names the newest revision; written last. */
@@ -11,18 +10,18 @@ export const currentFile = 'current.json'
 export const manifestFile = 'manifest.json'
 export const functionsFile = 'functions.cjs'
 
-/** Module of an entity's builders; its types stand beside it under `.d.cts`. */
+/** Module of an entity's builders; its types are beside it under `.d.cts`. */
 export const entityFile = (id: ObjectId): string => `entities/${fileStem(id)}.cjs`
 
-/** What file systems commonly allow is 255 bytes; the rest is for the extension and the hash. */
+/** File systems commonly allow 255 bytes; the rest is for the extension and the hash. */
 const longestStem = 120
 
 /**
  * A file name for an object, safe and unique for all names: `["public","posts"]` -> `public.posts`.
  *
  * Bytes outside letters, digits, `_` and `-` are percent-encoded in lower case. A name with upper case letters gets a
- * hash, since two names may differ by case only and some file systems cannot tell them apart; so does a name that was
- * cut. The `~` before the hash is itself encoded in names, so no other name can look like it.
+ * hash, because two names may differ by case only and some file systems treat them as equal; so does a truncated name.
+ * The `~` before the hash is itself encoded in names, so no other name can look like it.
  */
 function fileStem(id: ObjectId): string {
   const stem = (JSON.parse(id) as readonly string[]).map(encodePart).join('.')
@@ -39,8 +38,8 @@ const plainBytes: readonly (string | null)[] = Array.from({ length: 256 }, (_, b
 })
 
 /**
- * Digest of a manifest's text by its lines: a caller that remembers the digests of unchanged lines does not read them
- * again. The comma between two lines belongs to neither.
+ * Digest of a manifest's text by its lines: a caller that remembers the digests of unchanged lines need not read them.
+ * The comma between two lines belongs to neither.
  */
 export const digestLines = (text: string): string =>
   joinDigests(text.split('\n').map((line) => sha256Hex(line.endsWith(',') ? line.slice(0, -1) : line)))
@@ -52,7 +51,7 @@ export const joinDigests = (digests: readonly string[]): string => sha256Hex(dig
 export interface Digests {
   readonly manifest: string
   readonly functions: string
-  /** As digestEntity writes them. */
+  /** Made by digestEntity. */
   readonly entities: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** Why something is not in the API, and what its owner can do. */
+/** Why an object is not in the API, and the owner's remedy. */
 export interface Missing {
   readonly reason: string
   readonly message: string

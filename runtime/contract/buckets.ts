@@ -2,14 +2,14 @@ import type { NamePart } from './name-parts.ts'
 import type { ScalarName } from './scalar-names.ts'
 
 /**
- * What values of a field come into one group (spec/graphql.md 17.2): equal ones, those of one stretch of time, or those of
- * a time that recurs.
+ * The values of a field that form one group (spec/graphql.md 17.2): equal ones, those of one unit of time, or those of
+ * a recurring unit.
  */
 export type BucketName = 'VALUE' | TimeUnit | RecurringTime
 
 export type TimeUnit = 'MINUTE' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH' | 'QUARTER' | 'YEAR'
 
-/** Times that recur: the member of a group that tells their number, and the types of what is told and sorted by. */
+/** Recurring units of time: the member of a group with their numbers, and the types of those and of their order. */
 export const recurringTimes = {
   DAY_OF_WEEK: {
     member: 'dayOfWeek',
@@ -21,7 +21,7 @@ export const recurringTimes = {
 
 export type RecurringTime = keyof typeof recurringTimes
 
-/** The members of a group that tell the numbers. */
+/** The members of a group with the numbers. */
 export type RecurringMember = (typeof recurringTimes)[RecurringTime]['member']
 
 export const recurringNames = Object.keys(recurringTimes) as readonly RecurringTime[]
@@ -46,8 +46,8 @@ const byScalar: Readonly<Partial<Record<ScalarName, BucketTable>>> = {
 
 export const bucketTables: readonly BucketTable[] = [plain, ...Object.values(byScalar)]
 
-/** Names of types that are nobody else's where rows are grouped. */
+/** Type names that are reserved if rows are grouped. */
 export const bucketTypes = bucketTables.map(({ type }) => type)
 
-/** The buckets of values of a scalar; null: of what is no scalar. */
+/** The buckets of values of a scalar; null for other types. */
 export const bucketsOf = (scalar: ScalarName | null): BucketTable => (scalar && byScalar[scalar]) ?? plain

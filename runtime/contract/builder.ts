@@ -1,8 +1,8 @@
 /**
- * The SQL builders: what the compiler knows about a relation's SQL, as small functions from expressions to expressions.
+ * The SQL builders: the compiler's knowledge of a relation's SQL, as small functions from expressions to expressions.
  *
- * Generated modules hold values of these shapes as plain JavaScript without imports. Every string in and out is SQL text made
- * of quoted names, aliases and placeholders; a user's value never passes through here.
+ * Generated modules hold values of these shapes as plain JavaScript without imports. Every string in and out is SQL
+ * text made of quoted names, aliases and placeholders; a user's value is never part of it.
  */
 
 /** SQL text of an expression. */
@@ -10,35 +10,35 @@ export type Expression = string
 
 /** Of a column, or of an attribute of a composite value. */
 export interface AttributeBuilder {
-  /** Its value in what has it: `t1` -> `t1."title"`, `t1."home"` -> `(t1."home")."street"`. */
+  /** Its value within a row or composite value: `t1` -> `t1."title"`, `t1."home"` -> `(t1."home")."street"`. */
   readonly of: (row: Expression) => Expression
   /** The value as it prints in JSON (spec/graphql.md 3.1): `p1.c1` -> `p1.c1::text` for int8. */
   readonly json: (value: Expression) => Expression
-  /** A text parameter as a value of the type, cut by nothing: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
+  /** A text parameter as a value of the type, without truncation: `$1` -> `$1::numeric(6,2)`, `$1::varchar`. */
   readonly operand: (parameter: Expression) => Expression
   /** A text parameter holding an array literal as an array of the type (`in`): `$1` -> `$1::int4[]`. */
   readonly operands: (parameter: Expression) => Expression
-  /** What compares values, where that is not what these find on the search path: `>` -> `operator("ext".#>#)`. */
+  /** The comparison operators, if they are not on the search path: `>` -> `operator("ext".#>#)`. */
   readonly order?: Comparisons
-  /** By spatial operator: the function that decides, `"public".st_within`; only where values are GeoJSON. */
+  /** By spatial operator: its function, `"public".st_within`; only if values are GeoJSON. */
   readonly spatial?: Spatial
-  /** By SQL name: what a composite value consists of, where the API looks into it. */
+  /** By SQL name: the attributes of a composite value, if they are in the API. */
   readonly attributes?: Attributes
 }
 
 export interface ColumnBuilder extends AttributeBuilder {
-  /** The value as an element of a cursor, ready for json_build_array, where it prints as it does in jsonb. */
+  /** The value as an element of a cursor for json_build_array, which prints it as jsonb does. */
   readonly cursor: (value: Expression) => Expression
   /** True when the catalogue says NOT NULL. */
   readonly notNull: boolean
-  /** `"pg_catalog"."C"`; absent where it is the database's. */
+  /** `"pg_catalog"."C"`; absent for the database's default. */
   readonly collation?: string
-  /** The column's definition in json_to_recordset and how its value becomes one of the column's type. */
+  /** The column's definition in json_to_recordset, and the conversion of its value to the column's type. */
   readonly recordType: string
   readonly fromRecord: (value: Expression) => Expression
 }
 
-/** The latter are those of `like`, `ilike`, `regex` and `iregex`, where the type has its own. */
+/** The latter for `like`, `ilike`, `regex` and `iregex`, if the type has its own. */
 export type Comparisons = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', Expression>> &
   Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', Expression>>>
 
@@ -58,14 +58,14 @@ export interface CallBuilder {
 }
 
 export interface ComputedBuilder {
-  /** The call: `t1.*` -> `"public"."full_name"(t1.*)`; the arguments are passed ones. */
+  /** The call: `t1.*` -> `"public"."full_name"(t1.*)`; the arguments are in passed form. */
   readonly of: (row: Expression, args: readonly Expression[]) => Expression
   readonly json: (value: Expression) => Expression
-  /** By GraphQL argument name; absent when it takes nothing but the row. */
+  /** By GraphQL argument name; absent if it takes only the row. */
   readonly args?: CallBuilder['args']
   /** Of a composite result. */
   readonly attributes?: Attributes
-  /** As those of columns; only where there are filters on it. */
+  /** Like those of columns; only if there are filters on it. */
   readonly operand?: ColumnBuilder['operand']
   readonly operands?: ColumnBuilder['operands']
   readonly order?: Comparisons
@@ -83,8 +83,8 @@ export interface EntityBuilder {
   readonly computed: Readonly<Record<string, ComputedBuilder>>
   /** By name of a unique key: `on conflict ("email")`; only with upsert. */
   readonly arbiters?: Readonly<Record<string, Expression>>
-  /** What columns are set to instead of by a client (spec/graphql.md 17.5): expressions without a row, by their place. */
+  /** The owner's values of columns (spec/graphql.md 17.5): expressions without a row, by their place. */
   readonly presets?: readonly Expression[]
-  /** Of claims alone: the value of the tenant's column in every row that a caller sees, where policies say so. */
+  /** A function of claims: the tenant column's value in all rows that a caller sees, if policies determine it. */
   readonly tenant?: Expression
 }

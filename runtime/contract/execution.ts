@@ -1,7 +1,7 @@
 import type { Position } from './position.ts'
 import type { Timeline } from './timeline.ts'
 
-/** What travels to the database for one request, and what comes back. */
+/** The data of one request to the database, and of its answer. */
 
 /** A statement as it is prepared: its name is unique for (role, text), so that no plan serves two roles. */
 export interface PreparedText<Text extends string = string> {
@@ -12,18 +12,18 @@ export interface PreparedText<Text extends string = string> {
 declare const openText: unique symbol
 
 /**
- * Text of a select list without FROM, WITH before it or not, to which columns and a condition can be added. The printer makes it
- * of trees that have this form (runtime/sql/print.ts).
+ * Text of a select list without FROM, with or without WITH, to which columns and a condition can be added. The printer
+ * makes it of such trees (runtime/sql/print.ts).
  */
 export type OpenText = string & { readonly [openText]: true }
 
-/** A parameter, by its place among the values, and SQL of type text that gives its value. */
+/** A parameter, by its place among the values, and SQL of type text for its value. */
 export interface TenantPlace {
   readonly at: number
   readonly expression: string
 }
 
-/** Text that carries the check of the version, or is whole as it is. */
+/** Text with a place for the check of the version, or complete text. */
 export type CheckableText =
   | (PreparedText<OpenText> & { readonly carriesCheck: true })
   | (PreparedText & { readonly carriesCheck?: never })
@@ -31,17 +31,17 @@ export type CheckableText =
 interface Bound<Text extends string> extends PreparedText<Text> {
   /** Parameters in text format, in order of $1, $2, ... */
   readonly values: readonly (string | null)[]
-  /** The name of a prepared statement that is given back before the exchange; it need not be there. */
+  /** The name of a prepared statement that is closed before the exchange; it need not exist. */
   readonly closes?: string
-  /** Parameters whose values the caller's claims give; until then they are null. */
+  /** Parameters whose values come from the caller's claims; null until then. */
   readonly tenants?: readonly TenantPlace[] | undefined
-  /** What it answers where it changes no row, told where rows may lie on other servers. */
+  /** The answer if it changes no row, used if rows may lie on other servers. */
   readonly unchanged?: string | undefined
 }
 
 /**
- * The exchange's check of the version travels in this statement, as a condition. In a reading exchange its row has a
- * further column, the check's own.
+ * The exchange's check of the version is a condition of this statement. In a reading exchange its row has a further
+ * column, the check's own.
  */
 export interface OpenStatement extends Bound<OpenText> {
   readonly carriesCheck: true
@@ -53,70 +53,70 @@ interface ClosedStatement extends Bound<string> {
 
 export type BoundStatement = OpenStatement | ClosedStatement
 
-/** A column in text format, which `toString` gives: long ones as bytes of UTF-8, since most are sent on as they came. */
+/** A column in text format; long values are UTF-8 bytes, because most are passed on unchanged. Use `toString`. */
 export type Cell = string | Buffer | null
 
 /** Columns of the first row; empty when the statement returned no row. */
 export type ResultRow = readonly Cell[]
 
-/** Who asks: made by identity from the verified token. */
+/** The caller, as identity reads it from the verified token. */
 export interface Caller {
   readonly role: string
-  /** JSON text of the token's claims, handed to Postgres as request.jwt.claims unchanged. */
+  /** JSON text of the token's claims, passed to Postgres as request.jwt.claims unchanged. */
   readonly claims: string
-  /** The id of a user who signed in; left out for anon, for guests and for tokens without a user. */
+  /** The id of a signed-in user; absent for anon, guests and tokens without a user. */
   readonly user?: string
 }
 
-/** What a role counts as. */
+/** The effective privileges of a role. */
 export interface RolePrivileges {
   readonly role: string
   readonly superuser: boolean
-  /** Whether no policy holds for it (BYPASSRLS); left out where statements do not depend on it. */
+  /** Whether it bypasses policies (BYPASSRLS); absent if statements do not depend on it. */
   readonly bypassRls?: boolean
-  /** All roles that hold anything that is served; the same list for each role of a schema. */
+  /** All roles with privileges on served objects; the same list for each role of a schema. */
   readonly holders: readonly string[]
-  /** Those of them whose privileges the role has, itself among them if it is one; of a superuser all. */
+  /** Those of them whose privileges the role has, itself included; all for a superuser. */
   readonly held: ReadonlySet<string>
 }
 
-/** What has to hold besides the version for the statements of an exchange to run. */
+/** A condition for the statements of an exchange to run, besides the version. */
 export interface ExchangeCondition {
-  /** Tells its SQL from that of others. */
+  /** Identifies its SQL. */
   readonly nameSuffix: string
   /** SQL of type boolean that is true or fails; its parameters are numbered from `first`. */
   readonly sql: (first: number) => string
   readonly values: readonly (string | null)[]
 }
 
-/** What the source text of some function of the database mentions, and Postgres keeps beyond a statement or a transaction. */
+/** State that functions of the database may leave beyond a statement or transaction, according to their source text. */
 export interface Leftovers {
-  /** The role and other settings: taken back between the statements of a writing exchange. */
+  /** The role and other settings: reset between the statements of a writing exchange. */
   readonly settings: boolean
-  /** Advisory locks and temporary tables of the whole connection: taken back before it is lent again. */
+  /** Advisory locks and temporary tables of the connection: released before it is lent again. */
   readonly session: boolean
 }
 
 export interface Exchange {
   readonly caller: Caller
-  /** True where nothing in the database reads claims but as `request.jwt.claims`: they are not set one by one then. */
+  /** True if nothing in the database reads claims except as `request.jwt.claims`: they are not set individually. */
   readonly claimsTogether?: boolean | undefined
-  /** True where rows may lie on other servers (Citus), which get the claims as well; the check does not travel there. */
+  /** True if rows may lie on other servers (Citus), which get the claims as well; the check does not run there. */
   readonly distributed?: boolean | undefined
-  /** Schema version that the statements were compiled for; null when it is not followed. */
+  /** Schema version that the statements were compiled for; null if it is not followed. */
   readonly version: string | null
   /**
-   * What the caller's role counted as then. With it the first check of the version compares the counter and this, rather
-   * than everything that is known of every role.
+   * The privileges of the caller's role in that version. With them the first check compares only the counter and these,
+   * not the facts of every role.
    */
   readonly privileges?: RolePrivileges | undefined
   /** Checked with the version, which must be given. */
   readonly condition?: ExchangeCondition | undefined
-  /** What functions of the database may leave behind, so that it is taken back; left out: nothing. */
+  /** State that functions of the database may leave and that is reset; absent: none. */
   readonly leaves?: Leftovers | undefined
   /** True runs the statements in a read-only transaction. */
   readonly readOnly: boolean
-  /** What the connection is called meanwhile (`application_name`), so that pg_stat_activity shows it; left out: as ever. */
+  /** The connection's `application_name` during the exchange, for pg_stat_activity; absent: unchanged. */
   readonly label?: string | undefined
   readonly statements: readonly BoundStatement[]
 }
@@ -127,18 +127,18 @@ export interface Exchange {
  */
 export type PartyKind = 'stranger' | 'member' | 'service'
 
-/** What the database layer knows of the HTTP request that an exchange belongs to. */
+/** The HTTP request of an exchange, for the database layer. */
 export interface RequestContext {
   /** Whose share of the connections it takes: a user's id or a client's address. */
   readonly party: string
   readonly kind: PartyKind
-  /** On the monotonic clock (performance.now), in milliseconds; Infinity: the request has none. */
+  /** On the monotonic clock (performance.now), in milliseconds; Infinity: none. */
   readonly deadline: number
-  /** What its connection is called while it runs; left out: as ever. */
+  /** The application_name of its connection while it runs; absent: unchanged. */
   label?: string | undefined
-  /** Null: nobody looks at how long its parts took. */
+  /** Null: durations are not needed. */
   readonly timeline: Timeline | null
-  /** What its client has seen or written, and what it writes itself: a replica that answers it has replayed so far. */
+  /** The position of its client's last read or write: a replica that answers must have replayed it. */
   position: Position | null
   /** True once its client has closed the connection. */
   gone: boolean
@@ -148,6 +148,6 @@ export interface RequestContext {
 
 /**
  * Runs an exchange in one round trip and one implicit transaction; one row per statement. Without a context it is our
- * own, which no client waits for. Rejects with DatabaseFailure.
+ * own, without a client. Rejects with DatabaseFailure.
  */
 export type RunExchange = (exchange: Exchange, context?: RequestContext) => Promise<readonly ResultRow[]>

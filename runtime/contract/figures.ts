@@ -2,7 +2,7 @@ import type { ColumnFacts } from './manifest.ts'
 import type { ScalarName } from './scalar-names.ts'
 import type { NamePart } from './name-parts.ts'
 
-/** Figures of the columns of a group (spec/graphql.md 17.2): what they are told, compared and sorted by as. */
+/** Figures of the columns of a group (spec/graphql.md 17.2): their result, HAVING and ORDER types. */
 export const groupFigures = {
   sum: { result: 'sum', order: 'sumOrder', having: 'havingSum', help: 'The sum of the values, nulls left out.' },
   avg: { result: 'avg', order: 'avgOrder', having: 'havingAvg', help: 'The mean of the values, nulls left out.' },

@@ -7,8 +7,8 @@ const range = (scalar: string, ...pgTypes: readonly string[]): FilterForm => ({
 const texts = ['text', 'varchar', 'bpchar'] as const
 
 /**
- * Forms of values whose filters additions bring (spec/graphql.md 17). To add one, add its row; the compiler then asks
- * for its operators in runtime/sql/forms.ts. The names of its types are nobody else's where the form is there.
+ * Forms of values whose filters additions define (spec/graphql.md 17). To add one, add its row; the type checker then
+ * asks for its operators in runtime/sql/forms.ts. Its type names are reserved if the form is present.
  */
 export const filterForms = {
   json: {
@@ -56,15 +56,15 @@ export const filterForms = {
 } as const satisfies Readonly<Record<string, FilterForm>>
 
 export interface FilterForm {
-  /** The keys of a comment that switch it on, all of them together. */
+  /** The comment keys that enable it, all of them together. */
   readonly additions: readonly FormAddition[]
   /** Types of pg_catalog. */
   readonly pgTypes: readonly string[]
-  /** The extension that has a type of its own name, whichever schema it is in; absent: they are built in. */
+  /** The extension with a type of its name, in any schema; absent: built in. */
   readonly extension?: ExtensionName
-  /** One whose operators it has where that is there. */
+  /** The extension whose operators it has in addition, if installed. */
   readonly optional?: ExtensionName
-  /** The input type of its conditions, and those that it takes. */
+  /** The input type of its conditions, and further types that it takes. */
   readonly types: readonly [filter: string, ...others: string[]]
 }
 
@@ -78,7 +78,7 @@ export const formAdditions = [
   'ltreeFilters',
 ] as const
 
-/** Extensions whose operators filters use, and a type that each has, by which it is found. */
+/** Extensions whose operators filters use, and a type of each by which it is found. */
 export const filterExtensions = { ltree: 'ltree', pg_trgm: 'gtrgm' } as const
 
 export type ExtensionName = keyof typeof filterExtensions

@@ -1,7 +1,7 @@
 import type { FormName } from './filter-forms.ts'
 import type { ValueType } from './manifest.ts'
 
-/** Whether conditions on the elements of the values' list are there (`arrayFilters`). */
+/** Whether the elements of a list can be filtered (`arrayFilters`). */
 export const hasElementFilter = (type: ValueType | null): boolean =>
   type?.kind === 'scalar' && type.list && type.form === 'array'
 
@@ -9,6 +9,6 @@ export const hasElementFilter = (type: ValueType | null): boolean =>
 export const anyFormOf = (type: ValueType | null): FormName | undefined =>
   hasElementFilter(type) ? 'array' : formOf(type)
 
-/** The form in which values are compared; undefined where their scalar says how. */
+/** The form in which values are compared; undefined if their scalar decides. */
 export const formOf = (type: ValueType | null): FormName | undefined =>
   type?.kind === 'scalar' && !type.list ? type.form : undefined

@@ -1,9 +1,9 @@
-/** What a schema's comment lets requests be (spec/graphql.md 13.2). */
+/** Rules of a schema's comment for requests (spec/graphql.md 13.2). */
 
 export interface AllowlistFacts {
-  /** It has the columns `hash` and `document`; null: the comment names none, and nothing is listed. */
+  /** It has the columns `hash` and `document`; null: the comment names no table, and no document is listed. */
   readonly table: { readonly schema: string; readonly name: string } | null
-  /** Names of the roles that run listed documents and no others. */
+  /** Names of the roles that run listed documents only. */
   readonly roles: readonly string[]
 }
 
@@ -11,8 +11,8 @@ export interface AllowlistFacts {
 export interface LimitFacts {
   /** Selections after fragments are expanded. */
   readonly fields: number | null
-  /** Each collection's page times the pages of the collections around it, summed. */
+  /** The sum over collections of a page times the pages around it. */
   readonly rows: number | null
-  /** Postgres' own estimate for the document's statements, summed; absent: no limit. */
+  /** The sum of Postgres' estimates for the document's statements; absent: no limit. */
   readonly cost?: number
 }

@@ -13,14 +13,14 @@ export interface KeyLookup {
   readonly columns: readonly LookupColumn[]
 }
 
-/** Those that a relation's names allow, in order. */
+/** The lookups that a relation's names allow, in order. */
 export const lookupsOf = (entity: EntityFacts): readonly KeyLookup[] =>
   (entity.lookups ?? []).flatMap((facts): readonly KeyLookup[] => {
     const columns = argumentsOfKey(entity, facts)
     return columns === null ? [] : [{ name: `${lowerFirst(entity.name)}By${wordsOf(columns)}`, facts, columns }]
   })
 
-/** A key by which a row is changed, and the fields that do (spec/graphql.md 17.4): `updatePostBySlug`. */
+/** A key by which a row is changed, and its fields (spec/graphql.md 17.4): `updatePostBySlug`. */
 export interface RowKey {
   readonly columns: readonly LookupColumn[]
   readonly unique: boolean
@@ -29,7 +29,7 @@ export interface RowKey {
   readonly delete: string
 }
 
-/** Those that a relation's names allow, the primary one first. */
+/** The keys that a relation's names allow, the primary one first. */
 export function rowKeysOf(entity: EntityFacts): readonly RowKey[] {
   const { name, key, unique, rowKeys = [], updates } = entity
   if (updates !== true || key.length === 0) return []
@@ -58,7 +58,7 @@ export const connectKeysOf = (entity: EntityFacts): readonly (readonly LookupCol
         return found === null ? [] : [found]
       })
 
-/** The fields that `updates` adds to Mutation for a role that may do everything. */
+/** The fields that `updates` adds to Mutation for a role with all privileges. */
 export const changeFields = (entity: EntityFacts): readonly string[] =>
   rowKeysOf(entity).flatMap((key) => [
     key.update,
@@ -66,7 +66,7 @@ export const changeFields = (entity: EntityFacts): readonly string[] =>
     ...(key.isPrimary ? [rootField('updateRows', entity.name)] : []),
   ])
 
-/** Columns of one field cannot both be asked for. */
+/** Columns with equal argument names cannot both be used. */
 function argumentsOfKey(
   { columns: all }: EntityFacts,
   { columns }: Pick<LookupFacts, 'columns'>,
@@ -77,7 +77,7 @@ function argumentsOfKey(
 
 const wordsOf = (columns: readonly LookupColumn[]): string => columns.map(({ field }) => upperFirst(field)).join('And')
 
-/** Places are compared by no equality that a key would hold them to. */
+/** Geometries have no equality that a key would use. */
 const asArgument = (column: ColumnFacts): readonly LookupColumn[] => {
   const { field, type } = column
   if (field === null || type === null || type.kind === 'composite' || type.list) return []

@@ -7,16 +7,16 @@ import type { Leftovers } from './execution.ts'
 import type { LiveFacts } from './live.ts'
 
 /**
- * The manifest: what the API of one database is, for every role at once.
+ * The manifest: the API of one database, for all roles at once.
  *
  * Made by the compiler from the model, read by the engine. It holds names, types and privileges; it holds no SQL text
- * (that is the builders' part, see builder.ts), no OIDs and no comment text.
+ * (see builder.ts), no OIDs and no comment text.
  */
 
-/** Name of a database role, or `public` for the privileges that everybody has (PUBLIC; no role can bear that name). */
+/** Name of a database role, or `public` for PUBLIC; no role can have that name. */
 export type Grantee = string
 
-/** Who holds a privilege, sorted. A role holds it when one of its effective roles is listed, or when it is a superuser. */
+/** The holders of a privilege, sorted: a role needs one of them among its effective roles, or to be a superuser. */
 export type Grantees = readonly Grantee[]
 
 /** GraphQL type of a column, an argument or a scalar result, without its nullability. */
@@ -25,7 +25,7 @@ export type ValueType =
       readonly kind: 'scalar'
       readonly name: ScalarName
       readonly list: boolean
-      /** Present where an addition brings the filter of its values. */
+      /** Present if an addition defines the filter of its values. */
       readonly form?: FormName
     }
   /** `id` is an `EnumFacts.id`. */
@@ -42,72 +42,71 @@ export interface Manifest {
   readonly schemas: readonly SchemaFacts[]
   /** Roles that hold a privilege on an object of the manifest, sorted, without PUBLIC. */
   readonly holders: readonly Grantee[]
-  /** Roles that are more than plain (role-facts.ts): superusers, and who inherits from a holder of anything here. */
+  /** Roles with more than their own privileges (role-facts.ts): superusers, and heirs of a privileged role. */
   readonly roles: Readonly<Record<string, RoleFacts>>
-  /** Schemas that are not served and hold types that are named here; absent: everybody may use all of them. */
+  /** Schemas that are not served and contain used types; absent: every role has USAGE on them. */
   readonly typeSchemas?: readonly TypeSchemaFacts[]
   readonly enums: readonly EnumFacts[]
   /** Composite types; absent unless a served schema has `composites` on (spec/graphql.md 17). */
   readonly composites?: readonly CompositeFacts[]
-  /** Something in the database may read claims as settings of their own; absent: as `request.jwt.claims` alone. */
+  /** The database may read individual claim settings; absent: only `request.jwt.claims`. */
   readonly readsClaims?: true
-  /** What functions of the database may leave behind on a connection; absent: nothing. */
+  /** State that functions of the database may leave on a connection; absent: none. */
   readonly leaves?: Leftovers
-  /** Rows of some relation lie on other servers (Citus); absent: all are here. */
+  /** Rows of some relation lie on other servers (Citus); absent: all are local. */
   readonly distributed?: DistributedFacts
-  /** Some served schema has `geo` on, so that there is a scalar for GeoJSON (spec/graphql.md 17). */
+  /** Some served schema has `geo` on, which adds a scalar for GeoJSON (spec/graphql.md 17). */
   readonly geo?: true
-  /** Some relation has `groups` on, so that there are the types that say how rows are grouped (spec/graphql.md 17.2). */
+  /** Some relation has `groups` on, which adds the types of groups (spec/graphql.md 17.2). */
   readonly groups?: true
-  /** The forms of values whose filters additions bring; absent: none. */
+  /** The forms of values whose filters additions define; absent: none. */
   readonly forms?: readonly FormName[]
-  /** The schemas of extensions whose operators those use; absent: none is there. */
+  /** The schemas of extensions whose operators those use; absent: none is installed. */
   readonly extensions?: Readonly<Partial<Record<ExtensionName, string>>>
-  /** Some relation has `updates` on, so that there are the types of its operators; absent: none has. */
+  /** Some relation has `updates` on, which adds the types of its operators. */
   readonly updates?: true
-  /** Some relation has `softDelete`, so that there is the type of what asks for deleted rows; absent: none has. */
+  /** Some relation has `softDelete`, which adds the type of the argument for deleted rows. */
   readonly softDelete?: true
-  /** Some relation has `unions`, whose types have names of their own; absent: none has. */
+  /** Some relation has `unions`, whose types have names of their own. */
   readonly unions?: true
-  /** Some relation has `interfaces`, which have names of their own; absent: none has. */
+  /** Some relation has `interfaces`, which have names of their own. */
   readonly interfaces?: true
-  /** Inputs say that they take exactly one member, so that there is the directive for it; absent: none does. */
+  /** Some inputs take exactly one member, which adds the directive for it. */
   readonly oneOf?: true
-  /** Something is deprecated, so that there is the directive that says so; absent: nothing is. */
+  /** Something is deprecated, which adds the directive for it. */
   readonly deprecated?: true
   /** Relations of the served schemas, in order (schema precedence, then name in byte order). */
   readonly entities: readonly EntityFacts[]
   /** Functions that are root fields, same order. */
   readonly functions: readonly FunctionFacts[]
-  /** False when any served schema switches the specification's rules off. */
+  /** False if some served schema switches validation off. */
   readonly validation: boolean
-  /** Set when comments make requests fail (spec/graphql.md 13.1): the first that a role meets is answered. */
+  /** Set if comments make requests fail (spec/graphql.md 13.1): the first that concerns a role is answered. */
   readonly refusal: readonly RefusalFacts[] | null
   /**
-   * The most that one document may select and cost (spec/graphql.md 17, `limits`); absent when no served schema limits
-   * it.
+   * The limits of one document's selections and cost (spec/graphql.md 17, `limits`); absent: no served schema has any.
    */
   readonly limits?: LimitFacts
   /**
-   * Lists of the documents that may run (spec/graphql.md 17, `allowlist`), in the order of the schemas; absent when
-   * there is none. The first that governs a role is the role's.
+   * Allow-lists of documents (spec/graphql.md 17, `allowlist`), in the order of the schemas; absent: none. The first
+   * that governs a role applies.
    */
   readonly allowlists?: readonly AllowlistFacts[]
-  /** Whether requests may ask for their statements and plans (spec/graphql.md 17, `explain`); absent: they may not. */
+  /** Whether requests may ask for their statements and plans (spec/graphql.md 17, `explain`). */
   readonly explain?: true
   /** Schemas whose report a request may select (spec/graphql.md 17, `schemaReport`); absent: none. */
   readonly report?: ReportFacts
 }
 
 export interface DistributedFacts {
-  /** Roles with BYPASSRLS, sorted: what their statements say of tenants depends on it. */
+  /** Roles with BYPASSRLS, sorted: the tenant conditions of their statements depend on it. */
   readonly bypassing: readonly Grantee[]
 }
 
 export interface ReportFacts {
-  /** Names of the schemas that asked for it. */
+  /** Names of the schemas that ask for it. */
   readonly schemas: readonly string[]
-  /** Everything that stands in them, in the order of the manifest. */
+  /** All relations in them, in the order of the manifest. */
   readonly relations: readonly ReportedRelation[]
   readonly functions: readonly ReportedFunction[]
   /** The compiler's diagnostics for all schemas. */
@@ -115,16 +114,16 @@ export interface ReportFacts {
 }
 
 export interface ReportedRelation {
-  /** As its owner would write it: `table public.posts`. */
+  /** In the owner's notation: `table public.posts`. */
   readonly object: string
   readonly kind: EntityFacts['kind']
   readonly schema: string
   readonly name: string
-  /** The extension that brought it; absent: none did. */
+  /** The extension that created it; absent: none. */
   readonly ofExtension?: string
-  /** Null when it has no place in the manifest. */
+  /** Null if it is not in the manifest. */
   readonly entity: ObjectId | null
-  /** Null when it depends on the role. */
+  /** Null if it depends on the role. */
   readonly missing: Missing | null
 }
 
@@ -132,13 +131,13 @@ export interface ReportedFunction {
   readonly object: string
   readonly schema: string
   readonly name: string
-  /** Types that it takes, in SQL. */
+  /** Types of its arguments, in SQL. */
   readonly arguments: readonly string[]
-  /** The extension that brought it; absent: none did. */
+  /** The extension that created it; absent: none. */
   readonly ofExtension?: string
-  /** Where its facts are: among the computed fields of a row, or among the root's functions; null: it has none. */
+  /** The place of its facts: among the computed fields of a row, or among the root's functions; null: none. */
   readonly facts: { readonly row: ObjectId | null; readonly id: ObjectId } | null
-  /** Null when it depends on the role. */
+  /** Null if it depends on the role. */
   readonly missing: Missing | null
 }
 
@@ -146,7 +145,7 @@ export interface ReportedFunction {
 export interface Diagnostic {
   readonly code: string
   readonly severity: 'error' | 'warning' | 'info'
-  /** The object it is about, as the owner would write it: `table public.posts`, `column public.posts.title`. */
+  /** The object in the owner's notation: `table public.posts`, `column public.posts.title`. */
   readonly object: string
   readonly message: string
   readonly fix: string
@@ -158,7 +157,7 @@ export interface SchemaFacts {
   readonly usage: Grantees
 }
 
-/** What is answered to everybody who may use the schema that the comment stands in. */
+/** The answer to every role with USAGE on the schema of the comment. */
 export interface RefusalFacts {
   readonly message: string
   readonly usage: Grantees
@@ -169,22 +168,22 @@ export interface TypeSchemaFacts {
   readonly usage: Grantees
 }
 
-/** The type of a value, and what a role has to be allowed in order to write it. */
+/** The type of a value, and the privileges that writing it requires. */
 export interface TypeFacts {
   readonly type: ValueType
   /** Schema whose USAGE the role needs to see the type; null for pg_catalog's types. */
   readonly typeSchema: string | null
-  /** Likewise the schema of what lies under a domain; absent where that is the same or pg_catalog. */
+  /** The schema of a domain's base type; absent if it is the same or pg_catalog. */
   readonly underSchema?: string
 }
 
 export interface RoleFacts {
   readonly superuser: boolean
-  /** The role itself, `public`, and every role whose privileges it inherits and that holds anything named here. */
+  /** The role itself, `public`, and every role whose privileges it inherits and that has privileges here. */
   readonly effective: readonly Grantee[]
 }
 
-/** What its owner says of something that is to be used no more (spec/graphql.md 17.5); absent: it may be used. */
+/** The owner's deprecation reason (spec/graphql.md 17.5); absent: not deprecated. */
 export interface Deprecable {
   readonly deprecated?: string
 }
@@ -194,9 +193,9 @@ export interface EnumFacts {
   readonly schema: string
   /** GraphQL name. */
   readonly name: string
-  /** In sort order; labels that give no valid GraphQL name are left out. */
+  /** In sort order; labels without a valid GraphQL name are left out. */
   readonly values: readonly EnumValueFacts[]
-  /** True when some label is printed under another name. */
+  /** True if some label is printed under another name. */
   readonly mapped: boolean
   readonly usage: Grantees
 }
@@ -224,7 +223,7 @@ export interface AttributeFacts extends TypeFacts {
   readonly filter: boolean
 }
 
-/** Additions of spec/graphql.md 17 that a table or its schema switches on; absent where they are off. */
+/** Additions of spec/graphql.md 17 that a table or its schema enables. */
 export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, true>>> {
   /** Its filter type has fields for related rows. */
   readonly relationFilters?: true
@@ -238,13 +237,13 @@ export interface EntityAdditions extends Readonly<Partial<Record<FormAddition, t
   readonly groups?: true
   /** Arrays of enums are filtered, and printed under the mapped names of their labels. */
   readonly enumArrays?: true
-  /** Rows are changed by their keys, many at once with values of their own, and by operators. */
+  /** Rows are changed by their keys, several at once with different values, and by operators. */
   readonly updates?: true
   /** Its insert takes related rows. */
   readonly nestedWrites?: true
   /** Its filter type compares columns with each other. */
   readonly columnFilters?: true
-  /** Inputs of which exactly one member makes sense say so. */
+  /** Inputs with exactly one possible member are marked. */
   readonly oneOf?: true
 }
 
@@ -265,96 +264,96 @@ export interface EntityFacts extends EntityAdditions, Deprecable {
   readonly root: boolean
   /** SQL names of the key columns in node-id order (spec/graphql.md 1.2); empty: the relation has no key. */
   readonly key: readonly string[]
-  /** False when a query may find several rows of one key (a comment's, or with rows of inheriting tables): take the first. */
+  /** False if a query may find several rows of one key (a comment's, or with rows of child tables): take the first. */
   readonly unique: boolean
-  /** By attribute number; columns whose type does not map are left out unless they belong to the key. */
+  /** By attribute number; columns of unmapped types are left out unless they belong to the key. */
   readonly columns: readonly ColumnFacts[]
   /** Forward relations first, then reverse ones, each in catalogue order, comment-declared ones last. */
   readonly relations: readonly RelationFacts[]
-  /** Fields that lead to rows of several relations (spec/graphql.md 17.9); absent: there are none. */
+  /** Fields for one row of several possible relations (spec/graphql.md 17.9). */
   readonly unions?: readonly UnionFacts[]
-  /** Names of the interfaces that its type has beside Node (spec/graphql.md 17.9); absent: none. */
+  /** Names of the interfaces that its type has besides Node (spec/graphql.md 17.9). */
   readonly interfaces?: readonly string[]
-  /** Those of them whose collections have its rows; absent: none. */
+  /** Those of them whose collections have its rows. */
   readonly collections?: readonly string[]
-  /** Functions of its row; of those that a role sees under one name the last has it (spec/graphql.md 2.4). */
+  /** Functions of its row; of visible ones with one name the last is used (spec/graphql.md 2.4). */
   readonly computed: readonly FunctionFacts[]
-  /** What Citus distributes the rows by; absent: it does not. */
+  /** The column by which Citus distributes the rows; absent: not distributed. */
   readonly tenant?: TenantFacts
-  /** Nothing of the owner's reads other rows where its rows are inserted; only where some relation has nestedWrites. */
+  /** No trigger or default of the owner reads other rows on insert; only if some relation has nestedWrites. */
   readonly selfContained?: true
   /**
-   * Who may insert each of the columns that Citus writes defaults of into every insert: a role needs the right to all of them, or the
-   * table's. Absent: there are none, or nobody has rights to single columns.
+   * Who may insert each of the columns whose defaults Citus adds to every insert: a role needs all of these privileges,
+   * or the table's. Absent: there are no such columns, or no column grants.
    */
   readonly sentDefaults?: readonly Grantees[]
-  /** What tells that its rows changed, or why nothing does; absent where nothing in the database is live. */
+  /** The relations whose changes matter to its rows, or why it cannot be watched; absent if no relation is live. */
   readonly live?: LiveFacts
-  /** Keys besides the primary one that rows are looked up by; only with the addition `uniqueKeys`. */
+  /** Unique keys for look-ups; only with the addition `uniqueKeys`. */
   readonly lookups?: readonly LookupFacts[]
-  /** The same that rows are changed and connected by; only with the addition `updates` or `nestedWrites`. */
+  /** The same for changing and connecting rows; only with the addition `updates` or `nestedWrites`. */
   readonly rowKeys?: readonly LookupFacts[]
-  /** What `onConflict` can name; only with upsert. */
+  /** The keys of `onConflict`; only with upsert. */
   readonly uniqueKeys?: readonly UniqueKeyFacts[]
-  /** What its collections are sorted by where nothing is asked for; absent: by the key alone. */
+  /** The default order of its collections; absent: the key. */
   readonly defaultOrder?: readonly DefaultOrderFacts[]
-  /** Which rows its collections have where nothing is asked for; absent: all. */
+  /** The default conditions of its collections; absent: none. */
   readonly defaultFilter?: readonly ConditionFacts[]
-  /** What marks its rows as deleted; null: something that cannot, so that nothing is deleted; absent: nothing. */
+  /** The marker of deleted rows; null: it is invalid, so rows cannot be deleted; absent: rows are removed. */
   readonly softDelete?: SoftDeleteFacts | null
-  /** What its comment says of columns for single roles, by role; absent: nothing. */
+  /** Column settings of its comment for single roles, by role. */
   readonly access?: readonly AccessFacts[]
   /** Table-level privileges. */
   readonly grants: TableGrants
 }
 
-/** Columns, by SQL name, that are another thing for one role (spec/graphql.md 17.5). */
+/** Columns, by SQL name, with settings for one role (spec/graphql.md 17.5). */
 export interface AccessFacts {
   readonly role: Grantee
-  /** Inputs lack them. */
+  /** Absent from inputs. */
   readonly withheld: readonly string[]
-  /** All but inputs lacks them. */
+  /** Only in inputs. */
   readonly writeOnly: readonly string[]
   readonly presets: readonly PresetFacts[]
 }
 
-/** A column and the places of the builder's expressions that it is set to; null: it is not set. */
+/** A column and the places of its value among the builder's expressions; null: not set. */
 export interface PresetFacts {
   readonly column: string
   readonly insert: number | null
   readonly update: number | null
 }
 
-/** Rows with the same value in a column are one tenant's, and lie on one server. */
+/** Rows with equal values in a column belong to one tenant, and lie on one server. */
 export interface TenantFacts {
   /** SQL name of the column that the relation is distributed by. */
   readonly column: string
-  /** Present where policies let a caller see the rows of one tenant alone. */
+  /** Present if policies limit a caller to the rows of one tenant. */
   readonly policed?: PolicedFacts
 }
 
 export interface PolicedFacts {
-  /** Roles that no policy of the relation holds for, sorted. */
+  /** Roles to which no policy of the relation applies, sorted. */
   readonly exempt: readonly string[]
 }
 
-/** A unique key of columns alone, without a condition. */
+/** A unique key of columns only, without a condition. */
 export interface LookupFacts {
   /** SQL names, in the order of the key. */
   readonly columns: readonly string[]
-  /** False when a query may find several rows, as with `EntityFacts.unique`: take the first. */
+  /** False if a query may find several rows, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
 }
 
-/** A unique key that holds at once. */
+/** A unique key that is not deferrable. */
 export interface UniqueKeyFacts {
   /** Its SQL name, which is a GraphQL name too. */
   readonly name: string
-  /** SQL names of its columns, which a role has to read in order to name it. */
+  /** SQL names of its columns, on which a role needs SELECT to name it. */
   readonly columns: readonly string[]
-  /** Those of them that are computed from others; the values of all others an insert has to give. */
+  /** Its generated columns; an insert must give the values of the others. */
   readonly generated?: readonly string[]
-  /** True when it depends on more than that (expressions, a condition): the role has to read the whole relation. */
+  /** True if it has expressions or a condition: the role needs SELECT on the whole relation. */
   readonly whole: boolean
 }
 
@@ -368,9 +367,9 @@ export interface TableGrants {
 export interface ColumnFacts extends Deprecable {
   /** SQL name. */
   readonly column: string
-  /** GraphQL name; null when it gives no valid name (the column then serves as key only). */
+  /** GraphQL name; null if there is no valid name (the column is then part of a key only). */
   readonly field: string | null
-  /** Null when the type does not map (the column then serves as key only). */
+  /** Null if the type is not mapped (the column is then part of a key only). */
   readonly type: ValueType | null
   readonly typeSchema: TypeFacts['typeSchema']
   readonly underSchema?: string
@@ -381,14 +380,14 @@ export interface ColumnFacts extends Deprecable {
   /** Whether the column has a field in the filter type, the order type. */
   readonly filter: boolean
   readonly order: boolean
-  /** Columns with the same text are compared with each other; only with columnFilters. */
+  /** Columns with equal texts can be compared; only with columnFilters. */
   readonly comparison?: string
-  /** Rows of several relations are sorted by columns with the same text; only where interfaces have collections. */
+  /** Rows of several relations can be sorted by columns with equal texts; only for interfaces with collections. */
   readonly sorting?: string
   readonly aggregate: AggregateFacts
-  /** Whether the column may stand in insert and update inputs at all (not generated, identity or serial). */
+  /** Whether the column may be in insert and update inputs (not generated, identity or serial). */
   readonly input: boolean
-  /** Present where an insert that does not name the column fails: it is NOT NULL, and nothing else gives it a value. */
+  /** Present if an insert without the column fails: it is NOT NULL and has no default. */
   readonly required?: true
   /** Column-level privileges, in addition to the table's. */
   readonly grants: ColumnGrants
@@ -400,7 +399,7 @@ export interface ColumnGrants {
   readonly update: Grantees
 }
 
-/** Declared result types of spec/graphql.md 6; null where the function is not offered for the column. */
+/** Declared result types of spec/graphql.md 6; null if the function is not available for the column. */
 export interface AggregateFacts {
   readonly sum: ScalarName | null
   readonly avg: ScalarName | null
@@ -414,32 +413,32 @@ export interface RelationFacts {
   readonly shape: 'one' | 'many'
   readonly direction: 'forward' | 'reverse'
   readonly target: ObjectId
-  /** SQL names of the joined columns here and there, pairwise. */
+  /** SQL names of the joined columns at both ends, in pairs. */
   readonly local: readonly string[]
   readonly foreign: readonly string[]
   /** True for a forward relation whose field is NonNull (spec/graphql.md 8.4). */
   readonly notNull: boolean
-  /** False when several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
+  /** False if several target rows may match a to-one relation, as with `EntityFacts.unique`: take the first. */
   readonly unique: boolean
-  /** Present where every row has its related row, so that an order by it may begin there; with orderByRelated or groups. */
+  /** Present if every row has its related row, so that an order may begin with it; with orderByRelated or groups. */
   readonly always?: true
-  /** Present where more than the columns of one key decides which rows are related. */
+  /** Present if the join is more than an equality of columns. */
   readonly way?: WayFacts
 }
 
-/** How a relation leads on that has no key of its own (spec/graphql.md 17.7, 17.8). */
+/** The join of a relation declared by a comment (spec/graphql.md 17.7, 17.8). */
 export interface WayFacts {
-  /** Relations in between, the first from here first. */
+  /** Intermediate relations, the nearest first. */
   readonly through: readonly ThroughFacts[]
   /** Conditions on the rows there; absent: none. */
   readonly where?: readonly ConditionFacts[]
-  /** Several rows in between may connect the same two rows. */
+  /** Several intermediate rows may connect the same two rows. */
   readonly repeats?: true
-  /** The relation in between connects rows (`manyToMany`), which therefore lead to each other. */
+  /** The intermediate relation connects rows (`manyToMany`), so both ends lead to each other. */
   readonly crosses?: true
 }
 
-/** A relation in between: `near` equals what stands before it, `far` what comes after it, pairwise. */
+/** An intermediate relation: `near` equals columns before it, `far` columns after it, in pairs. */
 export interface ThroughFacts {
   readonly entity: ObjectId
   readonly near: readonly string[]
@@ -448,10 +447,10 @@ export interface ThroughFacts {
   readonly where?: readonly ConditionFacts[]
 }
 
-/** A field that leads to one row, by the first of its relations that leads to one (spec/graphql.md 17.9). */
+/** A field for one row, from the first of its relations with a row (spec/graphql.md 17.9). */
 export interface UnionFacts {
   readonly field: string
-  /** Name of its GraphQL type, the union of the types that its relations lead to. */
+  /** Name of its GraphQL type, the union of its relations' types. */
   readonly type: string
   /** Each leads to one row. */
   readonly of: readonly RelationFacts[]
@@ -471,20 +470,20 @@ export interface FunctionFacts extends Deprecable {
   readonly execute: Grantees
   /** Present on a computed field that has a field in the filter type. */
   readonly filter?: true
-  /** What tells that it answers something else, or why nothing does; absent where nothing in the database is live. */
+  /** The relations whose changes matter to its result, or why it cannot be watched; absent if no relation is live. */
   readonly live?: LiveFacts
 }
 
 export interface ArgumentFacts extends TypeFacts {
   /** GraphQL name. */
   readonly field: string
-  /** False when Postgres has a default: the argument is nullable and may be left out. */
+  /** False if Postgres has a default: the argument is nullable and optional. */
   readonly required: boolean
   /** GraphQL literal to show as the default in introspection (spec/graphql.md 9.2), or null. */
   readonly defaultValue: string | null
-  /** What Postgres takes where it is left out, as it prints that; present where it is no GraphQL literal. */
+  /** The default of Postgres, as it prints it; present if it has no GraphQL literal. */
   readonly databaseDefault?: string
-  /** Present where it is passed by its place, so that none before it may be left out. */
+  /** Present if it is passed by position, so that no earlier one may be left out. */
   readonly positional?: true
 }
 

@@ -3,18 +3,18 @@ import type { Lookup } from '../lib/table.ts'
 import type { EntityFacts } from './manifest.ts'
 import { anyPart, basesOf, infixesOf, nameAdditions, partList, parts, partsWith, type NamePart } from './name-parts.ts'
 
-/** Which of the relations that want a name has it (spec/graphql.md 2.4): the first one by precedence. */
+/** Which of the relations with equal names gets it (spec/graphql.md 2.4): the first by precedence. */
 
-/** What of a relation decides who gets which name. */
+/** The facts of a relation that decide names. */
 export interface Naming {
   readonly name: string
   readonly keyed: boolean
   readonly additions: readonly string[]
-  /** The name, and those of which it would be a part. Of two names that cannot both be had, one is among the other's. */
+  /** The name, and those of which it would be a part. If two names conflict, one is among the other's. */
   readonly roots: readonly string[]
 }
 
-/** As text, which is equal where it says the same. */
+/** As text, equal for equal facts. */
 export function namingText(entity: EntityFacts): string {
   const naming: Omit<Naming, 'roots'> = {
     name: entity.name,
@@ -29,15 +29,15 @@ export function readNaming(text: string): Naming {
   return { ...naming, roots: rootsOfName(naming.name) }
 }
 
-/** Whether a name can be a relation's at all, and whether some other relation's name decides about it. */
+/** Whether a relation can have the name, and whether another relation's name decides that. */
 export type Standing = 'alone' | 'contested' | 'impossible'
 
 const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
 
-/** Whether GraphQL can spell it, and introspection leaves it (October 2021, 2.1.9). */
+/** Whether it is a valid GraphQL name that introspection does not reserve (October 2021, 2.1.9). */
 export const isSpellable = (name: string): boolean => validName.test(name) && !name.startsWith('__')
 
-/** What makes of a name one that cannot stand beside it, whatever additions there are. */
+/** Suffixes that make a name conflict with its base, for any additions. */
 const endings = [...new Set([...Object.values(parts), ...infixesOf(partList)])].filter((ending) => ending !== '')
 const anyEnding = new RegExp(`(?:${endings.join('|')})$`)
 
@@ -53,7 +53,7 @@ export interface NameTables extends Tables {
   readonly rooted: Lookup<readonly Naming[]>
 }
 
-/** @param reserved names that no relation has */
+/** @param reserved names that no relation can have */
 export function standingOf(naming: Naming, { rooted }: NameTables, reserved: ReadonlySet<string>): Standing {
   if (!isSpellable(naming.name) || reserved.has(naming.name)) return 'impossible'
   const isContested = rootsOf(naming).some((root) => {
@@ -65,22 +65,22 @@ export function standingOf(naming: Naming, { rooted }: NameTables, reserved: Rea
 
 const none: readonly string[] = []
 
-/** The same list for all that have none, which most have. */
+/** The same list for all without additions, which are most. */
 export const additionsOf = ({ additions }: Naming): readonly string[] => (additions.length === 0 ? none : additions)
 
-/** The additions that some relation has. */
+/** The additions of the relations. */
 export const additionsIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> =>
   new Set([...new Set(lists)].flat())
 
-/** Which relations have the types that their base names promise. */
+/** Which relations own the types of their base names. */
 export interface Claims extends Owners {
   readonly used: readonly NamePart[]
 }
 
-/** Relations by the base names that they have. */
+/** Relations by their base names. */
 type Owners = Lookup<EntityFacts>
 
-/** The relation and the part of it that a name would be, e.g. `PostEdge` -> Post, edge. */
+/** The relation and the part that a name denotes, e.g. `PostEdge` -> Post, edge. */
 export function findPart(
   claims: Claims,
   name: string,
@@ -97,8 +97,8 @@ export function findPart(
 }
 
 /**
- * The relations of a standing that count.
- * @param readable of each relation, whether it counts
+ * The readable relations of a standing.
+ * @param readable by relation
  */
 export const standingSo = (
   wanted: Standing,
@@ -118,9 +118,9 @@ export function withoutThese(entities: readonly EntityFacts[], those: readonly E
 }
 
 /**
- * Which of the contested names are had, by the first that wants them; those with a key come first.
+ * Assigns the contested names, each to the first claimant; relations with a key come first.
  *
- * @param alone the relations whose names no other one decides about
+ * @param alone the relations whose names are not contested
  */
 export function claimContested(
   contested: readonly EntityFacts[],

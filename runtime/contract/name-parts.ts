@@ -83,7 +83,7 @@ export const parts = {
 export type NamePart = keyof typeof parts
 export const partList = Object.keys(parts) as readonly NamePart[]
 
-/** Parts that an addition brings: their names are anybody's until some relation has the addition. */
+/** Parts of additions: their names are free until some relation has the addition. */
 const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
   rowInput: 'updates',
   increment: 'updates',
@@ -150,14 +150,14 @@ const additionOf: Readonly<Partial<Record<NamePart, keyof EntityAdditions>>> = {
 
 export const nameAdditions = [...new Set(Object.values(additionOf)), 'enumArrays'] as const
 
-/** The parts of relations where some have these additions. */
+/** The parts of relations with these additions. */
 export const partsWith = (present: ReadonlySet<string>): readonly NamePart[] =>
   partList.filter((part) => {
     const addition = additionOf[part]
     return addition === undefined || present.has(addition)
   })
 
-/** What stands between a base and a part where both together are another part: `Relation` + `Filter`. */
+/** Infixes between a base and a part that together are another part: `Relation` + `Filter`. */
 export const infixesOf = (used: readonly NamePart[]): readonly string[] => [
   ...new Set(
     used.flatMap((long) =>
@@ -169,10 +169,10 @@ export const infixesOf = (used: readonly NamePart[]): readonly string[] => [
   ),
 ]
 
-/** Most names have no such ending; one comparison shows that. */
+/** Most names have no such suffix; one comparison shows that. */
 export const anyPart = new RegExp(`(?:${partList.flatMap((part) => parts[part] || []).join('|')})$`)
 
-/** What a name is, or would be a part of: `PostEdge` -> PostEdge, Post. */
+/** A name and the bases of which it would be a part: `PostEdge` -> PostEdge, Post. */
 export const basesOf = (name: string, used: readonly NamePart[]): readonly string[] =>
   anyPart.test(name)
     ? used.flatMap((part) => (name.endsWith(parts[part]) ? [name.slice(0, name.length - parts[part].length)] : []))

@@ -1,8 +1,8 @@
 import type { Phase } from './timeline.ts'
 
-/** What is observed of requests, and what the workers of one service show each other of it. */
+/** Observations of requests, and the part that workers of one service share. */
 
-/** A slow or a failed request, as it is kept. */
+/** A slow or failed request, as it is kept. */
 export interface KeptRequest {
   readonly requestId: string
   /** Milliseconds since 1970 at which it was answered. */
@@ -18,36 +18,36 @@ export interface KeptRequest {
   readonly phases: PhaseTimes
   /** SHA-256 of the document. */
   readonly hash: string
-  /** With the values in it; null: it is not kept. */
+  /** With its literal values; null: not kept. */
   readonly document: string | null
 }
 
 /** Milliseconds of each phase that a request went through. */
 export type PhaseTimes = Readonly<Partial<Record<Phase, number>>>
 
-/** What live queries of one process do, and have done since it started. */
+/** Activity of one process's live queries since its start. */
 export interface LiveObservation {
   readonly streams: number
   /** WebSockets that are open. */
   readonly sockets: number
-  /** What streams share that ask the same. */
+  /** The number of distinct watches that streams share. */
   readonly watches: number
   /** Watches that wait for a run. */
   readonly waiting: number
   readonly runs: readonly LiveRuns[]
-  /** Streams that were refused, by what was too many. */
+  /** Refused streams, by the exceeded limit. */
   readonly refused: Readonly<Record<string, number>>
-  /** Milliseconds from a change that was told to the answer that shows it, of the last ones. */
+  /** Milliseconds from a reported change to the answer that shows it, of the last ones. */
   readonly lags: readonly number[]
   readonly tables: readonly WatchedTable[]
-  /** Null: changes are told. Otherwise what keeps them from being told, in one sentence. */
+  /** Null: changes are reported. Otherwise the obstacle in one sentence. */
   readonly fault: string | null
 }
 
 export interface LiveRuns {
-  /** Why they were made. */
+  /** The reason of the runs. */
   readonly reason: string
-  /** Whether the answer was another one than the last. */
+  /** Whether the answer differs from the last. */
   readonly result: 'changed' | 'same' | 'failed'
   readonly count: number
 }
@@ -55,27 +55,27 @@ export interface LiveRuns {
 export interface WatchedTable {
   /** `ObjectId`: `["public","posts"]`. */
   readonly relation: string
-  /** Watches of it that are there now. */
+  /** The present number of its watches. */
   readonly watches: number
-  /** Changes of it that were told. */
+  /** The number of its reported changes. */
   readonly changes: number
-  /** Of these, those that mattered to no watch. */
+  /** Those of them that mattered to no watch. */
   readonly unheard: number
 }
 
-/** What a worker has observed by itself. */
+/** A worker's own observations. */
 export interface OwnObservations {
   readonly metrics: () => Promise<unknown>
   readonly requests: () => Promise<readonly KeptRequest[]>
   readonly live: () => Promise<readonly LiveObservation[]>
 }
 
-/** What all workers together have observed. */
+/** The observations of all workers together. */
 export interface SharedObservations {
   readonly metrics: () => Promise<string>
   readonly requests: () => Promise<readonly KeptRequest[]>
   /** One of each worker. */
   readonly live: () => Promise<readonly LiveObservation[]>
-  /** Hands over how the others learn of those of this one. */
+  /** Publishes this worker's observations to the others. */
   readonly show: (own: OwnObservations) => void
 }

@@ -1,21 +1,21 @@
 /**
- * A place in a database's history of changes: a timeline, which a promoted replica begins again, and a byte of the log (PostgreSQL
- * manual 26.3.5 and 9.27.3). What was committed before it is there on every server that has replayed as far.
+ * A position in a database's history of changes: a timeline, which a promoted replica increments, and a byte of the log
+ * (PostgreSQL manual 26.3.5 and 9.27.3). Every server that has replayed as far has all earlier commits.
  */
 export interface Position {
   readonly timeline: number
   readonly lsn: bigint
 }
 
-/** A write, as those who answer the same callers tell each other of it. */
+/** A write, as processes with the same callers report it to each other. */
 export interface NotedWrite {
-  /** Who has to see it; null: everybody. */
+  /** The party that must see it; null: all. */
   readonly party: string | null
-  /** Null: it is not known. */
+  /** Null: unknown. */
   readonly position: Position | null
 }
 
-/** The header of requests and answers that a position travels in. */
+/** The header of requests and answers with a position. */
 export const positionHeader = 'catalograph-position'
 
 /** Timeline and log position as Postgres writes them, such as 1/0/16B3748. */
@@ -25,7 +25,7 @@ export function positionText({ timeline, lsn }: Position): string {
 
 const pattern = /^(\d{1,9})\/([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
 
-/** Null for what is no position. */
+/** Null if it is not a position. */
 export function readPosition(text: unknown): Position | null {
   if (typeof text !== 'string') return null
   const [, timeline, high, low] = pattern.exec(text) ?? []

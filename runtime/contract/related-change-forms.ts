@@ -1,11 +1,11 @@
 import type { NamePart } from './name-parts.ts'
 
-/** Inputs that say what becomes of rows that are related to one that is updated by key (spec/graphql.md 17.6). */
+/** Inputs that change rows related to one that is updated by key (spec/graphql.md 17.6). */
 
 interface ChangeForm {
-  /** What the rows are to it: the row that it belongs to, or those that belong to it. */
+  /** How the rows are related: the row that it references, or those that reference it. */
   readonly of: 'parent' | 'child' | 'children'
-  /** Whether the relation's columns can be given other values, and nulls. */
+  /** Whether the relation's columns can get other values, and nulls. */
   readonly connects: boolean
   readonly disconnects: boolean
 }

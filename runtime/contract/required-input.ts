@@ -1,6 +1,6 @@
 /**
- * A mark on fields of an insert's input that the insert fails without. Their types are nullable all the same
- * (spec/graphql.md 10.1), so that it stands among the extensions of the schema's object: only who generates code is told.
+ * A mark on required fields of an insert's input. Their types are nullable all the same (spec/graphql.md 10.1), so the
+ * mark is an extension of the schema's object, for code generation only.
  */
 
 const mark = 'catalographRequired'

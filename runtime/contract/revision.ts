@@ -6,7 +6,7 @@ export interface EntityModule {
   readonly text: string
 }
 
-/** Files of compiled documents, by the addresses that they are named by. */
+/** Files of compiled documents, by their addresses. */
 export interface DocumentAddresses {
   /** By role: the types that its variables have. */
   readonly types: Readonly<Record<string, string>>
@@ -16,10 +16,10 @@ export interface DocumentAddresses {
 
 /** Documents as `compile --documents` wrote them. */
 export interface CompiledDocuments {
-  /** Of the revision: documents are read from it when they are asked. */
+  /** Of the revision: documents are read from it on demand. */
   readonly folder: string
   readonly addresses: DocumentAddresses
-  /** Addresses of documents that name what the database does not have, or has as something else. */
+  /** Addresses of documents that name objects which the database lacks or has changed. */
   readonly outdated: readonly string[]
 }
 
@@ -27,24 +27,24 @@ export interface CompiledDocuments {
 export interface Revision {
   /** Content address: hex SHA-256 over manifest and modules, shortened to 16 characters. */
   readonly id: string
-  /** Schema version of the database this was compiled from; null when it is not followed (artifacts alone). */
+  /** Schema version of the database this was compiled from; null if it is not followed (artifacts only). */
   readonly version: string | null
   readonly manifest: Manifest
   /** The builder of each entity, in the order of the manifest. */
   readonly entities: readonly EntityModule[]
   /** JavaScript text of the builders of root functions: `module.exports` maps function id to a CallBuilder. */
   readonly functions: string
-  /** Where only compiled documents are answered: what they run, and which of them this state of the database cannot answer. */
+  /** If only compiled documents are served: their files, and which of them the database cannot answer. */
   readonly compiled?: CompiledDocuments
-  /** Why a newer state of the database is not this revision; absent when this is the newest. */
+  /** Why a newer state of the database is not this revision; absent if this is the newest. */
   readonly failure?: string
 }
 
 /**
- * Hands over the newest revision; makes it first when the database has moved on. When that fails although the database
- * answers, it hands over the last good one with the database's version and the `failure`. Rejects when there is none,
- * or when the database does not answer.
- * @param isOutdated true where a request has found that the last revision is outdated: the database is then read at once,
- * without asking first whether it has moved on
+ * Returns the newest revision; compiles it first if the database has changed. If that fails although the database
+ * answers, it returns the last good one with the database's version and the `failure`. Rejects if there is none, or if
+ * the database does not answer.
+ * @param isOutdated true if a request found the last revision outdated: the database is then read without a check for
+ * changes
  */
 export type RevisionSource = (isOutdated?: boolean) => Promise<Revision>

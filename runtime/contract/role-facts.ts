@@ -1,15 +1,15 @@
 import type { Grantee, Grantees, Manifest, RoleFacts } from './manifest.ts'
 
-/** What a role is that inherits nothing: it holds its own grants and those of everybody. */
+/** The facts of a role without memberships: it has its own grants and those of PUBLIC. */
 export const plainRole = (role: Grantee): RoleFacts => ({ superuser: false, effective: [role, 'public'] })
 
-/** What a role counts as: the compiler leaves plain roles out, and a role may have been created since. */
+/** The facts of a role: the compiler leaves plain roles out, and a role may be newer. */
 export const factsOf = ({ roles }: Pick<Manifest, 'roles'>, role: Grantee): RoleFacts =>
   (Object.hasOwn(roles, role) ? roles[role] : undefined) ?? plainRole(role)
 
 /**
- * What of that decides what the role sees: roles that hold nothing here say nothing, so that of thousands of roles with the
- * same privileges each has the same facts.
+ * The facts that decide what the role sees: memberships without privileges here are dropped, so that roles with equal
+ * privileges have equal facts.
  */
 export function decidingFacts(manifest: Pick<Manifest, 'roles' | 'holders'>, role: Grantee): RoleFacts {
   const { superuser, effective } = factsOf(manifest, role)
@@ -19,11 +19,11 @@ export function decidingFacts(manifest: Pick<Manifest, 'roles' | 'holders'>, rol
   }
 }
 
-/** Whether the role holds what these hold. */
+/** Whether the role has a privilege with these holders. */
 const holds = ({ superuser, effective }: RoleFacts, grantees: Grantees): boolean =>
   superuser || grantees.some((grantee) => effective.includes(grantee))
 
-/** What every request of the role is answered because a comment cannot be read (spec/graphql.md 13.1), or null. */
+/** The answer to every request of the role if a comment cannot be read (spec/graphql.md 13.1), or null. */
 export function refusalOf(manifest: Pick<Manifest, 'roles' | 'refusal'>, role: string): string | null {
   if (manifest.refusal === null) return null
   const facts = factsOf(manifest, role)

@@ -1,6 +1,6 @@
 /**
  * Names of the fields that a relation adds to Query and Mutation (spec/graphql.md 1.5, 10.1). The runtime serves them,
- * and the compiler decides which of two relations gets a name.
+ * and the compiler decides between two relations with one name.
  */
 
 /** Lower-cases the first character only: `URL` becomes `uRL`. */
@@ -9,10 +9,10 @@ export function lowerFirst(name: string): string {
   return first.toLowerCase() + name.slice(first.length)
 }
 
-/** Of a GraphQL name, which is ASCII, the other name that lowerFirst makes the same. */
+/** The other name that lowerFirst maps to the same result; GraphQL names are ASCII. */
 export const upperFirst = (name: string): string => name.slice(0, 1).toUpperCase() + name.slice(1)
 
-/** What stands before and after the base name; where nothing stands before it, it begins with a lower case letter. */
+/** Prefix and suffix of the base name; without a prefix, it begins with a lower case letter. */
 const affixes = {
   collection: ['', 'Collection'],
   byKey: ['', 'ByPk'],
@@ -30,7 +30,7 @@ export function rootField(kind: RootField, base: string): string {
   return before + (before === '' ? lowerFirst(base) : base) + after
 }
 
-/** The base name as it stands in a field of this kind; undefined when the name is none. */
+/** The base name in a field of this kind; undefined if the name is not such a field. */
 export function baseOfField(kind: RootField, field: string): string | undefined {
   const [before, after] = affixes[kind]
   const fits = field.length > before.length + after.length && field.startsWith(before) && field.endsWith(after)

@@ -1,6 +1,6 @@
 /**
- * The scalars of the API. To add one, add its name; the compiler then asks for its row in runtime/sql/scalars.ts, its GraphQL
- * type, its TypeScript and, in a test, its rules of the reference interpreter.
+ * The scalars of the API. To add one, add its name; the type checker then asks for its row in runtime/sql/scalars.ts,
+ * its GraphQL type, its TypeScript type and, in a test, its rules in the reference interpreter.
  */
 export const scalarNames = [
   'ID',

@@ -1,4 +1,6 @@
-/** What a comment states of the rows of a table: conditions, an order, which of them count as deleted (spec/graphql.md 17.5, 17.8). */
+/**
+ * A comment's settings for the rows of a table: conditions, an order, the deletion marker (spec/graphql.md 17.5, 17.8).
+ */
 
 export const orderDirections = ['AscNullsFirst', 'AscNullsLast', 'DescNullsFirst', 'DescNullsLast'] as const
 
@@ -18,13 +20,13 @@ export interface ConditionFacts {
   /** SQL name of a column that can be filtered by. */
   readonly column: string
   readonly operator: (typeof conditionOperators)[number]
-  /** Of an enum its label, of `is` NULL or NOT_NULL; a list of `in`. */
+  /** For an enum its label, for `is` NULL or NOT_NULL; for `in` a list. */
   readonly value: FilterConstant | readonly FilterConstant[]
 }
 
 export interface SoftDeleteFacts {
   /** SQL name. */
   readonly column: string
-  /** A time, null in rows that stand, or whether the row is deleted. */
+  /** A time, null in existing rows, or a flag that is true in deleted rows. */
   readonly mark: 'time' | 'flag'
 }

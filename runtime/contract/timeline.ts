@@ -1,6 +1,6 @@
 /**
- * When the parts of a request were over, on the monotonic clock in milliseconds; 0: the request did not come so far. Kept
- * for those who watch: metrics, traces, the log of slow and failed requests.
+ * When the phases of a request ended, on the monotonic clock in milliseconds; 0: not reached. Kept for metrics, traces,
+ * and the log of slow and failed requests.
  */
 export interface Timeline {
   readonly arrived: number
@@ -12,10 +12,10 @@ export interface Timeline {
   answered: number
 }
 
-/** The part of a request that each of the spans of time was spent on. */
+/** The phases of a request. */
 export type Phase = 'prepare' | 'queue' | 'database'
 
-/** Beginning and end of each phase that a request went through. */
+/** Start and end of each phase that a request reached. */
 export function phasesOf({
   arrived,
   prepared,

@@ -24,13 +24,12 @@ import { basesOf, partList, parts, partsWith, type NamePart } from './name-parts
 import { scalarNames } from './scalar-names.ts'
 
 /**
- * Names of types, and who gets one that two want (spec/graphql.md 2.2, 2.4): built-in names stay; then the first
- * relation by precedence, those with a key before those without; then enums, composites, unions,
- * interfaces and the collections of these, at last the inserts into relations that the role cannot read. The losers have
- * no type.
+ * Names of types, and who gets a contested one (spec/graphql.md 2.2, 2.4): built-in names stay; then relations by
+ * precedence, those with a key before those without; then enums, composites, unions, interfaces and their collections,
+ * at last the inserts into relations that the role cannot read. The losers have no type.
  */
 
-/** Those that are there in every schema. */
+/** The scalars of every schema. */
 const alwaysScalars = scalarNames.filter((name) => name !== 'GeoJSON')
 const builtIn: readonly string[] = [
   ...alwaysScalars,
@@ -46,7 +45,7 @@ const builtIn: readonly string[] = [
 
 interface Reserved {
   readonly names: ReadonlySet<string>
-  /** Bases with a part that bears one of these names. */
+  /** Bases with a part of one of these names. */
   readonly bases: ReadonlySet<string>
 }
 
@@ -60,7 +59,7 @@ const geoNames = ['GeoJSON', 'GeoJSONFilter', 'GeoJSONDistance']
 const updateNames = ['JSONSetKey', 'JSONUnsetKey']
 const deletedNames = ['DeletedRows']
 
-/** The same object as long as the additions are the same. */
+/** The same object while the additions are equal. */
 const reservedWith = (
   geo: boolean,
   groups: boolean,
@@ -83,7 +82,7 @@ const reservedIn = ({ geo, groups, updates, softDelete, forms = [] }: Manifest, 
     : reservedAlways
 
 export interface Names {
-  /** True when the relation has the types that its base name promises. */
+  /** True if the relation owns the types of its base name. */
   readonly owns: (entity: EntityFacts) => boolean
   readonly ownsEnum: (item: EnumFacts) => boolean
   readonly ownsComposite: (item: CompositeFacts) => boolean
@@ -97,9 +96,9 @@ export interface Names {
   readonly listFilters: boolean
   /** Relations with a key that own their names, by precedence. */
   readonly exposed: readonly EntityFacts[]
-  /** Those that have the types of inserts alone. */
+  /** Relations with types of inserts only. */
   readonly insertOnly: readonly EntityFacts[]
-  /** Those that do not own theirs. */
+  /** Relations without their types. */
   readonly nameless: () => readonly EntityFacts[]
 }
 
@@ -109,11 +108,11 @@ interface EntityPart {
   readonly part: NamePart
 }
 
-/** Which relations count for a role. */
+/** The relations that count for a role. */
 export interface Counted {
   /** Of each relation of the manifest, whether the role may read it. */
   readonly readable: readonly boolean[]
-  /** Relations to which it may add rows without reading any. */
+  /** Relations with INSERT but without SELECT. */
   readonly insertOnly: readonly EntityFacts[]
 }
 
@@ -152,8 +151,8 @@ interface EnumPart {
 }
 
 /**
- * What of the names is the same for every role, and most of the time that the first of them takes: with a memory it can be
- * found before, with turns for others in between.
+ * The part of the names that is equal for every role, and takes most of the time: with a memo it can be computed in
+ * advance, yielding in between.
  */
 export function* namesForAll(manifest: Manifest, memo: Memo) {
   const reserved = reservedIn(manifest, memo)
@@ -167,7 +166,7 @@ export function* namesForAll(manifest: Manifest, memo: Memo) {
 
 const baseName = ({ name }: EntityFacts): string => name
 
-/** What takes long of createNames, where there is a memory: with turns for others in between. Arguments as there. */
+/** The slow part of createNames, in advance with a memo, yielding in between. Same arguments. */
 export function* namesAhead(
   manifest: Manifest,
   readable: readonly boolean[],
@@ -179,14 +178,14 @@ export function* namesAhead(
   yield
   own.table(baseName, alone)
   yield
-  // Most have the names that they want, and are the owners then.
+  // Most relations have uncontested names.
   yield* own.map(isKeyed, alone)
 }
 
 const keyedOf = (entities: readonly EntityFacts[], keyed: readonly boolean[]): readonly EntityFacts[] =>
   entities.filter((_, place) => keyed[place])
 
-/** Those that have the names that they want, in their order. */
+/** Relations with their names, in order. */
 const ownersAmong = (
   entities: readonly EntityFacts[],
   alone: readonly EntityFacts[],
@@ -198,8 +197,8 @@ const ownersAmong = (
 }
 
 /**
- * @param counted which relations count
- * @param memory where another manifest comes to the same names, they are not looked for again
+ * @param counted the relations that count
+ * @param memory keeps names that another manifest did not change
  */
 export function createNames(
   manifest: Manifest,
@@ -209,7 +208,7 @@ export function createNames(
   const { entities } = manifest
   const others = new Map<string, ValuePart | EntityPart>()
   const { reserved, standings, additions } = atOnce(namesForAll(manifest, shared))
-  // Most names are like no other one, so only the contested ones are gone through in their order.
+  // Most names are uncontested; only the contested ones are processed in order.
   const alone = standingSo('alone', entities, standings, readable)
   const aloneByName = own.table(baseName, alone)
   const contested = claimContested(standingSo('contested', entities, standings, readable), aloneByName, additions)
@@ -271,7 +270,7 @@ export function createNames(
   }
 }
 
-/** The types that the collection of an interface brings. */
+/** The types of an interface's collection. */
 const collectionTypes = (name: string): readonly (readonly [name: string, type: CollectionPart])[] =>
   collectionParts.map((part) => [name + parts[part], { kind: 'collection', interface: name, part }])
 
@@ -282,13 +281,13 @@ const insertTypes = (entity: EntityFacts): readonly (readonly [name: string, typ
     { kind: 'entity', entity, part },
   ])
 
-/** The types that a composite type brings. */
+/** The types of a composite type. */
 const compositeTypes = (item: CompositeFacts): readonly (readonly [name: string, type: CompositePart])[] => [
   [item.name, { kind: 'composite', composite: item }],
   [`${item.name}Filter`, { kind: 'composite-filter', composite: item }],
 ]
 
-/** The types that an enum brings. */
+/** The types of an enum. */
 const enumTypes = (item: EnumFacts, listFilters: boolean): readonly (readonly [name: string, type: EnumPart])[] => [
   [item.name, { kind: 'enum', enum: item }],
   [`${item.name}Filter`, { kind: 'enum-filter', enum: item }],

@@ -1,11 +1,11 @@
 /** Artifacts that cannot be used. */
 
 export type ArtifactFailureKind =
-  /** There is nothing at this place, or a part of it is absent. */
+  /** The artifacts or a part of them do not exist. */
   | 'missing'
-  /** It is there but is not what the compiler wrote. */
+  /** They exist but are not what the compiler wrote. */
   | 'damaged'
-  /** Another version of the compiler wrote it. */
+  /** Another version of the compiler wrote them. */
   | 'format'
 
 export class ArtifactFailure extends Error {
@@ -20,7 +20,7 @@ export class ArtifactFailure extends Error {
 
 export const damaged = (what: string): ArtifactFailure => new ArtifactFailure('damaged', `${what} Compile again.`)
 
-/** What is read of artifacts, or null where they cannot be used. */
+/** The artifacts' content, or null if they cannot be used. */
 export function orNull<T>(read: () => T): T | null {
   try {
     return read()

@@ -4,9 +4,9 @@ import { changeOperatorNames, takenAs, type ChangeOperatorName } from '../sql/ch
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
-/** What `updates` adds for a role (spec/graphql.md 17.4). */
+/** The fields of `updates` for a role (spec/graphql.md 17.4). */
 
-/** Columns that an operator takes, by field: what is there is read, and written. */
+/** The columns of an operator, by field: their values are read and written. */
 export const changeable = (
   visible: RoleVisibility,
   entity: EntityFacts,
@@ -22,13 +22,13 @@ export const usableOperators = (visible: RoleVisibility, entity: EntityFacts): r
 
 const reserved: ReadonlySet<string> = new Set(['set', ...changeOperatorNames])
 
-/** Whether an update can name the key beside what it sets. */
+/** Whether an update can name the key besides its set. */
 export const standsBesideSet = ({ columns }: RowKey): boolean => columns.every(({ field }) => !reserved.has(field))
 
-/** The key that names a row of many; null where there is none. */
+/** The key that identifies one row of many; null: none. */
 export const rowKey = (visible: RoleVisibility, entity: EntityFacts): RowKey | null =>
   usableKeys(visible, entity).find((key) => key.isPrimary && standsBesideSet(key)) ?? null
 
-/** The keys that the role can change rows by, the primary one first. */
+/** The keys by which the role can change rows, the primary one first. */
 export const usableKeys = (visible: RoleVisibility, entity: EntityFacts): readonly RowKey[] =>
   rowKeysOf(entity).filter(({ columns }) => columns.every(({ column }) => visible.findsBy(entity, column)))

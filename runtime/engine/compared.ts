@@ -3,7 +3,7 @@ import { groupBy } from '../lib/group-by.ts'
 import { enumFields } from './related.ts'
 import type { RoleVisibility } from './view.ts'
 
-/** Columns that another one of the row can be compared with (spec/graphql.md 17.1), by field. */
+/** Columns that can be compared with another column of the row (spec/graphql.md 17.1), by field. */
 export function comparedColumns(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> {
   if (entity.columnFilters !== true) return new Map()
   const columns = enumFields(visible.filterable(entity).filter(({ order }) => order))

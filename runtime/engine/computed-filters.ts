@@ -11,8 +11,8 @@ export interface FilteredComputed {
 const logic = ['nodeId', 'and', 'or', 'not']
 
 /**
- * Computed fields that can be asked for in a filter (`functionShapes`, spec/graphql.md 17), by field: those that the
- * row type has under that name. Columns and operators keep their names.
+ * Computed fields that can be filtered (`functionShapes`, spec/graphql.md 17), by field: those that the row type has
+ * under that name. Columns and operators keep their names.
  */
 export function filterComputed(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, FilteredComputed> {
   if (!entity.computed.some((fn) => fn.filter === true)) return new Map()

@@ -7,7 +7,7 @@ interface DefaultOrder extends DefaultOrderFacts {
   readonly field: string
 }
 
-/** The order of a relation's collections where none is given (spec/graphql.md 17.5): the fields that the role can sort by. */
+/** The default order of a relation's collections (spec/graphql.md 17.5): the fields that the role can sort by. */
 export function defaultOrderOf(visible: RoleVisibility, entity: EntityFacts): readonly DefaultOrder[] {
   const { defaultOrder } = entity
   if (defaultOrder === undefined) return []

@@ -9,18 +9,18 @@ import { createPrivileges } from './privileges.ts'
 import { createMemories, maxRoles, type Memories } from '../lib/memories.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
-/** One loaded revision: immutable to those who read it; what it holds is made when it is first used. */
+/** One loaded revision: immutable for readers; its parts are made on first use. */
 export interface Engine {
   /** Content address of the revision. */
   readonly revision: string
-  /** Schema version to guard requests with; null when the database is not followed. */
+  /** Schema version to check requests with; null if the database is not followed. */
   readonly version: string | null
   readonly manifest: Manifest
   readonly view: (role: string) => RoleView
   readonly privileges: (role: string) => RolePrivileges
   readonly entity: (id: ObjectId) => EntityBuilder
   readonly call: (id: ObjectId) => CallBuilder
-  /** How often a role's schema was asked for; each weighs 1. */
+  /** Statistics of the role schemas; each weighs 1. */
   readonly viewStats: () => LruStats
 }
 

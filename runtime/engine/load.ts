@@ -19,8 +19,8 @@ import { ArtifactFailure, damaged } from './artifact-failure.ts'
 /** Artifacts on disk -> a revision; the text of a generated module -> its value. */
 
 /**
- * Reads the newest revision of a folder that `compile` wrote, and checks that it is whole.
- * Its version is null: artifacts alone follow no database. Rejects with ArtifactFailure.
+ * Reads the newest revision of a folder that `compile` wrote, and checks that it is complete. Its version is null:
+ * artifacts alone follow no database. Rejects with ArtifactFailure.
  */
 export async function loadRevision(folder: string): Promise<Revision> {
   const id = currentRevision(folder)
@@ -47,7 +47,7 @@ const readEntities = (folder: string, manifest: Manifest): readonly EntityModule
 /** The name of the newest revision of a folder. @throws ArtifactFailure */
 export const currentRevision = (folder: string): string => currentId(readPart(join(folder, currentFile)))
 
-/** At once: nothing is served before all of it is there, and of thousands of files a promise each costs four times as much. */
+/** Synchronous: nothing is served before all is read, and for thousands of files promises take four times as long. */
 export function readPart(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -90,16 +90,13 @@ function parse(text: string, path: string): unknown {
   }
 }
 
-/**
- * A realm of its own without `process`, `require` or a way to make code from text. Generated modules leave nothing
- * behind in it.
- */
+/** A realm without `process`, `require` or a way to make code from text. Generated modules keep no state in it. */
 const realm = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
 
 /**
  * The `module.exports` of a generated module. It is compiled as a function, which is collected with its last reference,
- * where a module of the loader's would stay for ever. `module` is made inside the realm: an object of ours would lead
- * back to our globals. Throws what the text throws; `name` stands in its stack.
+ * whereas a module of the loader stays forever. `module` is made inside the realm: an object of ours would expose our
+ * globals. Throws what the text throws; `name` is in its stack.
  */
 export function evaluateModule(text: string, name: string): unknown {
   const body = `'use strict'; const module = { exports: {} };${text}\n;return module.exports`

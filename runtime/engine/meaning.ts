@@ -4,7 +4,7 @@ import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../
 import type { RowKey } from '../contract/lookups.ts'
 import type { Related } from './related.ts'
 
-/** What selecting a field means. Carried by every field of a role's schema, so that planning never looks a name up twice. */
+/** The meaning of selecting a field. Every field of a role's schema carries it, so planning looks no name up twice. */
 export type FieldMeaning =
   | { readonly kind: 'collection'; readonly entity: EntityFacts }
   /** The rows of all of these in one order. */
@@ -25,13 +25,13 @@ export type FieldMeaning =
   | { readonly kind: 'column'; readonly column: string }
   | { readonly kind: 'attribute'; readonly attribute: string }
   | { readonly kind: 'relation'; readonly relation: RelationFacts; readonly target: EntityFacts }
-  /** The row of the first of these that leads to one. */
+  /** The row of the first of these relations with a row. */
   | { readonly kind: 'union'; readonly of: readonly Related[] }
   /** On an edge: the row through which it is reached. */
   | { readonly kind: 'between'; readonly entity: EntityFacts }
   | { readonly kind: 'computed'; readonly function: FunctionFacts }
   | { readonly kind: 'headline'; readonly column: string }
-  /** `pages`: of what it answers a page, `values` one for each column. */
+  /** `pages`: a page of its results, `values` one for each column. */
   | { readonly kind: 'member'; readonly member: WrapperMember; readonly pages?: EntityFacts }
 
 /** Members of the types that wrap rows. */
@@ -68,12 +68,12 @@ const key = 'catalograph'
 /** The extensions object of a field with this meaning. */
 export const withMeaning = (meaning: FieldMeaning): Record<string, FieldMeaning> => ({ [key]: meaning })
 
-/** The extensions object of an enum whose values are written into statements: they name columns, directions and the like. */
+/** The extensions object of an enum whose values are written into statements, such as columns and directions. */
 export const writtenEnum: Readonly<Record<string, true>> = { [`${key}Written`]: true }
 
 export const isWritten = (type: GraphQLEnumType): boolean => type.extensions[`${key}Written`] === true
 
-/** The meaning of a field of our schemas; every field but the introspection ones has one. */
+/** The meaning of a field of our schemas; only introspection fields have none. */
 export function meaningOf(field: GraphQLField<unknown, unknown>): FieldMeaning {
   const meaning = (field.extensions as Record<string, FieldMeaning | undefined>)[key]
   if (meaning === undefined) throw new Error(`the field ${field.name} carries no meaning`)

@@ -4,9 +4,9 @@ import { relationsBut, type Related } from './related.ts'
 import { isGeo, type RoleVisibility } from './view.ts'
 import { byField, hasType } from './visible/columns.ts'
 
-/** What `nestedWrites` adds for a role (spec/graphql.md 17.6). */
+/** The fields of `nestedWrites` for a role (spec/graphql.md 17.6). */
 
-/** The relations that an insert takes rows of, by field. */
+/** The relations whose rows an insert can contain, by field. */
 export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> {
   if (!nests(visible, entity)) return new Map()
   const related = relationsBut(visible, entity, [...byField(visible.insertable(entity)).keys()])
@@ -22,11 +22,11 @@ export function nestedRelations(visible: RoleVisibility, entity: EntityFacts): R
   )
 }
 
-/** Whether rows are joined by values that travel as texts; those that another one connects are inserted with that. */
+/** Whether the joined values can be passed as texts; rows of a connecting relation are inserted with it. */
 export const joinedPlainly = (visible: RoleVisibility, entity: EntityFacts, { relation, target }: Related): boolean =>
   relation.way === undefined && carries(visible, entity, relation.local) && carries(visible, target, relation.foreign)
 
-/** What is written is answered by its key, once all of it is there. */
+/** Written rows are read by their key, after all writes. */
 export const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
   entity.nestedWrites === true &&
   entity.kind === 'table' &&
@@ -37,11 +37,11 @@ export const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
 
 export const inserts = (visible: RoleVisibility, entity: EntityFacts): boolean => visible.insertable(entity).length > 0
 
-/** The keys that the role can name a row by, the primary one first. */
+/** The keys by which the role can name a row, the primary one first. */
 export const connectKeys = (visible: RoleVisibility, entity: EntityFacts): readonly (readonly LookupColumn[])[] =>
   connectKeysOf(entity).filter((columns) => columns.every(({ column }) => visible.findsBy(entity, column)))
 
-/** Whether a row may be inserted without the column, since a related row may give its value. */
+/** Whether a row may be inserted without the column, because a related row may give its value. */
 export const isLinked = (visible: RoleVisibility, entity: EntityFacts, { column }: ColumnFacts): boolean =>
   entity.relations.some(
     ({ direction, local, target }) =>
@@ -53,7 +53,7 @@ export const isLinked = (visible: RoleVisibility, entity: EntityFacts, { column 
 const columnsOf = (entity: EntityFacts, names: readonly string[]): readonly ColumnFacts[] =>
   names.flatMap((name) => entity.columns.find(({ column }) => column === name) ?? [])
 
-/** Whether values of all of them travel as texts. */
+/** Whether values of all of them can be passed as texts. */
 const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly string[]): boolean =>
   columnsOf(entity, names).filter(
     (column) =>
@@ -64,7 +64,7 @@ const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly s
       visible.seesType(column),
   ).length === names.length
 
-/** Whether all of the columns stand in an input. */
+/** Whether all of the columns are in an input. */
 export const standInInput = (
   visible: RoleVisibility,
   entity: EntityFacts,

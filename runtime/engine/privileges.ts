@@ -3,10 +3,10 @@ import type { Manifest } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
 import { createLru } from '../lib/lru.ts'
 
-/** Some hundred bytes each, and known by their identity to the check (db/check/check.ts). */
+/** Some hundred bytes each; the check compares them by identity (db/check/check.ts). */
 const keptPrivileges = 10_000
 
-/** What each role counts as by a manifest. The same role has the same object as long as it is kept. */
+/** The privileges of each role in a manifest. The same role has the same object while it is kept. */
 export function createPrivileges(manifest: Manifest): (role: string) => RolePrivileges {
   const byRole = createLru<string, RolePrivileges>(keptPrivileges)
   return (role) => {

@@ -6,11 +6,11 @@ import { connectKeys, inserts, joinedPlainly, nests, standInInput } from './nest
 import { relationsBut, type Related } from './related.ts'
 import type { RoleVisibility } from './view.ts'
 
-/** What `nestedWrites` adds to updates by key for a role (spec/graphql.md 17.6). */
+/** The fields of `nestedWrites` in updates by key for a role (spec/graphql.md 17.6). */
 
 export const argumentName = 'related'
 
-/** What may become of rows that are related to one, in the order in which inputs list it. */
+/** The changes of related rows, in the order of inputs. */
 const members = ['insert', 'connect', 'update', 'disconnect', 'delete'] as const
 
 export type ChangeMember = (typeof members)[number]
@@ -24,7 +24,7 @@ export interface RelatedChange extends Related {
 export const takesRelated = (visible: RoleVisibility, entity: EntityFacts, { columns, unique }: RowKey): boolean =>
   unique && columns.every(({ field }) => field !== argumentName) && relatedChanges(visible, entity).size > 0
 
-/** The relations that an update by key takes rows of, by field. */
+/** The relations whose rows an update by key can contain, by field. */
 export function relatedChanges(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, RelatedChange> {
   if (entity.updates !== true || entity.softDelete !== undefined || !nests(visible, entity)) return new Map()
   return new Map(
@@ -37,7 +37,7 @@ export function relatedChanges(visible: RoleVisibility, entity: EntityFacts): Re
   )
 }
 
-/** What of a relation may become of rows, as a type of the target; null: nothing. */
+/** The changes of a relation's rows, as a type of the target; null: none. */
 function partOf(visible: RoleVisibility, entity: EntityFacts, { relation, target }: Related): ChangePart | null {
   const isForward = relation.direction === 'forward'
   if (relation.shape === 'one' && !relation.unique) return null
@@ -51,11 +51,11 @@ function partOf(visible: RoleVisibility, entity: EntityFacts, { relation, target
   return isOptional ? 'optionalChildrenChange' : isWritten ? 'movableChildrenChange' : 'childrenChange'
 }
 
-/** Those of a relation's columns that are set to null where it leads nowhere any more. */
+/** The columns of a relation that are set to null when the reference is removed. */
 export const nullableColumns = (holder: EntityFacts, columns: RelationFacts['local']): readonly string[] =>
   columns.filter((name) => holder.columns.some(({ column, notNull }) => column === name && !notNull))
 
-/** What of a type of the target there is for the role. */
+/** The members of a target's change type for the role. */
 export function changeMembers(visible: RoleVisibility, target: EntityFacts, part: ChangePart): readonly ChangeMember[] {
   const { of, connects, disconnects } = changeForms[part]
   const isFound = target.kind === 'table' && target.unique

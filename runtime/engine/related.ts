@@ -4,7 +4,7 @@ import { lowerFirst } from '../contract/root-fields.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
-/** A relation in use: what it says, and where it leads. */
+/** A relation in use, and its target. */
 export interface Related {
   readonly relation: RelationFacts
   readonly target: EntityFacts
@@ -17,11 +17,11 @@ export const unionRelations = (visible: RoleVisibility, entity: EntityFacts, { o
     return target !== undefined && visible.seesRelation(entity, relation) ? [{ relation, target }] : []
   })
 
-/** Relations by whose rows edges of this relation are reached, by their field in the type of the edges. */
+/** Relations by whose rows edges of this relation are reached, by their field in the edge type. */
 export const edgeRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, EntityFacts> =>
   new Map(
     entity.relations.flatMap((relation): (readonly [string, EntityFacts])[] => {
-      // Who is reached through it reaches the other side through it, too.
+      // Access to the intermediate relation implies access to the other side.
       const [through] = relation.way?.crosses === true ? relation.way.through : []
       const between = through === undefined ? undefined : visible.entity(through.entity)
       const name = lowerFirst(between?.name ?? '')
@@ -42,8 +42,8 @@ export const filterRelations = (visible: RoleVisibility, entity: EntityFacts): R
     : new Map()
 
 /**
- * Relations with a field in the order type: collections by their count, and one row by its values, where there is but
- * one and something of it can be sorted by.
+ * Relations with a field in the order type: collections by their count, and a single row by its values, if some can be
+ * sorted by.
  */
 export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
   entity.orderByRelated === true
@@ -55,7 +55,7 @@ export const orderRelations = (visible: RoleVisibility, entity: EntityFacts): Re
       )
     : new Map()
 
-/** Columns that an enum can name, by field: GraphQL keeps some words from its values. */
+/** Columns that an enum can name, by field: GraphQL reserves some words. */
 export const enumFields = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map([...byField(columns)].filter(([name]) => !['true', 'false', 'null'].includes(name)))
 
@@ -67,7 +67,7 @@ export const distinctFields = (visible: RoleVisibility, entity: EntityFacts): Re
 export const groupColumns = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> =>
   byField(visible.orderable(entity))
 
-/** Relations to one row whose values rows can be grouped by. */
+/** To-one relations whose values rows can be grouped by. */
 export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, Related> =>
   new Map(
     [...relationsBut(visible, entity, [...groupColumns(visible, entity).keys()])].filter(
@@ -75,7 +75,7 @@ export const groupRelations = (visible: RoleVisibility, entity: EntityFacts): Re
     ),
   )
 
-/** Whether rows can be grouped by such a column, here or where relations lead; these may lead in circles. */
+/** Whether rows can be grouped by such a column, here or over relations, which may be cyclic. */
 export function reachesKey(
   visible: RoleVisibility,
   entity: EntityFacts,
@@ -98,11 +98,11 @@ export const figureColumns = (
 ): readonly ColumnFacts[] =>
   entity.columns.filter((column) => figureType(column, name) !== null && visible.seesColumn(entity, column))
 
-/** Numbers, of which there are percentiles. */
+/** Numeric columns, which have percentiles. */
 export const measuredColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
   figureColumns(visible, entity, 'sum').filter(isMeasured)
 
-/** Of which groups list the different values. */
+/** Columns whose distinct values groups can list. */
 export const listedColumns = (visible: RoleVisibility, entity: EntityFacts): readonly ColumnFacts[] =>
   figureColumns(visible, entity, 'countDistinct')
 
@@ -111,7 +111,7 @@ export const isMeasured = ({ aggregate, type }: ColumnFacts): boolean =>
 
 /**
  * Relations by their field in the row type: the last of a name, unless a computed field has it (spec/graphql.md 2.4).
- * Those without a key of their own have what nothing else has, the first of a name.
+ * Those declared by comments take free names only, the first of each.
  */
 export function relationsBut(
   visible: RoleVisibility,

@@ -5,9 +5,9 @@ import { orderRelations } from './related.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 
-/** Columns that are searched (`search`, spec/graphql.md 17.1), and what rows have beside them. */
+/** Columns with text search (`search`, spec/graphql.md 17.1), and their additional fields. */
 
-/** Undefined where the column is none of them. */
+/** Undefined for other columns. */
 export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
   const form = formOf(type)
   if (form === 'vector') return form
@@ -17,7 +17,7 @@ export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
 const named = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>
   columns.map((column) => [`${column.field ?? ''}${ending}`, column])
 
-/** Orders by how well rows fit a query, by field; what else can be sorted by keeps its name. */
+/** Orders by rank, by field; other sort keys keep their names. */
 export function rankFields(visible: RoleVisibility, entity: EntityFacts): ReadonlyMap<string, ColumnFacts> {
   const columns = [...byField(visible.filterable(entity)).values()].filter((one) => searchedForm(one) !== undefined)
   if (columns.length === 0) return new Map()

@@ -5,21 +5,21 @@ import { ident, qualified } from '../sql/ident.ts'
 import { openColumns } from './secret-columns.ts'
 import type { RoleVisibility } from './view.ts'
 
-/** How much of a database its API shows. */
+/** The extent of the API in a database. */
 export interface Summary {
   /** Tables and views of the served schemas. */
   readonly relations: number
   readonly visible: readonly VisibleRelations[]
-  /** SQL that publishes what is there and looks like no secret, where no role sees anything; else null. */
+  /** SQL that grants access to everything that does not look like a secret, if no role sees anything; else null. */
   readonly missingGrants: string | null
 }
 
-/** The roles that keys and sessions are for. */
+/** The roles of keys and sessions. */
 export const apiRoles = ['anon', 'authenticated', 'service_role'] as const
 
 const to = 'to anon, authenticated'
 
-/** A grant on a whole table is one on columns that look like secrets, too, so that these tables get narrower ones. */
+/** A grant on a whole table includes its secret columns, so these tables get column grants. */
 function grants(schema: string, entities: readonly EntityFacts[]): string {
   const narrower = entities.filter((entity) => entity.schema === schema).flatMap(withoutSecrets)
   const all = `grant usage on schema ${ident(schema)} ${to}; grant select on all tables in schema ${ident(schema)} ${to};`
@@ -34,7 +34,7 @@ function withoutSecrets({ schema, relation, columns }: EntityFacts): readonly st
   return [open.length === 0 ? revoked : `${revoked} grant select (${open.join(', ')}) on ${table} ${to};`]
 }
 
-/** @param visibleTo what a role may see of the manifest: a step each */
+/** @param visibleTo the visible part of the manifest for a role: one step each */
 export function* summaryOf(manifest: Manifest, visibleTo: (role: string) => RoleVisibility): Steps<Summary> {
   const visible: VisibleRelations[] = []
   let sees = false

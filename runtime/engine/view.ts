@@ -18,21 +18,21 @@ import { rightsOf, type Rights } from './visible/rights.ts'
 import { typesVisibleTo, type VisibleTypes } from './visible/types.ts'
 
 /**
- * What one role may see of a manifest (spec/graphql.md 1.4), before it is put into GraphQL types. Everything about single relations is
- * found when it is first asked for: a role on a database of thousands of tables pays for those that it uses.
+ * The part of a manifest that one role may see (spec/graphql.md 1.4), without GraphQL types. Facts about single
+ * relations are computed on first use: a role on a database of thousands of tables pays for those that it uses.
  */
 export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRelations {
   readonly manifest: Manifest
   readonly role: string
   readonly names: Names
   readonly can: (grantees: Grantees) => boolean
-  /** Whether the extension is there and the role may use its operators. */
+  /** Whether the extension is installed and the role may use its operators. */
   readonly hasExtension: (name: ExtensionName) => boolean
   readonly seesFunction: (fn: FunctionFacts) => boolean
   readonly seesComputed: (entity: EntityFacts, fn: FunctionFacts) => boolean
-  /** Whether `exposed` has the relation, without going through it: introspection shows some of those that are exposed. */
+  /** Whether `exposed` has the relation, without enumerating it: introspection shows a part of it. */
   readonly exposes: (entity: EntityFacts) => boolean
-  /** Whether rows of one of these can be watched, or written. */
+  /** Whether rows of some relation can be watched, or written. */
   readonly watchesRows: () => boolean
   readonly writesRows: () => boolean
 }
@@ -40,22 +40,22 @@ export interface RoleVisibility extends VisibleTypes, VisibleColumns, VisibleRel
 interface VisibleRelations {
   /** Relations that have types and root fields, by precedence. */
   readonly exposed: readonly EntityFacts[]
-  /** Those that the role only inserts into: it reads no column, and sees no row (spec/graphql.md 1.4). */
+  /** Relations with INSERT only: the role reads no column, and sees no row (spec/graphql.md 1.4). */
   readonly insertOnly: readonly EntityFacts[]
-  /** True when the relation has a row type: exposed, or without a key and only reachable through functions. */
+  /** True if the relation has a row type: exposed, or without a key and only reachable through functions. */
   readonly isTyped: (entity: EntityFacts) => boolean
   readonly isExposed: (entity: EntityFacts) => boolean
   readonly entity: (id: ObjectId) => EntityFacts | undefined
   readonly seesRelation: (entity: EntityFacts, relation: RelationFacts) => boolean
 }
 
-/** Whether values of the type are places, which only spatial operators compare. */
+/** Whether values of the type are geometries, which only spatial operators compare. */
 export const isGeo = (type: ValueType | null): boolean =>
   type?.kind === 'scalar' && type.name === 'GeoJSON' && !type.list
 
 export const isWatched = ({ live }: EntityFacts | FunctionFacts): boolean => live !== undefined && 'reads' in live
 
-/** With what follows from the relations that are exposed. */
+/** Adds the facts that depend on the exposed relations. */
 export const withExposed = (visible: Omit<RoleVisibility, 'watchesRows' | 'writesRows'>): RoleVisibility => ({
   ...visible,
   watchesRows: () => visible.exposed.some(isWatched),
@@ -102,7 +102,7 @@ function relationsVisibleTo(
   }
 }
 
-/** @param memory of the role: what another manifest says the same for it is not looked for again */
+/** @param memory of the role: facts that another manifest did not change are kept */
 export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory = withoutMemories): RoleVisibility {
   const rights = rightsOf(manifest, role, memory.own)
   const { can, usable } = rights
@@ -150,7 +150,7 @@ export function visibleTo(manifest: Manifest, role: string, memory: RoleMemory =
     exposes: isExposed,
     seesRelation: (entity, relation) => relations.seesRelation(entity, relation) && walks(relation),
     seesFunction: (fn) => executes(fn) && hasExposedResult(fn),
-    // A computed field is handed the whole row, so the whole row must be readable.
+    // A computed field gets the whole row, so the whole row must be readable.
     seesComputed: (entity, fn) => can(entity.grants.select) && executes(fn),
   })
 }

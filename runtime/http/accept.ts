@@ -6,9 +6,8 @@ interface MediaRange {
 }
 
 /**
- * The offered media type that the client wants most, or null when it wants none (RFC 9110 section 12.5.1).
- * The first offer is the default: it answers a missing header and `*` ranges. Among equals the one that the client
- * names first wins.
+ * The offered media type that the client prefers, or null if it accepts none (RFC 9110 section 12.5.1). The first offer
+ * is the default for a missing header and for `*` ranges. Among equals the one that the client names first wins.
  */
 export function negotiate<const M extends string>(accept: string | undefined, offers: readonly M[]): M | null {
   const first = offers[0] ?? null

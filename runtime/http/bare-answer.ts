@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { openHeaders } from './cors.ts'
 import { failureTable, HttpFailure, statusHeaders, type HttpFailureCode } from './failures.ts'
 
-/** Puts a failure into the form that its most likely client expects. */
+/** Converts a failure to the form that its most likely client expects. */
 export type RenderBare = (failure: HttpFailure) => {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -16,13 +16,13 @@ export const renderPlainBare: RenderBare = ({ code, message }) => ({
   body: { code, message },
 })
 
-/** Status, headers and body of a failure that is answered where there is no reply; the connection ends with it. */
+/** Status, headers and body of a failure that is answered without a reply object; the connection ends with it. */
 export function bareAnswer(code: HttpFailureCode, render: RenderBare): BareAnswer {
   const { status, headers, body } = renderedOnce(code, render)
   return { status, headers: { ...headers, 'x-request-id': randomUUID() }, body }
 }
 
-/** What each of these answers has: to strangers who send nonsense they are given by the thousand. */
+/** The rendered answers: invalid requests may come by the thousand. */
 const rendered = new WeakMap<RenderBare, Map<HttpFailureCode, BareAnswer>>()
 
 function renderedOnce(code: HttpFailureCode, render: RenderBare): BareAnswer {
@@ -55,7 +55,7 @@ export interface BareAnswer {
   readonly body: string
 }
 
-/** The same as it stands on the wire, for a connection on which nothing was asked that could be read. */
+/** The same as raw text, for a connection without a readable request. */
 export function bareText(code: HttpFailureCode, render: RenderBare): string {
   const { status, headers, body } = bareAnswer(code, render)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)

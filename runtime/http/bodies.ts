@@ -4,12 +4,12 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { ByteBudget } from '../lib/byte-budget.ts'
 import { HttpFailure } from './failures.ts'
 
-/** A body that is not longer is not counted: almost none is. */
+/** A shorter body is not counted: almost all are shorter. */
 const uncounted = 16_384
 
 /**
- * Counts bodies from their first byte until their request is answered, and refuses those that there is no room for: thousands of
- * clients may send one at a time.
+ * Counts bodies from their first byte until their request is answered, and refuses those without room: thousands of
+ * clients may send one at the same time.
  */
 export function boundBodies(
   app: FastifyInstance,
@@ -20,7 +20,7 @@ export function boundBodies(
     if (isShort(request) || reply.raw.destroyed) return done(null, payload)
     const holding = bodies.open(sourceOf(request))
     let refused = false
-    // The reader of the body listens as soon as this is done, before any byte of it comes.
+    // The reader of the body listens right after this, before its first byte.
     payload.on('data', (chunk: Buffer) => {
       if (refused || holding.take(chunk.length)) return
       refused = true
@@ -38,14 +38,14 @@ function isShort({ headers }: FastifyRequest): boolean {
   return length === undefined ? headers['transfer-encoding'] === undefined : Number(length) <= uncounted
 }
 
-/** Media types that a request's JSON may be sent as, with the one character set of JSON (RFC 8259 section 8.1). */
+/** Accepted media types of a request's JSON, with the only character set of JSON (RFC 8259 section 8.1). */
 const jsonMedia = /^application\/(?:graphql-response\+)?json(?: *; *charset="?utf-?8"?)? *;?$/i
 
-/** Fastify remembers by a request's media type what reads it, unless that is `*`: then it takes the header apart each time. */
+/** Fastify caches the parser by the request's media type, except for `*`: then it parses the header each time. */
 const readTypes = ['application/json', 'application/graphql-response+json', '*']
 
 /**
- * Hands the bodies of a scope over as text, so that one reader parses them, once. Anything but uncompressed JSON in
+ * Passes the bodies of a scope on as text, so that one reader parses them, once. Anything but uncompressed JSON in
  * UTF-8 is refused.
  */
 export function acceptJsonText(app: FastifyInstance): void {

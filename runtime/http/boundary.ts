@@ -3,10 +3,10 @@ import type { Log } from '../settings/log/events.ts'
 import { HttpFailure, failureTable, statusHeaders } from './failures.ts'
 import type { HttpFailureCode } from './failures.ts'
 
-/** Puts a failure into the body of the area that it happened in. */
+/** Converts a failure to the body of its area. */
 export type RenderFailure = (code: HttpFailureCode, message: string) => string
 
-/** Fastify's own refusals that are the client's doing (Fastify reference, Errors). */
+/** Fastify's own refusals that the client caused (Fastify reference, Errors). */
 const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'BODY_TOO_LARGE',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'MEDIA_TYPE_UNSUPPORTED',
@@ -15,13 +15,13 @@ const fastifyCodes: Readonly<Record<string, HttpFailureCode>> = {
   FST_ERR_BAD_URL: 'REQUEST_MALFORMED',
   FST_ERR_MAX_PARAM_LENGTH: 'NOT_FOUND',
   FST_ERR_ASYNC_CONSTRAINT: 'REQUEST_MALFORMED',
-  // QUERY without a type (RFC 10008 section 2), which nothing here answers.
+  // QUERY without a type (RFC 10008 section 2), which no route supports.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'METHOD_NOT_ALLOWED',
   ECONNRESET: 'REQUEST_MALFORMED',
 }
 
 /**
- * Answers every failure of a scope. An unforeseen error leaves as one flat sentence with the request's id, and its
+ * Answers every failure of a scope. An unexpected error becomes one general sentence with the request's id, and its
  * detail goes to the log only.
  */
 export function answerFailures(app: FastifyInstance, log: Log, render: RenderFailure): void {
@@ -33,7 +33,7 @@ export function answerFailures(app: FastifyInstance, log: Log, render: RenderFai
   })
 }
 
-/** Sends a failure with the headers that its status asks for. */
+/** Sends a failure with the headers of its status. */
 export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: RenderFailure): FastifyReply {
   const { status } = failureTable[failure.code]
   reply.headers(statusHeaders(status))
@@ -41,7 +41,7 @@ export function sendFailure(reply: FastifyReply, failure: HttpFailure, render: R
   return reply.code(status).send(render(failure.code, failure.message))
 }
 
-/** The body of failures outside the areas that have a form of their own. */
+/** The body of failures outside the areas with their own form. */
 export const renderPlainFailure: RenderFailure = (code, message) => JSON.stringify({ code, message })
 
 function recognise(error: unknown): HttpFailure | null {

@@ -2,13 +2,13 @@ import type { IncomingMessage } from 'node:http'
 import { isIP, SocketAddress, type Socket } from 'node:net'
 import { createLru } from '../lib/lru.ts'
 
-/** A request as its address is found: Fastify's or Node's. */
+/** A request with its address: Fastify's or Node's. */
 type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>
 
 /**
- * The address that a request comes from: the connection's other end or, behind a proxy, what the proxy writes into the
- * one header that its operator names. No other header is believed (spec/auth.md, attack 32). A proxy that appends to a
- * list puts its own word last.
+ * The address of a request: the connection's remote address or, behind a proxy, the value in the one header that its
+ * operator names. No other header is trusted (spec/auth.md, attack 32). A proxy that appends to a list puts its own
+ * value last.
  */
 export function clientAddress(request: Addressed, trustedHeader: string | null): string | null {
   const told = trustedHeader === null ? undefined : request.headers[trustedHeader]
@@ -18,25 +18,25 @@ export function clientAddress(request: Addressed, trustedHeader: string | null):
 
 const lastOf = (list: string): string => list.split(',').at(-1)?.trim() ?? ''
 
-/** What limits count the other end of a connection by. */
+/** The key by which limits count a connection. */
 export function limitSourceOf({ remoteAddress }: Socket): string {
   return limitSource(normalAddress(remoteAddress ?? ''))
 }
 
-/** IPv4 that is written as IPv6 becomes IPv4 again (RFC 4291 section 2.5.5.2); null for what is no address. */
+/** An IPv4-mapped IPv6 address becomes IPv4 (RFC 4291 section 2.5.5.2); null for an invalid address. */
 function normalAddress(text: string): string | null {
   if (isIP(text) === 4) return text
   const address = text.replace(/^\[(.*)\]$/, '$1').replace(/%.*$/, '')
   if (isIP(address) === 0) return null
-  // However its groups are written, Node gives the one form that ends in the IPv4 address.
+  // However its groups are written, Node returns the form that ends in the IPv4 address.
   const written = /ffff:/i.test(address) ? new SocketAddress({ address, family: 'ipv6' }).address : address
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(written)?.[1] ?? address
 }
 
-/** Addresses whose sources are remembered. */
+/** The number of cached addresses. */
 const mostSources = 10_000
 
-/** What limits count the client of a request by; remembered, since taking an address apart costs every request. */
+/** The key by which limits count the client of a request; cached, because parsing an address costs every request. */
 export function createSourceOf(trustedHeader: string | null): (request: Addressed) => string {
   const sources = createLru<string, string>(mostSources)
   return (request) => {
@@ -44,13 +44,13 @@ export function createSourceOf(trustedHeader: string | null): (request: Addresse
     const known = typeof told === 'string' ? sources.get(told) : undefined
     if (known !== undefined) return known
     const source = limitSource(clientAddress(request, trustedHeader))
-    // Without an address in the header the connection's counts, which is another one the next time.
+    // Without an address in the header the connection's counts, which may change.
     if (typeof told === 'string' && normalAddress(lastOf(told)) !== null) sources.set(told, source)
     return source
   }
 }
 
-/** What limits count by: an IPv4 address, or the /64 that one customer has of IPv6 (RFC 6177). */
+/** The key of limits: an IPv4 address, or the /64 that one customer has of IPv6 (RFC 6177). */
 export function limitSource(address: string | null): string {
   if (address === null) return 'unknown'
   return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address

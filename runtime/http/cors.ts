@@ -9,13 +9,13 @@ const exposedHeaders =
   'sb-auth-session-id, server-timing, catalograph-position'
 const daySeconds = '86400'
 
-/** Of which origins pages may read answers; null: of every one. */
+/** The origins whose pages may read answers; null: all. */
 export type Origins = readonly string[] | null
 
 /**
- * Lets pages call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller has to know a key, so
- * by default the origin decides nothing. Every answer carries these headers, failures and those that come before all hooks too,
- * else a page could not read them. With a list the origin of a page that stands in it is named, and no other.
+ * Allows pages to call (Fetch standard, section CORS protocol). Access does not depend on cookies: a caller must know a
+ * key, so by default the origin does not matter. Every answer carries these headers, including failures and answers
+ * before all hooks, else a page could not read them. With a list only an origin on it is named.
  */
 export function openToOrigins(reply: FastifyReply, origin: string | undefined, origins: Origins): FastifyReply {
   if (origins === null) {
@@ -26,7 +26,7 @@ export function openToOrigins(reply: FastifyReply, origin: string | undefined, o
   return reply.header('access-control-allow-origin', origin).header('access-control-expose-headers', exposedHeaders)
 }
 
-/** The same for answers that are written without a reply, and so without knowing who asks. */
+/** The same for answers without a reply object, for which the caller's origin is unknown. */
 export const openHeaders = { 'access-control-allow-origin': '*', 'access-control-expose-headers': exposedHeaders }
 
 /** Answers an OPTIONS request: every method and header is allowed. */
@@ -40,7 +40,7 @@ export function answerPreflight(request: FastifyRequest, reply: FastifyReply): F
     .send()
 }
 
-/** Libraries add headers of their own; what is asked for is allowed, as long as it is a list of names. */
+/** Libraries add their own headers; requested ones are allowed if they are a list of names. */
 function allowedHeaders(asked: string | undefined): string {
   return asked !== undefined && /^[\w!#$%&'*+.^`|~, -]{1,2048}$/.test(asked) ? asked : usualHeaders
 }

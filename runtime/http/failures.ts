@@ -1,4 +1,4 @@
-/** Every way in which HTTP itself refuses: one row a code. The code is the promise, the sentence may improve. */
+/** Every refusal of HTTP itself: one row per code. The code is stable, the sentence may improve. */
 interface FailureRow {
   readonly status: number
   readonly message: string
@@ -33,7 +33,7 @@ export type HttpFailureCode = keyof typeof failureTable
 export class HttpFailure extends Error {
   readonly code: HttpFailureCode
 
-  /** `message` replaces the table's sentence where more can be said. */
+  /** `message` replaces the table's sentence if more is known. */
   constructor(code: HttpFailureCode, message: string = failureTable[code].message) {
     super(message)
     this.name = 'HttpFailure'
@@ -41,10 +41,10 @@ export class HttpFailure extends Error {
   }
 }
 
-/** Seconds after which a client may ask again (RFC 9110 section 10.2.3). */
+/** Seconds after which a client may retry (RFC 9110 section 10.2.3). */
 export const retryAfterSeconds = '1'
 
-/** Headers that every answer of such a status has (RFC 9110 section 11.6.1 and 10.2.3). */
+/** Headers of every answer with such a status (RFC 9110 section 11.6.1 and 10.2.3). */
 export const statusHeaders = (status: number): Readonly<Record<string, string>> => ({
   ...(status === 401 && { 'www-authenticate': 'Bearer' }),
   ...(status === 503 && { 'retry-after': retryAfterSeconds }),

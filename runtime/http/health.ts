@@ -8,11 +8,11 @@ export interface Health {
   readonly status: 'ok' | 'starting' | 'down'
   /** Revision of the artifacts that are served. */
   readonly revision: string | null
-  /** When the newest schema could not be compiled; the reason stands in the log, since anybody may read this. */
+  /** When compiling the newest schema failed; the reason is in the log, because this is public. */
   readonly compileFailedAt: string | null
-  /** What has to be changed, in a sentence: nothing or not all is served, or what is written is lost. */
+  /** The required action, in a sentence: not everything is served, or writes may be lost. */
   readonly fault: string | null
-  /** How many replicas answer requests, of how many; left out: there are none. */
+  /** How many replicas serve, and how many there are; absent: none. */
   readonly replicas?: { readonly serving: number; readonly all: number }
 }
 
@@ -27,21 +27,21 @@ export interface HealthSources {
   readonly revision: () => string | null
   readonly compileFailedAt: () => string | null
   readonly fault: () => string | null
-  /** Why each replica answers no requests, null where it does; left out: there are none. */
+  /** Why each replica does not serve, null if it does; absent: there are none. */
   readonly replicas?: () => readonly (string | null)[]
-  /** When the database last answered anything at all, by the same clock. */
+  /** When the database last answered anything, by the same clock. */
   readonly lastAnswer: () => number
-  /** Asks the database, on a connection that no request has; rejects when it does not answer. */
+  /** Asks the database on a separate connection; rejects without an answer. */
   readonly ping: () => Promise<void>
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** A database that answered nothing for so long is down; while it answers anybody, it is asked nothing more. */
+/** A database without any answer for so long is down; while it answers anything, no question is sent. */
 const silenceMs = 5_000
 
 export function createHealthChecks(sources: HealthSources): HealthChecks {
-  // Anybody may ask, so all who ask at once share one question.
+  // The endpoint is public, so concurrent calls share one question.
   const ask = singleFlight(async () => {
     const answered = sources.ping().then(
       () => true,
@@ -87,8 +87,8 @@ function keeping(now: () => number, ask: () => Promise<boolean>): () => Promise<
 }
 
 /**
- * Registers GET /health and /livez, 200 while the process works, and GET /readyz, 200 while requests can be served and 503 otherwise.
- * Neither needs a key.
+ * Registers GET /health and /livez, 200 while the process works, and GET /readyz, 200 while requests can be served and
+ * 503 otherwise. None needs a key.
  */
 export function registerHealth(app: FastifyInstance, { alive, ready }: HealthChecks): void {
   for (const path of ['/health', '/livez']) app.get(path, (_request, reply) => report(reply, alive()))

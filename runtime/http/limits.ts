@@ -3,11 +3,11 @@ import { longestToken } from '../identity/jwt.ts'
 import type { BudgetSize, ByteBudget } from '../lib/byte-budget.ts'
 import type { ServerLimits } from './servers.ts'
 
-/** How much of what clients may take of this process: of its memory, its connections, its time. */
+/** The share of this process's memory, connections and time that clients may use. */
 
 const mebibyte = 1_048_576
 
-/** Of answers that Postgres sends or that clients have yet to read; a share holds the largest answer that there is. */
+/** For answers that Postgres sends or that clients have yet to read; a share holds the largest possible answer. */
 const answersSize: BudgetSize = { bytes: 96 * mebibyte, share: 32 * mebibyte }
 
 /** The part of one of several processes; it still holds one share. */
@@ -18,37 +18,37 @@ const divided = ({ bytes, share }: BudgetSize, processes: number): BudgetSize =>
   share,
 })
 
-/** Of bodies of requests that have no answer yet; a share holds the largest one. */
+/** For bodies of requests without an answer; a share holds the largest one. */
 export function bodiesSize(largestBody: number, processes: number): BudgetSize {
   const share = Math.max(16 * mebibyte, largestBody)
   return divided({ bytes: 4 * share, share }, processes)
 }
 
-/** Within which a client sends its request: the headers, and of the rest a mebibyte each time. */
+/** The time in which a client must send its request: the headers, and each further mebibyte. */
 const sendingMs = 10_000
 
-/** Within which a client takes something of its answer; the default. */
+/** The time in which a client must read something of its answer; the default. */
 const usualWriteTimeoutMs = 10_000
 
-/** Bytes a second that a client takes of an answer, and while others wait for the memory. */
+/** Bytes per second that a client must read while others wait for memory. */
 const slowestReader = 65_536
 const slowestInWant = mebibyte
 
 const mostConnections = 8_000
 const mostOfAddress = 1_000
-/** Bytes of headers beside the longest token: as much as Node has for all. */
+/** Bytes of headers beside the longest token: Node's default for all of them. */
 const otherHeaders = 16_384
-/** Left for the database and for files. */
+/** Reserved for the database and for files. */
 const otherFiles = 200
 
 export interface LimitOptions {
   readonly bodyLimitBytes: number
   readonly writeTimeoutMs?: number
-  /** Whether a proxy stands in front, from whose address all clients come. */
+  /** Whether all clients come from the address of a proxy. */
   readonly behindProxy?: boolean
-  /** Streams of live queries that there may be; left out: none. */
+  /** The maximum number of live streams; absent: none. */
   readonly liveStreams?: number
-  /** How many processes share the clients; left out: this one has all. */
+  /** How many processes share the clients; absent: only this one. */
   readonly workers?: number
 }
 

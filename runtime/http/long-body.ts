@@ -19,19 +19,19 @@ export class LongBody {
 
 type Part = string | Buffer
 
-/** The bytes of a body, however it is there. */
+/** The bytes of a body in any form. */
 export const bodyBytes = (body: Part | LongBody): Buffer => {
   if (Buffer.isBuffer(body)) return body
   return body instanceof LongBody ? Buffer.concat(body.parts.map(bodyBytes)) : Buffer.from(body)
 }
 
-/** From about this many bytes on a body is sent piece by piece, so that one sees whether its reader takes any. */
+/** A longer body is sent in pieces, so that its reader's progress is visible. */
 export const longBytes = 65_536
 
-/** As much as is handed to a socket at once. */
+/** The size of one write to a socket. */
 const pieceBytes = 65_536
 
-/** The body as a stream of pieces, of which each is made when it is wanted. */
+/** The body as a stream of pieces, each made on demand. */
 export function streamOf({ parts }: LongBody): Readable {
   const pieces = piecesOf(parts)
   return new Readable({
@@ -44,8 +44,7 @@ export function streamOf({ parts }: LongBody): Readable {
 }
 
 /**
- * Sends a long body piece by piece, with its length in the header: of a body that is written as a whole one cannot see
- * whether any of it was taken.
+ * Sends a long body in pieces, with its length in the header: for a single write the reader's progress is not visible.
  */
 export function sendInPieces(app: FastifyInstance): void {
   app.addHook('onSend', (_request, reply, payload, done) => {
@@ -54,7 +53,7 @@ export function sendInPieces(app: FastifyInstance): void {
   })
 }
 
-/** What is to be sent instead of a long body. */
+/** The replacement of a long body. */
 export function sentInPieces(reply: FastifyReply, body: LongBody): Readable {
   reply.header('content-length', String(body.bytes))
   return streamOf(body)
@@ -86,7 +85,7 @@ function* piecesOfBytes(bytes: Buffer): Generator<Buffer> {
 
 const isFirstHalf = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
-/** A letter of two halves stays whole. */
+/** A surrogate pair is not split. */
 function* piecesOfText(text: string): Generator<Buffer> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + pieceBytes)

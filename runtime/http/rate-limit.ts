@@ -1,13 +1,13 @@
 import { createLru } from '../lib/lru.ts'
 
 /**
- * How often a caller may ask: in the memory of this process, so that a request writes nothing. By hand, since it is
- * known at once and at any moment: rate-limiter-flexible answers with promises, and counts in windows.
+ * The rate limit of a caller, in the memory of this process, so that a request writes nothing. Own code, because the
+ * result must be synchronous: rate-limiter-flexible answers with promises, and counts in windows.
  */
 export interface RateLimit {
   /** Milliseconds until the caller may ask again; 0: now, and this request is counted. */
   readonly take: (party: string) => number
-  /** Counts requests of a caller that another process has let through. */
+  /** Counts requests of a caller that another process admitted. */
   readonly takenElsewhere: (party: string, count: number) => void
 }
 
@@ -16,12 +16,12 @@ interface Bucket {
   at: number
 }
 
-/** Callers that are remembered: who is forgotten begins again, which a full bucket allows anyway after a minute. */
+/** The number of callers that are remembered; after a minute without requests the bucket is full anyway. */
 const mostParties = 100_000
 const minuteMs = 60_000
 
 /**
- * A bucket of as many requests as a minute allows, which fills up steadily (token bucket).
+ * A bucket of as many requests as a minute allows, refilled steadily (token bucket).
  * @param perMinute requests of one caller
  * @param now the monotonic clock, in milliseconds
  */

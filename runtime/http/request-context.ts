@@ -10,15 +10,15 @@ import { createBag, type Bag } from '../lib/bag.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its headers had come, on the monotonic clock in milliseconds. */
+    /** When its headers had arrived, on the monotonic clock in milliseconds. */
     arrivedAt: number
   }
 }
 
-/** What may be echoed and logged: no blanks, no control characters, no length without end. */
+/** Safe to echo and log: no blanks, no control characters, bounded length. */
 const acceptable = /^[\w.:+/=-]{1,128}$/
 
-/** The id that the client sent, when it is harmless, else a new one. */
+/** The id that the client sent, if it is safe, else a new one. */
 export function requestIdOf(request: IncomingMessage): string {
   const sent = request.headers['x-request-id']
   return typeof sent === 'string' && acceptable.test(sent) ? sent : randomUUID()
@@ -26,7 +26,7 @@ export function requestIdOf(request: IncomingMessage): string {
 
 export const newTimeline = (arrived: number): Timeline => ({ arrived, prepared: 0, lent: 0, answered: 0 })
 
-/** Who shares what with whom: a signed-in user, or the client's address for anon and guests. */
+/** The party of a caller: the signed-in user, or the client's address for anon and guests. */
 export function partyOf(
   { role, user }: Caller,
   address: () => string,
@@ -36,9 +36,9 @@ export function partyOf(
 }
 
 /**
- * What the database layer knows of a request.
- * @param limitMs what a request may take from its arrival on; 0: any time
- * @param isTimed whether somebody looks at how long the parts of the request took
+ * The context of a request for the database layer.
+ * @param limitMs the time limit of a request from its arrival on; 0: none
+ * @param isTimed whether the durations of its phases are needed
  */
 export function contextOf(
   request: FastifyRequest,
@@ -49,7 +49,7 @@ export function contextOf(
 ): RequestContext {
   const { party, kind } = partyOf(caller, address)
   const deadline = limitMs === 0 ? Infinity : request.arrivedAt + limitMs
-  // Member by member: V8 takes µs to spread an object where it is given further members.
+  // Member by member: in V8 a spread with further members takes microseconds.
   const timeline = isTimed ? newTimeline(request.arrivedAt) : null
   const sent = request.headers[positionHeader]
   const position = sent === undefined ? null : readPosition(sent)
@@ -69,10 +69,10 @@ export const newContext = (
   return { party, kind, deadline, label: undefined, timeline, position: null, gone: false, onGone: null }
 }
 
-/** The requests that the client of each connection waits for. */
+/** The requests without an answer on each connection. */
 const awaited = new WeakMap<Socket, Bag<RequestContext>>()
 
-/** Notices when the client of a request closes its connection; to be called off when it is answered. */
+/** Reports when the client of a request closes its connection; call the result when it is answered. */
 export function watchClient({ raw: { socket } }: FastifyRequest, context: RequestContext): () => void {
   const contexts = awaited.get(socket) ?? startWatching(socket)
   const answered = contexts.add(context)

@@ -7,25 +7,25 @@ import { limitSourceOf } from './client-address.ts'
 import { HttpFailure, type HttpFailureCode } from './failures.ts'
 import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
 
-/** The connections of this process's clients: how many there may be, and how long each may take for what it does. */
+/** The connections of this process's clients: their maximum number, and time limits for each of their steps. */
 export interface Servers {
-  /** For Fastify: makes a server whose connections are counted here. */
+  /** For Fastify: creates a server whose connections are counted here. */
   readonly serverFactory: NonNullable<FastifyServerOptions['serverFactory']>
-  /** For Fastify: answers what is no request, or does not become one in time. */
+  /** For Fastify: answers input that is not a request, or does not become one in time. */
   readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
-  /** Hands over who takes the connections of requests to upgrade them to WebSockets. */
+  /** Sets the handler of upgrades to WebSockets. */
   readonly onUpgrade: (take: TakeUpgrade) => void
-  /** Counts a connection among those of streams, which have a bound of their own, until the result is called. */
+  /** Counts a connection among those of streams, which have their own limit, until the result is called. */
   readonly carriesStreams: (socket: Socket) => () => void
-  /** From now on each connection ends with the answer that is under way. */
+  /** From now on each connection ends with its current answer. */
   readonly endWithAnswers: () => void
-  /** Takes no new connections; resolves when every client has ended its own, each told so with its next answer. */
+  /** Accepts no new connections; resolves when every client has closed its own, after an answer that asks for it. */
   readonly drain: () => Promise<void>
-  /** Ends connections on which nothing is under way. */
+  /** Closes idle connections. */
   readonly closeIdle: () => void
-  /** Ends connections that have sent nothing yet, which Node takes for busy ones. */
+  /** Closes connections without any data, which Node treats as busy. */
   readonly closeUnused: () => void
-  /** Answers every open request in a few words. */
+  /** Answers every open request with a short failure. */
   readonly giveUp: (code: HttpFailureCode) => void
   /** Ends every connection. */
   readonly destroy: () => void
@@ -41,32 +41,32 @@ export interface ServerLimits {
   readonly requestMs: number
   readonly pace: () => WritePace
   readonly connections: number
-  /** Connections beside these that carry streams. */
+  /** Connections with streams, beside these. */
   readonly streams: number
-  /** Of one address; null where all clients come from that of a proxy. */
+  /** Of one address; null if all clients come from a proxy's. */
   readonly connectionsOfAddress: number | null
 }
 
-/** Requests that one connection may have sent before the first of them was answered. */
+/** Requests that one connection may send before the first of them is answered. */
 const mostWaiting = 100
 
-/** How much later than they say times may pass. */
+/** The maximum delay of time limits. */
 const lookEveryMs = 500
 
-/** Beyond this part of the connections, those that are kept alive for nothing are closed. */
+/** Above this share of the maximum, idle connections are closed. */
 const fullAt = 0.9
 
 interface Connection {
   readonly socket: Socket
-  /** The last request that came and its answer, until that was taken. */
+  /** The last request and its answer, until that was read. */
   request: IncomingMessage | null
   response: ServerResponse | null
-  /** Requests that came while others had no answer yet. */
+  /** Requests that wait for earlier answers. */
   waiting: number
   writing: Writing | null
 }
 
-/** @param render answers to what never became a request, whose area is unknown */
+/** @param render answers input without a request, whose area is unknown */
 export function createServers(limits: ServerLimits, render: RenderBare = renderPlainBare): Servers {
   const open = new Map<Socket, Connection>()
   const sources = new Map<string, number>()
@@ -106,7 +106,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
   const closeUnused = (): void => {
     for (const { socket } of open.values()) if (socket.bytesRead === 0) socket.destroy()
   }
-  /** While clients are sent away, every answer is the last one of its connection. */
+  /** During shutdown every answer ends its connection. */
   const ending =
     (handler: RequestListener): RequestListener =>
     (request, response) => {
@@ -157,7 +157,7 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
     drain: () =>
       new Promise((resolve) => {
         drained = resolve
-        // HTTP's own close would end connections that are idle, of which a request may be on its way.
+        // HTTP's own close would end idle connections while a request may be in transit.
         for (const server of servers) SocketServer.prototype.close.call(server)
         if (open.size === 0) resolve()
       }),
@@ -175,8 +175,8 @@ export function createServers(limits: ServerLimits, render: RenderBare = renderP
 }
 
 /**
- * A request, which Node asks whether it is to be upgraded: to a WebSocket only. Others, such as those of clients that offer HTTP/2
- * (h2c), are answered as if they had not asked (RFC 9110 section 7.8).
+ * A request, which decides for Node whether it is an upgrade: to a WebSocket only. Others, such as those of clients
+ * that offer HTTP/2 (h2c), are answered as plain requests (RFC 9110 section 7.8).
  */
 class Incoming extends IncomingMessage {
   get upgrade(): boolean {
@@ -184,13 +184,13 @@ class Incoming extends IncomingMessage {
     return method === 'CONNECT' || (headers.upgrade?.toLowerCase() === 'websocket' && hasToken(headers.connection))
   }
 
-  /** What Node has found, which is looked for again. */
+  /** Node's result is computed differently here. */
   set upgrade(_found: boolean | null) {}
 }
 
 const hasToken = (connection: string | undefined): boolean => /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(connection ?? '')
 
-/** Longer than proxies keep idle connections, so that it is not us who close one that is about to be used. */
+/** Longer than the idle timeout of proxies, so that the server does not close a connection that is about to be used. */
 const keepAliveMs = 72_000
 
 function lookAt(connection: Connection, pace: WritePace, now: number): void {
@@ -204,8 +204,8 @@ function lookAt(connection: Connection, pace: WritePace, now: number): void {
 }
 
 /**
- * Handles the requests of a connection one after the other, as they are answered: otherwise the answers of a client
- * that sends many at once would all wait in memory. Few clients do.
+ * Handles the requests of a connection one after the other: otherwise the answers of a client that pipelines many would
+ * all wait in memory. Few clients pipeline.
  */
 const oneByOne =
   (open: ReadonlyMap<Socket, Connection>, handler: RequestListener): RequestListener =>
@@ -228,11 +228,11 @@ const oneByOne =
       })
   }
 
-/** A connection that is closed while bytes are unread takes its last answer along: they are read for this long. */
+/** Closing a connection with unread bytes discards its last answer: they are read for this long. */
 const lingerMs = 1_000
 
 function refuse(socket: Duplex, code: HttpFailureCode, render: RenderBare): void {
-  // What still comes in is refused again, and was answered.
+  // Further input fails again, and was answered.
   if (socket.writableEnded) return
   socket.end(bareText(code, render))
   setTimeout(() => socket.destroy(), lingerMs).unref()
@@ -245,7 +245,7 @@ const codes: Readonly<Record<string, HttpFailureCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'BODY_TOO_LARGE',
 }
 
-/** The reader of a body answers its request; another answer that is under way is cut off. */
+/** The reader of a body answers its request; another answer in progress is cut off. */
 function answerError(
   connection: Connection | undefined,
   error: NodeJS.ErrnoException,

@@ -1,25 +1,25 @@
 import type { Socket } from 'node:net'
 
-/** What is known of an answer that its reader has yet to take. */
+/** The progress of an answer that its reader has yet to read. */
 export interface Writing {
-  /** When it was first seen, on the monotonic clock in milliseconds, and what had been taken of the connection's answers by then. */
+  /** When it was first seen, on the monotonic clock in milliseconds, and what had been read by then. */
   readonly since: number
   readonly before: number
-  /** When something of it was last seen to have been taken, and how much was in all. */
+  /** When progress was last seen, and the total at that time. */
   readonly movedAt: number
   readonly taken: number
 }
 
 export interface WritePace {
-  /** Milliseconds within which something has to be taken, and after which the rate counts. */
+  /** Milliseconds within which some progress is required, and after which the rate counts. */
   readonly withinMs: number
-  /** Bytes a second. */
+  /** Bytes per second. */
   readonly slowest: number
 }
 
 type Waiting = Pick<Socket, 'bytesWritten' | 'writableLength'>
 
-/** What is known of a connection's answer at this time; null: everything was taken. */
+/** The progress of a connection's answer at this time; null: everything was read. */
 export function look({ bytesWritten, writableLength }: Waiting, before: Writing | null, now: number): Writing | null {
   if (writableLength === 0) return null
   const taken = bytesWritten - writableLength
@@ -27,7 +27,7 @@ export function look({ bytesWritten, writableLength }: Waiting, before: Writing 
   return taken > before.taken ? { ...before, movedAt: now, taken } : before
 }
 
-/** Whether its reader takes too long. */
+/** Whether its reader is too slow. */
 export function isTooSlow(
   { since, before, movedAt, taken }: Writing,
   { withinMs, slowest }: WritePace,

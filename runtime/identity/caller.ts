@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../contract/execution.ts'
 import type { TokenFault, VerifyToken } from './jwt.ts'
 
-/** The two headers that say who asks, as they were sent. */
+/** The two headers with credentials, as they were sent. */
 export interface Credentials {
   readonly apikey: string | undefined
   readonly authorization: string | undefined
@@ -22,10 +22,10 @@ export type Identified = { readonly kind: 'caller'; readonly caller: Caller } | 
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
 /**
- * Makes the rule that decides who asks (spec/graphql.md, decisions 7 and 21). The key names the project and must be a
- * token of its secret; the bearer token, when there is one, names the person and its role and claims hold instead of
- * the key's.
- * @param verifyBearer of bearer tokens, where these may be of other issuers too
+ * Creates the authentication of callers (spec/graphql.md, decisions 7 and 21). The key identifies the project and must
+ * be a token of its secret; the bearer token, if present, identifies the person, and its role and claims replace the
+ * key's.
+ * @param verifyBearer of bearer tokens, if these may be of other issuers too
  */
 export function createAuthenticate(verify: VerifyToken, verifyBearer: VerifyToken = verify): Authenticate {
   return async ({ apikey, authorization }) => {

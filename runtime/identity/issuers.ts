@@ -1,19 +1,19 @@
 import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose'
 
-/** Tokens of other issuers, such as an identity provider that an application has already (RFC 7519, RFC 7517). */
+/** Tokens of other issuers, such as an application's existing identity provider (RFC 7519, RFC 7517). */
 
 export interface TrustedIssuer {
   /** The `iss` of its tokens. */
   readonly issuer: string
-  /** What has to be among their `aud`. */
+  /** A required element of their `aud`. */
   readonly audience: string
-  /** Roles that its tokens may name; the first is that of a token that names none. */
+  /** Roles that its tokens may name; the first is the default. */
   readonly roles: readonly string[]
-  /** Where its keys are; null: at .well-known/jwks.json below the issuer. */
+  /** The address of its keys; null: .well-known/jwks.json below the issuer. */
   readonly jwks: string | null
 }
 
-/** Its keys cannot be had at the moment, so nothing is known of its tokens. */
+/** Its keys are not available, so its tokens cannot be verified. */
 export class IssuerSilent extends Error {
   override readonly name = 'IssuerSilent'
 }
@@ -24,16 +24,16 @@ export interface ForeignToken {
 }
 
 export interface ForeignIssuers {
-  /** Whether the token says that it is of one of them; the signature is not looked at. */
+  /** Whether the token names one of them as issuer; the signature is not checked. */
   readonly claims: (token: string) => boolean
-  /** Rejects with an error of jose where the token is not to be believed, and with IssuerSilent. */
+  /** Rejects with an error of jose if the token is invalid, and with IssuerSilent. */
   readonly verify: (token: string, currentDate: Date, skew: number) => Promise<ForeignToken>
 }
 
-/** Asymmetric ones only: a public key is no secret for an HMAC (RFC 8725 section 3.1). */
+/** Asymmetric ones only: a public key must not be used as an HMAC secret (RFC 8725 section 3.1). */
 const algorithms = ['RS256', 'ES256', 'EdDSA']
 
-/** A key set is read again after this, or sooner for a key that it does not hold, but not more often than the pause. */
+/** A key set is read again after this time, or sooner for an unknown key, but not more often than the pause. */
 const keptMs = 600_000
 const pauseMs = 30_000
 const answerMs = 5_000
@@ -45,7 +45,7 @@ const keysOf = ({ issuer, jwks }: TrustedIssuer): JWTVerifyGetKey =>
     timeoutDuration: answerMs,
   })
 
-/** What says something of the token; anything else is the issuer's silence. */
+/** An error about the token; any other means that the issuer does not respond. */
 const isVerdict = (error: unknown): boolean =>
   error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout) && error.code !== 'ERR_JOSE_GENERIC'
 

@@ -8,54 +8,54 @@ import type { ForeignIssuers } from './issuers.ts'
 import type { KeySet, SigningKey } from './key-set.ts'
 import type { PreviousSecret } from './previous-secret.ts'
 
-/** Why a token is not believed. */
+/** Why a token is refused. */
 export type TokenFault = 'expired' | 'early' | 'signature' | 'malformed'
 
 export type TokenVerdict =
   | { readonly kind: 'verified'; readonly caller: Caller }
   | { readonly kind: 'refused'; readonly fault: TokenFault }
 
-/** At once for a token that was believed before. */
+/** Synchronous for a token that was accepted before. */
 export type VerifyToken = (token: string) => TokenVerdict | Promise<TokenVerdict>
 
-/** At once where it is known. */
+/** Synchronous if known. */
 export type IsRevoked = (id: string) => boolean | Promise<boolean>
 
 export interface VerifierOptions {
   readonly secret: string
-  /** Null or left out: the secret was never another one. */
+  /** Null or absent: there was no rotation. */
   readonly previous?: PreviousSecret | null
   /** The clock, in milliseconds since 1970. */
   readonly now: () => number
-  /** The public keys beside the secret, as they are now; asked for tokens only that name a key. */
+  /** The current public keys beside the secret; read only for tokens that name a key. */
   readonly keys?: () => Promise<KeySet>
-  /** Whether the key of an id was revoked. Left out: none ever is. */
+  /** Whether the key of an id was revoked. Absent: keys cannot be revoked. */
   readonly isRevoked?: IsRevoked
-  /** Other issuers whose tokens are believed too; left out: none. */
+  /** Other issuers whose tokens are accepted; absent: none. */
   readonly issuers?: ForeignIssuers
-  /** Is given the caller of each token of our own when it is first believed here. Left out: nobody asks. */
+  /** Receives the caller of each of our own tokens when it is first accepted here. */
   readonly believed?: (caller: Caller) => void
 }
 
-/** The secret's one algorithm: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
+/** The only algorithm of the secret: a token that names any other, or none, is refused (RFC 8725 section 3.1). */
 const algorithm = 'HS256'
-/** Seconds by which the signer's clock may run ahead (spec/auth.md, attack 37). */
+/** Seconds by which the signer's clock may be ahead (spec/auth.md, attack 37). */
 const skew = 30
 /**
- * No longer token is believed, and none is issued. One of 48 KiB and 16 KiB of other headers pass through the proxies that
- * are common today with little or no ado (Envoy takes 60 KiB of headers by default, AWS 64, Cloudflare 128).
+ * The maximum length of a token, accepted or issued. One of 48 KiB and 16 KiB of other headers pass through common
+ * proxies with little or no configuration (Envoy takes 60 KiB of headers by default, AWS 64, Cloudflare 128).
  */
 export const longestToken = 49_152
-/** Characters of tokens and claims that are remembered: of some five thousand people at once. */
+/** Characters of cached tokens and claims: of some five thousand simultaneous users. */
 const keptCharacters = 8_000_000
-/** The largest time that a Date can hold, in seconds: a token without `exp` is good until then. */
+/** The largest time of a Date in seconds: a token without `exp` is valid until then. */
 const never = 8_640_000_000_000
 
 /**
- * Makes the verifier of one secret, of the one before it, and the keys beside it. A token that names a key (`kid`) must be of that key and its
- * algorithm; any other must be of the secret. `nbf` may lie 30 s ahead; `exp` is held without leeway (RFC 7519 sections
- * 4.1.4, 4.1.5). Accepted tokens are remembered until they expire or the keys change; refused ones are not, so that
- * they cannot fill the memory.
+ * Creates the verifier for a secret, its predecessor, and the keys beside it. A token that names a key (`kid`) must be
+ * of that key and its algorithm; any other must be of the secret. `nbf` may be 30 s ahead; `exp` has no leeway (RFC
+ * 7519 sections 4.1.4, 4.1.5). Accepted tokens are cached until they expire or the keys change; refused ones are not,
+ * so that they cannot fill the memory.
  */
 export function createTokenVerifier(options: VerifierOptions): VerifyToken {
   const { secret, previous = null, now, keys, issuers, isRevoked, believed: tell } = options
@@ -102,8 +102,8 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
 }
 
 /**
- * Signs claims with a secret (RFC 7515 section 7.1). The same claims and secret always give the same text. By hand, since
- * every refresh signs: Web Crypto, which jose works with, goes to another thread for an HMAC of 3 µs.
+ * Signs claims with a secret (RFC 7515 section 7.1). The same claims and secret always give the same text. Own code,
+ * because every refresh signs: Web Crypto, which jose uses, moves an HMAC of 3 µs to another thread.
  */
 export function signToken(claims: Readonly<Record<string, unknown>>, secret: string): string {
   const text = `${base64url({ alg: algorithm, typ: 'JWT' })}.${base64url(claims)}`
@@ -113,8 +113,8 @@ export function signToken(claims: Readonly<Record<string, unknown>>, secret: str
 const hmacOf = (text: string, secret: string): Buffer => createHmac('sha256', secret).update(text).digest()
 
 /**
- * The id of a key without `jti` (spec/auth.md 2.1). It is made of the HMAC, and not of the signature as it is written: in
- * base64url several texts stand for the same bytes.
+ * The id of a key without `jti` (spec/auth.md 2.1). It is made of the HMAC, not of the signature text: in base64url
+ * several texts represent the same bytes.
  */
 export function derivedKeyId(token: string, secret: string): string {
   return sha256Hex(hmacOf(token.slice(0, token.lastIndexOf('.')), secret)).slice(0, 16)
@@ -140,15 +140,15 @@ interface BelievedToken {
   readonly kind: 'believed'
   readonly token: string
   readonly verdict: Extract<TokenVerdict, { readonly kind: 'verified' }>
-  /** The keys under which it was believed; null: the secret. */
+  /** The keys with which it was accepted; null: the secret. */
   readonly set: KeySet | null
   readonly notBefore: number
   readonly expires: number
-  /** By which it can be revoked; null: it cannot. */
+  /** The id for revocation; null: not revocable. */
   readonly keyId: string | null
 }
 
-/** Its holder learns no more than that the key is a wrong one. */
+/** Its holder learns only that the key is invalid. */
 const asRevoked: TokenVerdict = { kind: 'refused', fault: 'signature' }
 
 type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
@@ -157,19 +157,19 @@ function weightOf({ token, verdict }: BelievedToken): number {
   return token.length + verdict.caller.claims.length
 }
 
-/** What a token is looked up by: to hash all of one takes a µs with every request, and no two have the same signature. */
+/** The cache key of a token: hashing a whole token costs a microsecond per request, and signatures are unique. */
 function signatureOf(token: string): string {
   return token.slice(token.lastIndexOf('.') + 1)
 }
 
-/** In the form that jose computes with: another form would be imported for every token. */
+/** In the form that jose uses directly: another form would be imported for every token. */
 async function verificationKey(secret: string): Promise<VerificationKey> {
   const bytes = Buffer.from(secret, 'utf8')
   const key = await webcrypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify'])
   return { key, algorithm }
 }
 
-/** A secret, and what tokens are verified with by it. */
+/** A secret, and the key that verifies its tokens. */
 interface SecretKey {
   readonly secret: string
   readonly key: () => Promise<VerificationKey>
@@ -177,7 +177,7 @@ interface SecretKey {
 
 const secretKey = (secret: string): SecretKey => ({ secret, key: once(() => verificationKey(secret)) })
 
-/** True for a token whose header names a key; an accepted token is not read again. */
+/** True for a token whose header names a key; an accepted token is not parsed again. */
 function namesKey(known: BelievedToken | undefined, token: string): boolean {
   if (known !== undefined) return known.set !== null
   return token.length <= longestToken && kidOf(token) !== undefined
@@ -198,7 +198,7 @@ async function verifyToken(
   set: KeySet | null,
   currentDate: Date,
 ): Promise<BelievedToken | Refused> {
-  // jose overlooks white space in signatures.
+  // jose ignores white space in signatures.
   if (token.length > longestToken || /\s/.test(token)) return refused('malformed')
   const key = set === null ? await own.key() : set.public.get(String(kidOf(token)))
   if (key === undefined) return refused('signature')
@@ -219,11 +219,11 @@ async function verifyToken(
   }
 }
 
-/** An access token of a user ends with its session; it can be revoked by itself only where its issuer set `jti`. */
+/** An access token of a user ends with its session; it is revocable separately only if its issuer set `jti`. */
 const keyIdOf = ({ jti = '', sub = '' }: JWTPayload, derived: () => string | null): string | null =>
   jti === '' ? (sub === '' ? derived() : null) : jti
 
-/** Keys of other issuers are changed and withdrawn there, so that belief in them ends after a while. */
+/** Keys of other issuers change and are withdrawn there, so cached results expire. */
 const foreignSeconds = 600
 
 async function verifyForeign(
@@ -252,17 +252,17 @@ function refused(fault: TokenFault): Refused {
   return { kind: 'refused', fault }
 }
 
-/** Postgres' names hold no NUL, and `none` is no role but the wish to stay who logged in (manual, SET ROLE). */
+/** Names in Postgres contain no NUL, and `none` is not a role but resets to the login role (manual, SET ROLE). */
 function isRoleName(role: unknown): role is string {
   return typeof role === 'string' && role !== '' && role !== 'none' && !role.includes('\0')
 }
 
-/** A stranger may become a guest as often as they like, so a guest counts as a stranger. */
+/** A client may become a guest any number of times, so a guest counts by its address. */
 function userOf({ sub, is_anonymous: isGuest }: JWTPayload): string | null {
   return typeof sub === 'string' && sub !== '' && isGuest !== true ? sub : null
 }
 
-/** The payload exactly as it was signed, so that no digit or key is lost; null when it is not UTF-8. */
+/** The payload exactly as it was signed, so that no digit or key is lost; null if it is not UTF-8. */
 function claimsText(token: string): string | null {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url')
   try {
@@ -272,7 +272,7 @@ function claimsText(token: string): string | null {
   }
 }
 
-/** Anything but jose's own refusals is a failure of ours and goes on to the boundary. */
+/** Errors other than jose's own refusals are internal and are rethrown. */
 function faultOf(error: unknown): TokenFault {
   if (error instanceof errors.JWTExpired) return 'expired'
   if (error instanceof errors.JWTClaimValidationFailed) return error.claim === 'nbf' ? 'early' : 'malformed'

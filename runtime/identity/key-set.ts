@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import type { JsonWebKey, KeyObject } from 'node:crypto'
 
-/** Algorithms that a key of a set may be for; the project's secret has one of its own, see jwt.ts. */
+/** Algorithms of keys in a set; the project's secret has its own, see jwt.ts. */
 export type KeyAlgorithm = 'RS256' | 'ES256'
 
 export interface PublicKey {
@@ -13,29 +13,29 @@ export interface SigningKey extends PublicKey {
   readonly kid: string
 }
 
-/** Keys beside the project's secret. A set is never changed: another one takes its place. */
+/** Keys beside the project's secret. A set is immutable: another one replaces it. */
 export interface KeySet {
   /** By `kid`. */
   readonly public: ReadonlyMap<string, PublicKey>
-  /** The private key that signs, where one does. */
+  /** The private key that signs, if any. */
   readonly signing: SigningKey | null
 }
 
-/** A JSON Web Key (RFC 7517) that has an id and an algorithm. */
+/** A JSON Web Key (RFC 7517) with an id and an algorithm. */
 export interface NamedJwk {
   readonly kid: string
   readonly alg: string
   readonly key_ops: readonly string[]
 }
 
-/** Makes a set of JWKs. Throws when one of them is no key of its algorithm. */
+/** Creates a set of JWKs. Throws if one of them is not a key of its algorithm. */
 export function createKeySet(jwks: readonly NamedJwk[]): KeySet {
   const entries = jwks.map((jwk) => [jwk.kid, { key: publicKey(jwk), algorithm: algorithmOf(jwk) }] as const)
   const signing = jwks.find((jwk) => jwk.key_ops.includes('sign')) ?? null
   return { public: new Map(entries), signing: signing && signingKey(signing) }
 }
 
-/** The set as anybody may read it (RFC 7517): public members only. */
+/** The public form of the set (RFC 7517): public members only. */
 export function publicJwks(jwks: readonly NamedJwk[]): readonly object[] {
   return jwks.map((jwk) => ({
     ...publicKey(jwk).export({ format: 'jwk' }),

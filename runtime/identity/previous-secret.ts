@@ -1,4 +1,4 @@
-/** The secret before a rotation (spec/auth.md 2.2): what it signed is believed until a date, and it signs nothing more. */
+/** The secret before a rotation (spec/auth.md 2.2): accepted until a date, and never used for signing. */
 export interface PreviousSecret {
   readonly secret: string
   /** Milliseconds since 1970. */

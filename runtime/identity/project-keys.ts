@@ -1,9 +1,9 @@
 import { derivedKeyId, signToken } from './jwt.ts'
 
-/** The role of the key that no browser may hold: its holder is the project's owner. */
+/** The role of the key that must not be in a browser: its holder is the project's owner. */
 export const ownerRole = 'service_role'
 
-/** Roles of project keys: what a browser may hold, and what only a server may. */
+/** Roles of project keys: for browsers, and for servers only. */
 export const keyRoles = ['anon', ownerRole] as const
 
 export type KeyRole = (typeof keyRoles)[number]
@@ -15,20 +15,20 @@ export interface ProjectKeys {
 }
 
 /**
- * Makes the first keys of a secret: tokens with a role and no person. They carry no time of issue and no expiry, so one
+ * Makes the first keys of a secret: tokens with a role and no person. They have no time of issue and no expiry, so one
  * secret gives the same keys each time.
  */
 export function projectKeys(secret: string): ProjectKeys {
   return { anon: signKey({ role: 'anon' }, secret), serviceRole: signKey({ role: ownerRole }, secret) }
 }
 
-/** A key as the database knows it: what it was signed with is not there. */
+/** A key as the database lists it, without its text. */
 export interface ListedKey {
   readonly id: string
   readonly role: string
-  /** ISO 8601; null: it was not added, but came of the secret alone or was signed elsewhere. */
+  /** ISO 8601; null: it was not added, but derives from the secret or was signed elsewhere. */
   readonly addedAt: string | null
-  /** ISO 8601; null: it is good. */
+  /** ISO 8601; null: valid. */
   readonly revokedAt: string | null
 }
 
@@ -36,7 +36,7 @@ export interface ProjectKey extends ListedKey {
   readonly token: string
 }
 
-/** The keys of a secret: its first ones, and those that were added, which it signs again whenever they are asked for. */
+/** The keys of a secret: its first ones, and the added ones, which are signed again on demand. */
 export function keysOf(secret: string, listed: readonly ListedKey[]): readonly ProjectKey[] {
   const { anon, serviceRole } = projectKeys(secret)
   const first = [{ role: 'anon', token: anon } as const, { role: ownerRole, token: serviceRole } as const].map(

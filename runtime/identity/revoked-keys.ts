@@ -3,13 +3,13 @@ import { within } from '../lib/within.ts'
 import type { ListedKey } from './project-keys.ts'
 import type { IsRevoked } from './jwt.ts'
 
-/** The keys of the project as this process knows them (spec/auth.md 2.1). */
+/** The keys of the project, as cached in this process (spec/auth.md 2.1). */
 export interface KnownKeys {
-  /** Costs a look into a set while keys are used. Rejects with `unknown` while nothing could ever be read. */
+  /** Costs a set lookup while keys are used. Rejects with `unknown` while the list could never be read. */
   readonly isRevoked: IsRevoked
-  /** The same for a stream that is open, by a list of up to twenty seconds ago: idle streams cause few readings. */
+  /** The same for an open stream, from a list of up to twenty seconds ago: idle streams cause few reads. */
   readonly wasRevoked: IsRevoked
-  /** As they were read last. */
+  /** As of the last read. */
   readonly listed: () => readonly ListedKey[]
   /** Reads them now. Rejects as `read` does. */
   readonly look: () => Promise<void>
@@ -20,24 +20,24 @@ export interface KnownKeysOptions {
   readonly read: () => Promise<readonly ListedKey[]>
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** What keeps a key from being judged before the first reading. */
+  /** The error before the first read. */
   readonly unknown: () => Error
   readonly reading: Reading
 }
 
 /**
- * `ahead`: beside the requests while there are any, so that none waits for it. `shared`: by the first request that finds them
- * old, for all that come meanwhile. `alone`: where no request may wait for what another one began, and each reading takes
- * a connection of its own, which is why it is rarer.
+ * `ahead`: concurrently with requests while there are any, so that none waits for it. `shared`: by the first request
+ * that finds them old, for all requests in the meantime. `alone`: for runtimes in which no request may wait for
+ * another's work; each read takes its own connection and is therefore rarer.
  */
 type Reading = 'ahead' | 'shared' | 'alone'
 
 const keptMs: Readonly<Record<Reading, number>> = { ahead: 500, shared: 500, alone: 10_000 }
-/** How many turns without a request the reading goes on; the next request after them reads the list itself. */
+/** The number of turns without a request for which reading continues; a later request reads the list itself. */
 const idleTurns = 1
-/** With the interval of the checks of streams (live/streams/sessions.ts) less than the minute of spec/graphql.md 16. */
+/** With the check interval of streams (live/streams/sessions.ts) less than the minute of spec/graphql.md 16. */
 const keptForOpenMs = 20_000
-/** A database that does not answer is waited for no longer. */
+/** The maximum wait for a database without an answer. */
 const longestMs = 5_000
 
 export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOptions): KnownKeys {
@@ -48,7 +48,7 @@ export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOption
   let timer: NodeJS.Timeout | null = null
 
   const readOnce = async (): Promise<void> => {
-    // The clock is read before the rows are: a key that is revoked in between is seen the next time.
+    // The clock is read before the rows: a key revoked in between is seen the next time.
     const began = now()
     try {
       listed = await read()
@@ -65,7 +65,7 @@ export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOption
   const turn = (): void => {
     unused += 1
     if (unused > idleTurns) stop()
-    // What was read last is better than no answer while the database is away.
+    // While the database is away, the last list is better than no answer.
     else look().catch(() => undefined)
   }
   const lookFirst = async (id: string): Promise<boolean> => {
@@ -74,7 +74,7 @@ export function createKnownKeys({ read, now, unknown, reading }: KnownKeysOption
     return revoked.has(id)
   }
   const isOlderThan = (ms: number): boolean => now() - lookedAt >= ms
-  /** Only once the list was read: until then no request may go by the old one. */
+  /** Only after the list was read: until then no request may use the old one. */
   const readAhead = (): void => {
     if (reading === 'ahead') timer ??= setInterval(turn, keptMs.ahead).unref()
   }

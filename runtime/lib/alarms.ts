@@ -1,4 +1,4 @@
-/** Calls `due` at a time on the given clock, or up to a millisecond later; the result calls it off. */
+/** Calls `due` at a time on the given clock, or up to a millisecond later; the result cancels it. */
 export type SetAlarm = (at: number, due: () => void) => () => void
 
 interface Alarm {
@@ -8,16 +8,16 @@ interface Alarm {
 
 const sweepFrom = 100
 
-/** The longest time that a timer of Node takes. */
+/** The longest delay of a Node timer. */
 const longestMs = 2 ** 31 - 1
 
 /**
- * Alarms by the ten thousand on one timer, set for the earliest of them: nothing happens before. They do not keep the process.
- * For what almost always ends before it is due, `createDeadlines` costs less.
+ * Tens of thousands of alarms on one timer, set for the earliest of them. They do not keep the process alive. For
+ * alarms that are almost always cancelled, `createDeadlines` costs less.
  * @param now milliseconds
  */
 export function createAlarms(now: () => number): SetAlarm {
-  /** A binary heap: none is later than the two that follow from it. */
+  /** A binary heap: no entry is later than its two children. */
   const heap: Alarm[] = []
   let timer: NodeJS.Timeout | null = null
   let setFor = Infinity
@@ -41,7 +41,7 @@ export function createAlarms(now: () => number): SetAlarm {
     setFor = first.at
     timer = setTimeout(ring, Math.min(longestMs, Math.max(0, Math.ceil(first.at - now())))).unref()
   }
-  /** Those that are called off would stay until their time. In order, the rest is a heap as well. */
+  /** Cancelled ones would stay until their time. A sorted list is a heap as well. */
   const sweep = (): void => {
     const left = heap.filter(({ due }) => due !== null).sort((a, b) => a.at - b.at)
     heap.length = 0

@@ -1,22 +1,22 @@
-/** Things in no order, of which thousands a second come and go. */
+/** An unordered collection with thousands of insertions and removals per second. */
 export interface Bag<T> {
-  /** Puts one in. The result takes it out again, and says whether it was in. */
+  /** Inserts an item. The result removes it, and returns whether it was present. */
   readonly add: (item: T) => () => boolean
-  /** Those that are in it at this moment. */
+  /** The present items. */
   readonly all: () => readonly T[]
   readonly size: () => number
 }
 
 interface Place<T> {
   readonly item: T
-  /** -1: it is out. */
+  /** -1: removed. */
   at: number
 }
 
 /**
- * An array in which the last one fills each gap. A Set would do, but V8 lets each table that a Set has outgrown point to the next
- * one: once one of them is old, all that follow, and what was in them, get old as well, and are cleared away by the dear kind of
- * collection alone. It made 1.7 KB of a request outlive it.
+ * An array in which the last item fills each gap. A Set would do, but V8 links each outgrown table of a Set to the next
+ * one: once one of them is in the old generation, all later ones and their content become old as well, and only the
+ * expensive kind of collection frees them. That kept 1.7 KB of each request alive.
  */
 export function createBag<T>(): Bag<T> {
   const places: Place<T>[] = []

@@ -3,8 +3,8 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The file of a built module that a thread or a process runs. It is found from a built module beside it, from the bundle of
- * the command line, and from source, as tests do.
+ * The file of a built module for a thread or process. It is found from a built module beside it, from the bundle of the
+ * command line, and from source, as in tests.
  * @param from `import.meta.url` of a module in the same folder
  * @param path of the built module, below dist
  */

@@ -1,48 +1,48 @@
 import { createDeadlines } from './deadlines.ts'
 
 /**
- * Memory that many parties share: what each of them holds is counted, and none gets more than its share. Only what is large is
+ * Memory that many parties share: each one's holdings are counted and limited to its share. Only large objects are
  * worth counting.
  */
 export interface ByteBudget {
-  /** What somebody of a party holds: nothing yet. */
+  /** An empty holding of a party. */
   readonly open: (party: string) => Holding
-  /** Whether so many bytes more of a party would find room. */
+  /** Whether a party could take this many more bytes. */
   readonly hasRoom: (party: string, bytes: number) => boolean
-  /** Waits until they would, without taking them; false when they do not within so many milliseconds. */
+  /** Waits for that without taking them; false after the given milliseconds. */
   readonly room: (party: string, bytes: number, ms: number) => Promise<boolean>
-  /** Whether somebody waits. */
+  /** Whether a request waits. */
   readonly isWanted: () => boolean
-  /** Bytes that are held in all, at this moment. */
+  /** The bytes that are held in total. */
   readonly usage: { readonly bytes: number }
 }
 
 export interface Holding {
-  /** Takes so many bytes more; false, and none are taken, where there is no room. */
+  /** Takes this many more bytes; false, and takes none, if there is no room. */
   readonly take: (bytes: number) => boolean
-  /** Takes them, room or not: for what is there already. */
+  /** Takes them even without room: for existing data. */
   readonly force: (bytes: number) => void
-  /** Tells once whether they were taken: as soon as there is room, or not at all within so many milliseconds. */
+  /** Calls back once with whether they were taken: as soon as there is room, or not within the given milliseconds. */
   readonly wait: (bytes: number, ms: number, told: (taken: boolean) => void) => void
-  /** Gives everything back and waits for nothing more. */
+  /** Gives everything back and stops waiting. */
   readonly release: () => void
 }
 
 export interface BudgetSize {
   readonly bytes: number
-  /** What one party may hold of them. */
+  /** The maximum of one party. */
   readonly share: number
 }
 
-/** How much later than it says a waiting may end. */
+/** The maximum delay of a time limit. */
 const lookEveryMs = 50
 
-/** Tries to have what it waits for; true when it does. */
+/** Tries to take what it waits for; true on success. */
 type Waiting = () => boolean
 
 export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget {
   const parties = new Map<string, number>()
-  /** In the order of their coming; one that finds no room lets those behind it try. */
+  /** In the order of arrival; if one finds no room, later ones may try. */
   const waiting = new Set<Waiting>()
   const setDeadline = createDeadlines(lookEveryMs)
   const usage = { bytes: 0 }
@@ -58,7 +58,7 @@ export function createByteBudget({ bytes: most, share }: BudgetSize): ByteBudget
   const letIn = (): void => {
     for (const attempt of waiting) if (attempt()) waiting.delete(attempt)
   }
-  /** Gives what ends the waiting, untold. */
+  /** Returns a function that cancels the wait without a call. */
   const waitFor = (attempt: () => boolean, ms: number, told: (had: boolean) => void): (() => void) => {
     const entry: Waiting = () => {
       if (!attempt()) return false

@@ -1,4 +1,4 @@
-/** Halves of characters beyond U+FFFF: where there are none, JavaScript orders as UTF-8 does. */
+/** Surrogates: without them, JavaScript orders as UTF-8 does. */
 const beyond = /[\ud800-\udfff]/
 
 /** Orders texts by their UTF-8 bytes, as Postgres' "C" collation does; JavaScript's own order differs beyond U+FFFF. */

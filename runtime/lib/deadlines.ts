@@ -1,6 +1,6 @@
 import { createBag } from './bag.ts'
 
-/** Sets a deadline: `passed` is called after so many milliseconds, unless the result was called before. */
+/** Sets a deadline: `passed` is called after so many milliseconds, unless the result is called earlier. */
 export type SetDeadline = (ms: number, passed: () => void) => () => void
 
 interface Deadline {
@@ -10,8 +10,9 @@ interface Deadline {
 }
 
 /**
- * Deadlines by the thousand a second on one timer, for what almost always ends before: setting one is an entry in a bag. They are
- * looked at every `everyMs` milliseconds, so one may pass that much late, and never early. They do not keep the process.
+ * Thousands of deadlines per second on one timer, for those almost always cancelled: setting one is an entry in a bag.
+ * They are checked every `everyMs` milliseconds, so one may be that much late, and never early. They do not keep the
+ * process alive.
  */
 export function createDeadlines(everyMs: number): SetDeadline {
   const open = createBag<Deadline>()
@@ -19,7 +20,7 @@ export function createDeadlines(everyMs: number): SetDeadline {
   const look = (): void => {
     const now = performance.now()
     for (const deadline of open.all()) {
-      // One that passed before may have ended this one.
+      // An earlier callback may have cancelled this one.
       if (deadline.at <= now && deadline.forget()) deadline.passed()
     }
     if (open.size() > 0 || timer === null) return

@@ -1,9 +1,9 @@
 import { isSame } from './share.ts'
 import type { Steps } from './steps.ts'
 
-/** Items of one list that stand where another list has others. */
+/** Items of one list that replace items of another. */
 export interface Difference {
-  /** The place of the first and behind the last of them in the earlier list. */
+  /** The start (inclusive) and end (exclusive) in the earlier list. */
   readonly from: number
   readonly to: number
   /** The same in the later list. */
@@ -11,13 +11,10 @@ export interface Difference {
   readonly end: number
 }
 
-/** How far apart the items are looked for that two lists have in common behind a difference. */
+/** The distance within which common items are searched behind a difference. */
 const reach = 8
 
-/**
- * Where two lists differ, by reference, in order: few places where little changed. What lies between them is the same in
- * both.
- */
+/** The differences of two lists, by reference, in order: few if little changed. Everything between them is equal. */
 export function differencesBetween(before: readonly unknown[], now: readonly unknown[]): readonly Difference[] {
   if (before === now) return []
   const found: Difference[] = []
@@ -36,7 +33,7 @@ export function differencesBetween(before: readonly unknown[], now: readonly unk
   return found
 }
 
-/** Where the lists go on alike behind a difference: nearby, or behind a run of replaced items, or at their common end. */
+/** Where the lists continue alike after a difference: nearby, after a run of replaced items, or at their ends. */
 function meetingOf(
   before: readonly unknown[],
   from: number,
@@ -56,7 +53,7 @@ function meetingOf(
   return [before.length - alike, now.length - alike]
 }
 
-/** A list of which places are exchanged: the very same as long as each place has what it had. */
+/** A list with exchanged places: the same object while all places keep their items. */
 export interface ListExchange<T> {
   readonly put: (place: number, item: T) => void
   readonly list: () => readonly T[]
@@ -75,8 +72,7 @@ export function createExchange<T>(before: readonly T[]): ListExchange<T> {
 }
 
 /**
- * The later list with a result for each of its items: as in `results` for those that both have, else as `made` gives it, a
- * step each.
+ * The later list with a result for each of its items: from `results` for common items, else from `made`, one step each.
  */
 export function* resultsAfter<Item, Result>(
   results: readonly Result[],
@@ -100,7 +96,7 @@ export function* resultsAfter<Item, Result>(
   return after
 }
 
-/** Where each item has the place of another one. */
+/** If each item takes the place of another. */
 function* exchanged<Item, Result>(
   results: readonly Result[],
   items: readonly Item[],

@@ -1,10 +1,10 @@
 import { atOnce, type Steps } from './steps.ts'
 
-/** The items under the key that each one gives, in their order; Map.groupBy (ECMAScript 2024) does this from Node 21 on. */
+/** The items under the key of each, in order; Node 21 has Map.groupBy (ECMAScript 2024). */
 export const groupBy = <K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> =>
   atOnce(groupInSteps(items, keyOf))
 
-/** A step for so many items, which are only looked at. */
+/** Items per step, which are only looked at. */
 const stride = 256
 
 export function* groupInSteps<K, T>(items: readonly T[], keyOf: (item: T) => K): Steps<ReadonlyMap<K, readonly T[]>> {

@@ -1,8 +1,8 @@
 const list = /^(\w+:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s
 
 /**
- * A connection URL may list several hosts, each with a port of its own (PostgreSQL manual, chapter libpq, Connection URIs), which
- * no other URL may: the same URL for each of them, in their order.
+ * A connection URL may list several hosts, each with its own port (PostgreSQL manual, chapter libpq, Connection URIs),
+ * which no other URL may: returns the URL for each of them, in order.
  */
 export function hostUrls(url: string): readonly string[] {
   const [, before = '', hosts = '', after = ''] = list.exec(url) ?? []

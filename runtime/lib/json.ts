@@ -1,14 +1,14 @@
 import { LosslessNumber, parse } from 'lossless-json'
 
-/** Values of JSON (RFC 8259), with all digits of their numbers. */
+/** JSON values (RFC 8259), with all digits of their numbers. */
 
-/** A JSON object of whose members nothing is known yet. */
+/** A JSON object with unknown members. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isDecimal(value)
 
-/** The value of a JSON text; undefined where it is none. */
+/** The value of a JSON text; undefined if it is invalid. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -17,16 +17,15 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** A long number, a fraction or an exponent: a double may not hold it, or print it with other digits. Texts may hold it as well. */
+/** A number that a double may not represent or may print differently. Strings may match as well. */
 const mayBeOther = /\d(?:[.eE]|\d{15})/
 
 export const mayHoldOthers = (text: string): boolean => mayBeOther.test(text)
 
 /**
- * Parses JSON (RFC 8259). Whole numbers that a double cannot hold become bigint, others that it does not print with the
- * same digits LosslessNumber, and the rest numbers.
- * Of keys that occur twice the last one counts, as with JSON.parse. Throws SyntaxError, or RangeError when the text is
- * nested too deeply for the stack.
+ * Parses JSON (RFC 8259). Whole numbers beyond a double become bigint, others that a double prints with other digits
+ * LosslessNumber, and the rest numbers. Of duplicate keys the last one counts, as with JSON.parse. Throws SyntaxError,
+ * or RangeError if the text is nested too deeply for the stack.
  */
 export function parseJson(text: string): unknown {
   return mayHoldOthers(text)
@@ -34,7 +33,7 @@ export function parseJson(text: string): unknown {
     : JSON.parse(text)
 }
 
-/** Reading a bigint takes time that grows faster than its digits: one of a million takes a second. */
+/** Parsing a bigint takes more than linear time: a million digits take a second. */
 const mostDigits = 1_000
 
 function exactNumber(digits: string): number | bigint | LosslessNumber {
@@ -50,20 +49,20 @@ export function isDeeperThan(value: unknown, limit: number): boolean {
   return limit === 0 || Object.values(value).some((inner) => isDeeperThan(inner, limit - 1))
 }
 
-/** A number of JSON with the digits that were sent, where a double does not have them: it holds others, or prints them in another way. */
+/** A number of JSON with its original digits, if a double has others or prints them in another way. */
 export const isDecimal = (value: unknown): value is LosslessNumber => value instanceof LosslessNumber
 
-/** A number as a double has it, which may have other digits; anything else as it is. */
+/** A number as a double, which may have other digits; other values unchanged. */
 export const roundedNumber = (value: unknown): unknown =>
   typeof value === 'bigint' ? Number(value) : isDecimal(value) ? Number(value.value) : value
 
-/** Whether a JSON value holds such numbers. */
+/** Whether a JSON value contains such numbers. */
 export const holdsDecimals = (value: unknown): boolean =>
   isDecimal(value) || (typeof value === 'object' && value !== null && Object.values(value).some(holdsDecimals))
 
 const written = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/
 
-/** A whole number in digits alone, as types of whole numbers read it; what is none stays as it is. */
+/** A whole number in plain digits, as integer types read it; other texts are unchanged. */
 export function wholeText(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = written.exec(text) ?? []
   const [digits, point] = [`${whole}${fraction}`, whole.length + Number(exponent)]

@@ -1,8 +1,8 @@
-/** A bounded map that forgets what was not used for long. */
+/** A bounded map that evicts entries without recent use. */
 export interface Lru<K, V> {
-  /** The value kept under the key, which thereby counts as used; undefined when there is none. */
+  /** The value of the key, which marks it as used; undefined if absent. */
   readonly get: (key: K) => V | undefined
-  /** Keeps a value, unless it alone is beyond the bound; those that were not used for long leave until it fits in. */
+  /** Keeps a value, unless it alone exceeds the bound; entries without recent use are evicted until it fits in. */
   readonly set: (key: K, value: V) => void
   readonly delete: (key: K) => void
   readonly clear: () => void
@@ -10,26 +10,26 @@ export interface Lru<K, V> {
   readonly stats: () => LruStats
 }
 
-/** What a map was asked, and what it holds now. */
+/** The hits and present content of a map. */
 export interface LruStats {
   readonly hits: number
   readonly misses: number
   readonly entries: number
-  /** Of all entries together, as they were weighed. */
+  /** The total weight of all entries. */
   readonly weight: number
 }
 
 interface Entry<V> {
   readonly value: V
   readonly weight: number
-  /** Since it was put in, or put back. */
+  /** Since it was inserted, or put back. */
   used: boolean
 }
 
 /**
- * Makes a map whose entries weigh at most `max` together; without `weigh` each weighs 1.
- * Using an entry only marks it, since most uses come between two evictions: the oldest entry leaves, unless it was used, which
- * puts it back behind all others, unmarked (the second-chance algorithm). A Map iterates in order of insertion.
+ * Creates a map with a total weight of at most `max`; without `weigh` each entry weighs 1. A use only marks an entry,
+ * because most uses come between two evictions: the oldest entry is evicted, unless it was used, which moves it behind
+ * all others, unmarked (the second-chance algorithm). A Map iterates in order of insertion.
  */
 export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number = () => 1): Lru<K, V> {
   const entries = new Map<K, Entry<V>>()
@@ -81,12 +81,13 @@ export function createLru<K, V>(max: number, weigh: (value: V, key: K) => number
   }
 }
 
-/** Of the room, for what was asked for once. */
+/** The share for entries that were requested once. */
 const trial = 1 / 4
 
 /**
- * The same for what anybody may send: a value has a quarter of the room until it is asked for, and the rest from then on. So values
- * that never come again neither fill the memory nor drive out those that do (a segmented LRU; Karedla, Love and Wherry, 1994).
+ * The same for untrusted input: a value competes for a quarter of the room until it is requested again, and for the
+ * rest from then on. So values that never come again neither fill the memory nor evict those that do (a segmented LRU;
+ * Karedla, Love and Wherry, 1994).
  */
 export function createTryingLru<K, V>(max: number, weigh?: (value: V, key: K) => number): Lru<K, V> {
   const tried = createLru(max * trial, weigh)
@@ -120,7 +121,7 @@ export function createTryingLru<K, V>(max: number, weigh?: (value: V, key: K) =>
   }
 }
 
-/** What the first map did not have was asked of the second. */
+/** Misses of the first map are looked up in the second. */
 const togetherOf = (first: LruStats, second: LruStats): LruStats => ({
   hits: first.hits + second.hits,
   misses: second.misses,

@@ -1,4 +1,4 @@
-/** A function that makes its value when it is first called and returns the same from then on. */
+/** Caches the value of the first call. */
 export const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface RetryPolicy {
-  /** How often in all; Infinity: until the process stops. */
+  /** The total number; Infinity: until the process stops. */
   readonly attempts: number
   /** Milliseconds before the second attempt; each further pause is twice as long, up to `longestMs`. */
   readonly firstMs: number
@@ -10,37 +10,37 @@ export interface RetryPolicy {
 
 const atOnce = (attempts: number): RetryPolicy => ({ attempts, firstMs: 0, longestMs: 0 })
 
-/** What is tried again, how often in all, and after how long. Whether a failure deserves it is decided where it is known. */
+/** The retry policies. Whether a failure is worth a retry is decided by its caller. */
 export const retries = {
-  /** The first schema of a server, whose database may still come up. */
+  /** The first schema of a server, whose database may still start. */
   firstSchema: { attempts: Infinity, firstMs: 250, longestMs: 5_000 },
-  /** A compile that failed, with no change of the schema since. */
+  /** A failed compile, without a change of the schema since. */
   compile: { attempts: Infinity, firstMs: 5_000, longestMs: 5_000 },
-  /** A worker that ended by itself. */
+  /** A worker that ended unexpectedly. */
   worker: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
-  /** New connections, after one failed. Requests are refused meanwhile, so the pause decides how soon an outage is over. */
+  /** New connections after a failure. Requests are refused in between, so the pause decides when an outage ends. */
   connecting: { attempts: Infinity, firstMs: 100, longestMs: 400 },
-  /** A connection that died as soon as it was made: what that says of the server, the next one tells. */
+  /** A connection that died right after it was opened: the next one shows the state of the server. */
   newConnection: atOnce(2),
-  /** A run of a live query that met an outage or too much else to do. */
+  /** A run of a live query during an outage or overload. */
   liveRun: { attempts: Infinity, firstMs: 100, longestMs: 5_000 },
-  /** A request whose schema changes under it; the first attempt may end because another change was rolled back. */
+  /** A request whose schema changes during it; the first attempt may end because another change was rolled back. */
   newerSchema: atOnce(9),
-  /** An exchange of which nothing was kept, because of the state or the death of its connection. */
+  /** An exchange without any effect, because of the state or the death of its connection. */
   exchange: atOnce(2),
-  /** A statement of our own whose connection died. */
+  /** Our own statement whose connection died. */
   ownStatement: atOnce(2),
-  /** The first sign-in of a person with a provider, beside another one of the same person. */
+  /** The first sign-in of a person with a provider, concurrently with another of the same person. */
   accountLink: atOnce(3),
-  /** A challenge in the same microsecond as another one. */
+  /** A challenge in the same microsecond as another. */
   challenge: atOnce(5),
-  /** A sign-in, while many others of the same account are compared. */
+  /** A sign-in, while many others of the same account are checked. */
   passwordGuess: { attempts: 8, firstMs: 100, longestMs: 800 },
-  /** The triggers of a live relation, while others hold locks on it. */
+  /** The triggers of a live relation, while other sessions hold locks on it. */
   liveInstall: { attempts: 6, firstMs: 50, longestMs: 800 },
-  /** The same, once a compile has gone on without them. */
+  /** The same, after a compile has continued without them. */
   liveInstallLater: { attempts: Infinity, firstMs: 1_000, longestMs: 30_000 },
-  /** What follows the changes of live relations, after it lost the database. */
+  /** The reader of live changes, after it lost the database. */
   liveChanges: { attempts: Infinity, firstMs: 50, longestMs: 2_000 },
   /** The gates of relations, while no process leads. */
   liveLeader: { attempts: Infinity, firstMs: 20, longestMs: 500 },
@@ -50,7 +50,7 @@ export const retries = {
   folderClaim: atOnce(2),
 } as const satisfies Readonly<Record<string, RetryPolicy>>
 
-/** A failure that no further attempt fixes: somebody has to change a setting first. */
+/** A failure that no retry fixes: a setting must be changed first. */
 export class Hopeless extends Error {
   override readonly name = 'Hopeless'
 }
@@ -58,7 +58,7 @@ export class Hopeless extends Error {
 export const pauseMs = ({ firstMs, longestMs }: RetryPolicy, attempt: number): number =>
   Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), longestMs)
 
-/** Calls a function until it succeeds. Rejects with its last failure, or with the first that does not deserve another attempt. */
+/** Calls a function until it succeeds. Rejects with its last failure, or with the first that is not worth a retry. */
 export async function retry<T>(
   policy: RetryPolicy,
   work: () => Promise<T>,

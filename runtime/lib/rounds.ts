@@ -1,12 +1,12 @@
-/** Calls a function once in each round, from its next turn on, until the result is called. */
+/** Calls a function once in each round, beginning with its next turn, until the result is called. */
 export type JoinRounds = (turn: () => void) => () => void
 
-/** How often in a round some have their turn. */
+/** The number of steps of a round. */
 const steps = 150
 
 /**
- * Lets thousands do something once in a period, spread over it, on one timer that runs while there are any. It does not keep
- * the process. Those who come together are spread: one to each step in turn.
+ * Spreads thousands of periodic calls over a period, on one timer that runs while there are any. It does not keep the
+ * process alive. Simultaneous additions are spread: one to each step in turn.
  */
 export function createRounds(periodMs: number): JoinRounds {
   const places = Array.from({ length: steps }, () => new Set<() => void>())
@@ -21,7 +21,7 @@ export function createRounds(periodMs: number): JoinRounds {
   return (turn) => {
     fill = (fill + 1) % steps
     const place = places[fill]
-    // An own function for each: the same turn may be taken twice.
+    // A separate function for each: the same turn may be added twice.
     const own = (): void => turn()
     place?.add(own)
     count += 1

@@ -1,13 +1,13 @@
-/** Whether two values are the same JSON, member by member in the same order. */
+/** Whether two values are equal JSON, member by member in the same order. */
 export const sameJson = (a: unknown, b: unknown): boolean => isSame(a, b) || JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * Whether two values are the very same, by their references. In V8 `===` also reads an object that is the same, lest it is NaN;
- * with thousands of them that waits for memory.
+ * Whether two values are identical. In V8 `===` also reads an identical object to exclude NaN; for thousands of them
+ * that waits for memory.
  */
 export const isSame: (a: unknown, b: unknown) => boolean = Object.is
 
-/** Whether two lists hold the very same values. */
+/** Whether two lists have identical items. */
 export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
   if (a === b) return true
   if (a.length !== b.length) return false
@@ -16,8 +16,8 @@ export function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean
 }
 
 /**
- * What `now` says, made of what was before as far as that said the same: every object and list in it that is the same
- * JSON as the one in its place before is that very one, so that what was made from it is found again.
+ * `now`, with every object and list that equals its counterpart in `before` replaced by that one, so that results
+ * cached by identity are found again.
  */
 export function share<T>(before: unknown, now: T): T {
   if (before === now || typeof now !== 'object' || now === null || typeof before !== 'object' || before === null)

@@ -3,7 +3,7 @@ import { sameItems } from './share.ts'
 import { mapInSteps, type Steps } from './steps.ts'
 import type { Table } from './table.ts'
 
-/** Items of a list that share a key: few of thousands, so that the next list is followed by the keys that changed. */
+/** Items of a list that share a key: few of thousands, so that the next list is compared by changed keys. */
 
 type KeysOf<Item> = (item: Item) => readonly string[]
 type Groups<Item> = Table<readonly Item[]>
@@ -11,15 +11,15 @@ type Shared<Item> = ReadonlyMap<string, readonly Item[]>
 
 interface Kept<Item> {
   readonly groups: Groups<Item>
-  /** Those of more than one item, by key. */
+  /** Keys with more than one item. */
   readonly shared: Shared<Item>
-  /** The items of these. */
+  /** Their items. */
   readonly found: readonly Item[]
 }
 
 export type Sharing = <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<readonly Item[]>
 
-/** @param groupsIn the groups of a list, which know where they differ from those of the last one */
+/** @param groupsIn the groups of a list, which know their differences from the last one */
 export function createSharing(
   groupsIn: <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<Groups<Item>>,
 ): Sharing {
@@ -38,7 +38,7 @@ export function createSharing(
   }
 }
 
-/** The same without a memory: the items that share a key with another one, or have one twice, in their order. */
+/** The same without a memo: the items that share a key with another one, or have one twice, in order. */
 export const itemsSharing: Sharing = function* (keysOf, items) {
   return membersOf(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
 }
@@ -49,7 +49,7 @@ function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<read
 
 /**
  * The groups of more than one item.
- * @param keys those under which there may be others than in `before`
+ * @param keys those whose groups may differ from `before`
  */
 function sharedAmong<Item>(
   groups: Groups<Item>,

@@ -1,6 +1,6 @@
 /**
- * Wraps an asynchronous function: callers that arrive while it runs share its one result, or its one failure. The next
- * call after that runs it again; no result is remembered.
+ * Wraps an asynchronous function: concurrent callers share one result, or one failure. The next call runs it again; no
+ * result is cached.
  */
 export function singleFlight<T>(fn: () => Promise<T>): () => Promise<T> {
   let flight: Promise<T> | null = null

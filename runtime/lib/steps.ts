@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 
 /**
- * Work that can be left after each step and taken up again: a generator. What it comes to is the same however it is driven, at
- * once or in turns with what else the process does.
+ * Work that can be interrupted after each step: a generator. Its result does not depend on how it is driven, without
+ * pauses or interleaved with other work of the process.
  */
 export type Steps<T> = Generator<void, T, void>
 
-/** All steps, one after the other. */
+/** Runs all steps without pauses. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const next = steps.next()
@@ -14,13 +14,13 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Milliseconds after which others have their turn: long beside what a turn costs, short beside a slow request. */
+/** Milliseconds between pauses: long compared to a pause, short compared to a slow request. */
 const sliceMs = 10
 
-/** Tells when others have their turn. */
+/** Decides when to pause. */
 export interface Pace {
   readonly isDue: () => boolean
-  /** Everything that waits for the event loop runs. */
+  /** Runs everything that waits for the event loop. */
   readonly turn: () => Promise<void>
 }
 
@@ -35,7 +35,7 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   }
 }
 
-/** All steps, with turns for others in between. */
+/** Runs all steps with pauses for other work. */
 export async function inTurns<T>(steps: Steps<T>, pace: Pace = createPace()): Promise<T> {
   for (;;) {
     const next = steps.next()
@@ -44,7 +44,7 @@ export async function inTurns<T>(steps: Steps<T>, pace: Pace = createPace()): Pr
   }
 }
 
-/** What the function makes of each item, a step each. */
+/** The function's result for each item, one step each. */
 export function* mapInSteps<Item, Result>(items: readonly Item[], make: (item: Item) => Result): Steps<Result[]> {
   const results: Result[] = []
   for (const item of items) {

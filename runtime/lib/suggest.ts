@@ -1,9 +1,9 @@
-/** The candidate that a mistyped name most likely meant, or null when none is near. Case is ignored. */
+/** The candidate that a mistyped name most likely meant, or null. Case is ignored. */
 export function suggest(name: string, candidates: readonly string[]): string | null {
   const wanted = name.slice(0, longestCompared).toUpperCase()
   const limit = Math.max(1, Math.floor(wanted.length / 3))
   const near = candidates
-    // Each letter that one has more is one to insert.
+    // Each further letter is one insertion.
     .filter((candidate) => Math.abs(candidate.length - wanted.length) <= limit)
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toUpperCase()) }))
     .filter(({ distance }) => distance <= limit)
@@ -11,7 +11,7 @@ export function suggest(name: string, candidates: readonly string[]): string | n
   return near[0]?.candidate ?? null
 }
 
-/** Ends a sentence about an unknown name with the one that was meant; empty when none is near. */
+/** The end of a sentence about an unknown name with a suggestion; empty without one. */
 export function didYouMean(name: string, candidates: readonly string[], written = (near: string) => near): string {
   const near = suggest(name, candidates)
   return near === null ? '' : `; did you mean ${written(near)}?`
@@ -21,8 +21,8 @@ export function didYouMean(name: string, candidates: readonly string[], written 
 const longestCompared = 64
 
 /**
- * How many insertions, deletions, replacements and swaps of neighbours turn one text into the other (the distance of
- * optimal string alignment). Cell [i][j] compares the first i characters of one with the first j of the other.
+ * The number of insertions, deletions, replacements and swaps of neighbours between two texts (the optimal string
+ * alignment distance). Cell [i][j] compares the first i characters of one with the first j of the other.
  */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)]

@@ -1,36 +1,36 @@
-/** Something to look up by its name; a Map is one. */
+/** A lookup by name, such as a Map. */
 export interface Lookup<T> {
   readonly get: (key: string) => T | undefined
 }
 
-/** A lookup of which later ones are made, each of which knows where it differs from the earlier ones. */
+/** A lookup with later versions, each of which knows its differences from earlier ones. */
 export interface Table<T> extends Lookup<T> {
-  /** The keys under which it may have another value than an earlier one; null: it cannot tell. */
+  /** The keys whose value may differ from an earlier one; null: unknown. */
   readonly changesSince: (earlier: Lookup<unknown>) => Iterable<string> | null
 }
 
 export const isTable = (lookup: Lookup<unknown> | undefined): lookup is Table<unknown> =>
   lookup !== undefined && 'changesSince' in lookup
 
-/** A table by itself. It never changes: `with` makes the next one in a time that depends on the changes alone, mostly. */
+/** An immutable table: `with` creates the next one in a time that mostly depends on the changes alone. */
 export interface KeyedTable<T> extends Table<T> {
-  /** @param changes what is under each key from now on; undefined: nothing */
+  /** @param changes the new value of each key; undefined: removed */
   readonly with: (changes: ReadonlyMap<string, T | undefined>) => KeyedTable<T>
 }
 
-/** What many tables share, and what one of them has otherwise. */
+/** Entries that many tables share, and the changes of one of them. */
 interface Layers<T> {
   readonly base: ReadonlyMap<string, T>
   readonly over: ReadonlyMap<string, T | undefined>
 }
 
-/** Beyond so many changes for each of these entries the layers become one; until then each look-up may take two. */
+/** With more changes per entries than this, the layers are merged; until then each lookup may take two. */
 const foldedShare = 16
 const foldedLeast = 64
 
 class LayeredTable<T> implements KeyedTable<T> {
   readonly #own: Layers<T>
-  /** The same content over the base of the tables before: by it they are compared. */
+  /** The same content over the base of earlier tables, for comparison. */
   readonly #shared: Layers<T>
 
   constructor(own: Layers<T>, shared: Layers<T>) {
@@ -98,5 +98,5 @@ class View<T, U> implements Table<U> {
   }
 }
 
-/** What a function of a module makes of the values of a table, each time that one is looked up. */
+/** Applies a module's function to the values of a table, on each lookup. */
 export const viewOf = <T, U>(table: Table<T>, read: (value: T, key: string) => U): Table<U> => new View(table, read)

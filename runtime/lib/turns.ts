@@ -1,22 +1,21 @@
 import { QueueFull } from './work-queue.ts'
 
 /**
- * Runs one piece of work at a time. Parties that wait take turns, so that many pieces of one party do not delay
- * another.
+ * Runs one piece of work at a time. Waiting parties take turns, so that many pieces of one party do not delay another.
  */
 export interface Turns {
-  /** Runs the work when its party's turn comes and rejects as it does; rejects at once with QueueFull when too many wait. */
+  /** Runs the work in its party's turn and rejects as it does; rejects with QueueFull if too many wait. */
   readonly run: <T>(party: string, work: () => Promise<T>) => Promise<T>
 }
 
 export interface TurnLimits {
-  /** How many of one party may wait. */
+  /** The maximum that wait for one party. */
   readonly each: number
   readonly all: number
 }
 
 export function createTurns({ each, all }: TurnLimits): Turns {
-  /** Those who wait, in order of their parties' turns. */
+  /** The waiting pieces, in order of their parties' turns. */
   const parties = new Map<string, (() => void)[]>()
   let waiting = 0
   let busy = false

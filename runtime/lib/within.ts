@@ -1,4 +1,4 @@
-/** Waits for a promise, but no longer than so many milliseconds: true when it settled in time. Rejects as it does. */
+/** Waits for a promise, but at most so many milliseconds: true if it settled in time. Rejects as it does. */
 export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<false>((resolve) => {

@@ -1,14 +1,14 @@
-/** The queue holds as many as it may; try again later. */
+/** The queue is full; try again later. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
 }
 
-/** Anyone who wanted the work left while it waited. */
+/** The caller left while it waited. */
 export class LeftQueue extends Error {
   override readonly name = 'LeftQueue'
 }
 
-/** Who wants a piece of work, and may leave while it waits. */
+/** The caller of a piece of work, who may leave while it waits. */
 export interface Waiter {
   /** Called when that happens. */
   onGone: (() => void) | null
@@ -16,13 +16,13 @@ export interface Waiter {
 
 export interface WorkQueue {
   /**
-   * Runs the work when its turn comes and rejects as it does; rejects at once with QueueFull when too many wait, and with LeftQueue
-   * when the waiter leaves before the turn.
+   * Runs the work in its turn and rejects as it does; rejects with QueueFull if too many wait, and with LeftQueue if
+   * the waiter leaves before its turn.
    */
   readonly run: <T>(work: () => Promise<T>, waiter?: Waiter) => Promise<T>
 }
 
-/** Makes a queue that runs `workers` pieces of work at a time, in the order of their coming; at most `waiting` wait. */
+/** Creates a queue that runs `workers` pieces of work at a time, in order of arrival; at most `waiting` wait. */
 export function createWorkQueue(limits: { readonly workers: number; readonly waiting: number }): WorkQueue {
   const turns = new Set<() => void>()
   let running = 0
@@ -32,7 +32,7 @@ export function createWorkQueue(limits: { readonly workers: number; readonly wai
       return
     }
     if (turns.size >= limits.waiting) throw new QueueFull('Too many wait already.')
-    // A piece of work that ends passes its place on, so `running` stays.
+    // A finished piece of work passes its place on, so `running` stays.
     const wait = new Promise<void>((resolve, reject) => {
       turns.add(resolve)
       if (waiter === undefined) return

@@ -21,7 +21,7 @@ import {
 } from './parsers.ts'
 import type { Parser } from './parsers.ts'
 
-/** One setting: where it is read, what it means, how its text becomes a value, and what holds when it is absent. */
+/** One setting: its source, its meaning, its parser, and its default. */
 export interface SettingKey<T> {
   /** Name of the environment variable. */
   readonly env: string
@@ -29,19 +29,19 @@ export interface SettingKey<T> {
   /** True keeps the value out of every output. */
   readonly secret: boolean
   readonly parse: Parser<T>
-  /** Null: there is no default. */
+  /** Null: no default. */
   readonly fallback: T | null
 }
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 
 const poolerSettings = ['auto', 'none', 'statements', 'no-statements'] as const
-/** What stands before Postgres: found out for each connection, or told, with whether a pooler keeps prepared statements. */
+/** The pooler in front of Postgres: detected for each connection, or set, with or without prepared statements. */
 export type PoolerSetting = (typeof poolerSettings)[number]
 
 const mebibyte = 1_048_576
 
-/** Every setting there is. To add one, add a row and hand it to its one user. */
+/** All settings. To add one, add a row and pass it to its user. */
 export const settingKeys = {
   databaseUrl: {
     env: 'DATABASE_URL',
@@ -319,10 +319,10 @@ type ValueOf<K> = K extends { readonly parse: Parser<infer T>; readonly fallback
     : T
   : never
 
-/** Every setting as a value; null where it is absent and has no default. */
+/** Every setting as a value; null if it is absent and has no default. */
 export type Settings = { readonly [N in SettingName]: ValueOf<(typeof settingKeys)[N]> }
 
-/** The table's rows with the types of their values forgotten, for what treats all settings alike. */
+/** The table's rows without the types of their values, for code that treats all settings alike. */
 export const settingRows: readonly (readonly [SettingName, SettingKey<unknown>])[] = Object.entries(settingKeys).map(
   ([name, key]) => [name as SettingName, key],
 )

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { hostUrls } from '../lib/host-urls.ts'
 import { isJsonObject, tryParseJson } from '../lib/json.ts'
 
-/** What a setting's text became, or what is wrong with it; a problem never repeats the text, which may be a secret. */
+/** The value of a setting's text, or its problem, which never repeats the text, because it may be a secret. */
 export type Parsed<T> =
   | { readonly kind: 'value'; readonly value: T }
   | { readonly kind: 'problem'; readonly problem: string }
@@ -15,7 +15,7 @@ const problem = (sentence: string): Parsed<never> => ({ kind: 'problem', problem
 /** Any text. */
 export const anyText: Parser<string> = (text) => value(text)
 
-/** Text of at least `least` characters: RFC 7518 section 3.2 asks for as many bits as HS256's hash has. */
+/** Text of at least `least` characters: RFC 7518 section 3.2 requires as many bits as HS256's hash has. */
 export function textOfAtLeast(least: number): Parser<string> {
   return (text) => (text.length >= least ? value(text) : problem(`must have at least ${least} characters`))
 }
@@ -30,7 +30,7 @@ export function wholeNumber(least: number, most: number): Parser<number> {
   }
 }
 
-/** How many worker processes: a number, or `auto` for one on each processor (Node manual, os.availableParallelism). */
+/** The number of worker processes, or `auto` for one per processor (Node manual, os.availableParallelism). */
 export const workerCount: Parser<number> = (text) =>
   text === 'auto' ? value(availableParallelism()) : wholeNumber(1, mostWorkers)(text)
 
@@ -56,7 +56,7 @@ export const dateOrTime: Parser<string> = (text) => {
 export const flag: Parser<boolean> = (text) =>
   text === 'on' || text === 'off' ? value(text === 'on') : problem('must be on or off')
 
-/** A part of a whole, from 0 to 1: off, on, or a number. */
+/** A share from 0 to 1: off, on, or a number. */
 export const shareOrFlag: Parser<number> = (text) => {
   if (text === 'on') return value(1)
   if (text === 'off') return value(0)
@@ -74,11 +74,11 @@ export const originList: Parser<readonly string[]> = (text) => {
     : problem('must be origins separated by commas, such as https://app.example.com')
 }
 
-/** A path without a slash at its end, such as /api. */
+/** A path without a trailing slash, such as /api. */
 export const pathPrefix: Parser<string> = (text) =>
   /^(?:\/[\w.~-]+)+\/?$/.test(text) ? value(text.replace(/\/$/, '')) : problem('must be a path such as /api')
 
-/** An issuer of tokens beside the project; `jwks` null: its keys lie at .well-known/jwks.json below it. */
+/** An issuer of tokens beside the project; `jwks` null: its keys are at .well-known/jwks.json below it. */
 export interface IssuerSetting {
   readonly issuer: string
   readonly audience: string
@@ -114,7 +114,7 @@ export const issuerList: Parser<readonly IssuerSetting[]> = (text) => {
   return found.length === issuers.length ? value(found) : wanted
 }
 
-/** Where metrics are read: on the address of the service, or on one of their own. */
+/** The address of metrics: that of the service, or a separate one. */
 export type MetricsPlace = 'here' | { readonly host: string; readonly port: number }
 
 /** `on`, or an address such as 127.0.0.1:9464 or [::1]:9464. */
@@ -126,7 +126,7 @@ export const metricsPlace: Parser<MetricsPlace> = (text) => {
     : value({ host: host === '' ? text.slice(0, text.lastIndexOf(':')) : host, port: Number(port) })
 }
 
-/** Names separated by commas; blanks around a name do not count, an empty or repeated name is a mistake. */
+/** Names separated by commas; blanks around a name are ignored, an empty or repeated name is an error. */
 export const nameList: Parser<readonly string[]> = (text) => {
   const names = text.split(',').map((name) => name.trim())
   if (names.includes('')) return problem('must be names separated by commas, none of them empty')
@@ -150,7 +150,7 @@ export const postgresUrls: Parser<readonly string[]> = (text) => {
       )
 }
 
-/** A web address without query and fragment; a slash at its end is dropped, so that paths can be joined to it. */
+/** A web address without query and fragment; a trailing slash is dropped, so that paths can be joined to it. */
 export const baseAddress: Parser<string> = (text) =>
   /^https?:\/\/[^?#@\s\\\p{Cc}]+$/u.test(text) && URL.canParse(text)
     ? value(text.replace(/\/+$/, ''))
@@ -160,7 +160,7 @@ export const baseAddress: Parser<string> = (text) =>
 export const headerName: Parser<string> = (text) =>
   /^[A-Za-z0-9-]+$/.test(text) ? value(text.toLowerCase()) : problem('must be the name of a header')
 
-/** A mail server as an address: smtps:// speaks TLS from the start, smtp:// from STARTTLS on (RFC 8314, RFC 3207). */
+/** A mail server as an address: smtps:// uses TLS from the start, smtp:// STARTTLS (RFC 8314, RFC 3207). */
 export const smtpUrl: Parser<string> = (text) =>
   /^smtps?:\/\/[^/\s]/.test(text) && URL.canParse(text)
     ? value(text)

@@ -7,15 +7,15 @@ export type ReadSettings =
   | {
       readonly kind: 'settings'
       readonly settings: Settings
-      /** Variables of the environment that look like a mistyped setting: worth a line, no reason to refuse. */
+      /** Variables of the environment that look like a mistyped setting: reported, not refused. */
       readonly hints: readonly string[]
     }
   | { readonly kind: 'invalid'; readonly problems: readonly string[] }
 
 /**
- * Reads the settings out of an environment, and of the files that it names (sources.ts): the settings, or every problem at once.
- * An empty variable counts as absent, as shells and container files leave them. An unknown name is a problem when it
- * bears our prefix and a hint when it is only near a setting, because the environment is shared with other programs.
+ * Reads the settings from an environment, and from the files that it names (sources.ts): the settings, or all problems
+ * together. An empty variable counts as absent, as shells and container files leave them. An unknown name is a problem
+ * if it has our prefix and a hint if it resembles a setting, because other programs share the environment.
  */
 export function readSettings(environment: Environment): ReadSettings {
   const gathered = gatherSettings(environment)
@@ -28,7 +28,7 @@ export function readSettings(environment: Environment): ReadSettings {
   return { kind: 'settings', settings, hints: nearMisses(environment) }
 }
 
-/** Settings that mean nothing without each other. */
+/** Settings that require each other. */
 const pairs = [['jwtSecretPrevious', 'jwtSecretPreviousUntil']] as const
 
 function half(read: readonly { readonly name: SettingName; readonly value: unknown }[]): readonly string[] {

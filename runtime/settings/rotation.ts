@@ -4,6 +4,6 @@ interface GivenSecret {
   readonly jwtSecretPreviousUntil: string | null
 }
 
-/** The secret before a rotation, and until when it is accepted, in milliseconds since 1970; null: there was no rotation. */
+/** The secret before a rotation, and its last time, in milliseconds since 1970; null: no rotation. */
 export const previousSecretOf = ({ jwtSecretPrevious: secret, jwtSecretPreviousUntil: until }: GivenSecret) =>
   secret === null || until === null ? null : { secret, until: Date.parse(until) }

@@ -7,10 +7,10 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Names the file of settings. */
 export const configName = 'CATALOGRAPH_CONFIG'
 
-/** `JWT_SECRET_FILE` names a file that holds JWT_SECRET, as secrets of containers lie. */
+/** `JWT_SECRET_FILE` names a file with JWT_SECRET, as container secrets are stored. */
 export const fileSuffix = '_FILE'
 
-/** What the settings are read from, put together. */
+/** The combined sources of the settings. */
 export interface GatheredSettings {
   readonly environment: Environment
   readonly problems: readonly string[]
@@ -20,7 +20,7 @@ const settingNames: ReadonlySet<string> = new Set(settingRows.map(([, key]) => k
 
 const isGiven = (value: string | undefined): value is string => value !== undefined && value !== ''
 
-/** A problem never repeats what the file holds. */
+/** A problem never repeats the file's content. */
 const readText = (name: string, path: string): { readonly text: string } | { readonly problem: string } => {
   try {
     return { text: readFileSync(path, 'utf8') }
@@ -29,7 +29,7 @@ const readText = (name: string, path: string): { readonly text: string } | { rea
   }
 }
 
-/** Lines of NAME=value, as Node reads them (util.parseEnv); a name that is no setting is a mistake there. */
+/** Lines of NAME=value, in Node's format (util.parseEnv); an unknown name is an error there. */
 function fromConfig(environment: Environment): GatheredSettings {
   const path = environment[configName]
   if (!isGiven(path)) return { environment: {}, problems: [] }
@@ -58,7 +58,7 @@ function fromFiles(environment: Environment): GatheredSettings {
 const withoutEmpty = (environment: Environment): Environment =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => isGiven(value)))
 
-/** The environment goes before the file of CATALOGRAPH_CONFIG; either may name files for single settings. */
+/** The environment takes precedence over the file of CATALOGRAPH_CONFIG; either may name files for single settings. */
 export function gatherSettings(environment: Environment): GatheredSettings {
   const config = fromConfig(environment)
   const both = { ...config.environment, ...withoutEmpty(environment) }

@@ -1,6 +1,6 @@
 export type ArrayItem = string | null | readonly ArrayItem[]
 
-/** An array literal (PostgreSQL manual 8.15.2): every element is quoted, so that no text means anything but itself. */
+/** An array literal (PostgreSQL manual 8.15.2): every element is quoted, so that no text has a special meaning. */
 export const arrayText = (items: readonly ArrayItem[]): string => `{${items.map(itemText).join(',')}}`
 
 function itemText(item: ArrayItem): string {

@@ -3,20 +3,21 @@ import type { ScalarName } from '../contract/scalar-names.ts'
 import { scalarTable } from './scalars.ts'
 
 /**
- * The operators of updates (spec/graphql.md 17.4): which columns take them, and the SQL of the new value. To add one, add
- * its row, and its type in runtime/contract/name-parts.ts; the reference interpreter has them again.
+ * The operators of updates (spec/graphql.md 17.4): the columns that take them, and the SQL of the new value. To add
+ * one, add its row, and its type in runtime/contract/name-parts.ts; the reference interpreter implements them
+ * separately.
  */
 
-/** What kind of values a column has, as far as operators tell them apart. */
+/** The kind of a column's values, as far as operators distinguish it. */
 export type ChangeFamily = 'number' | 'array' | 'json'
 
-/** SQL of the new value from the present one and the operands, all of them finished expressions. */
+/** SQL of the new value from the present one and the operands, all complete expressions. */
 type Render = (value: string, ...operands: readonly string[]) => string
 
 interface ChangeOperator {
   readonly help: string
   readonly render: Readonly<Partial<Record<ChangeFamily, Render>>>
-  /** It needs to know which values are equal. */
+  /** It compares elements for equality. */
   readonly compares?: true
   /** It takes a list of objects with these members and is applied once for each. */
   readonly steps?: readonly ('at' | 'value')[]
@@ -24,7 +25,7 @@ interface ChangeOperator {
 
 const json = (name: string): string => `pg_catalog.jsonb_${name}`
 
-/** Without the elements that equal one of the operand's; of arrays of several dimensions array_remove says that it cannot. */
+/** Without the elements that equal one of the operand's; array_remove refuses multidimensional arrays. */
 const removeElements: Render = (value, operand) =>
   `case when pg_catalog.array_ndims(${value}) is null then ${value}` +
   ` when pg_catalog.array_ndims(${value}) > 1 then pg_catalog.array_remove(${value}, null)` +
@@ -83,7 +84,7 @@ export type ChangeOperatorName = keyof typeof changeOperators
 
 export const changeOperatorNames = Object.keys(changeOperators) as readonly ChangeOperatorName[]
 
-/** The rows of the table as what they have in common. */
+/** The rows of the table as their common type. */
 export const changeOperator = (name: ChangeOperatorName): ChangeOperator => changeOperators[name]
 
 /** Numbers as operands: with all their digits, which a cast to the column's own type might round. */
@@ -109,6 +110,6 @@ export function takenAs(name: ChangeOperatorName, type: ValueType | null): Chang
   return compares === true && family === 'array' && !hasEqualElements(type) ? null : family
 }
 
-/** Of what lists have no filter nobody knows whether its values can be compared. */
+/** For lists without a filter it is unknown whether their values can be compared. */
 const hasEqualElements = (type: ValueType): boolean =>
   type.kind === 'enum' || (type.kind === 'scalar' && scalarTable[type.name].lists)

@@ -2,14 +2,14 @@ import type { ExtensionName } from '../contract/filter-forms.ts'
 import type { ScalarName } from '../contract/scalar-names.ts'
 import type { OperatorName } from './operators.ts'
 
-/** A filter of values that an addition brings: what its operators take, and their SQL. */
+/** A filter of values from an addition: the operands of its operators, and their SQL. */
 export interface Form {
-  /** What is compared, in a description. */
+  /** The name of the value in a description. */
   readonly subject: string
-  /** Operators of all types that these values have, and the scalar of their operands. */
+  /** The common operators of all types with these values, and the scalar of their operands. */
   readonly usual: readonly OperatorName[]
   readonly scalar: ScalarName
-  /** What values are read as and such operands cast to, where that is not their own type. */
+  /** The type that values are read as and operands cast to, if it is not their own. */
   readonly readAs?: string
   readonly own: Readonly<Record<string, FormOperator>>
 }
@@ -18,26 +18,26 @@ export interface FormOperator {
   readonly help: string
   readonly takes: ScalarName
   readonly list?: true
-  /** The operand is an object of a text and, if wanted, a value beside it. */
+  /** The operand is an object of a text and, optionally, a second value. */
   readonly members?: OperandMembers
-  /** What the operand is cast to; absent: what those of the usual operators are. */
+  /** The cast of the operand; absent: that of the common operators. */
   readonly cast?: string
-  /** It is the operator of an extension, whose quoted schema `render` is given; its operand is cast to nothing. */
+  /** An operator of an extension, whose quoted schema `render` gets; its operand has no cast. */
   readonly extension?: ExtensionName
-  /** A condition of finished expressions; `beside` only where a second operand is given. */
+  /** A condition of complete expressions; `beside` only if a second operand is given. */
   readonly render: (value: string, operand: string, beside?: string, home?: string) => string
 }
 
 export interface OperandMembers {
   readonly type: 'JSONPathQuery' | 'SearchQuery'
   readonly names: readonly [operand: string, beside: string]
-  /** What the value beside it is cast to. */
+  /** The cast of the second value. */
   readonly besideAs: string
-  /** Whether that is a name, which stands in the statement where the document spells it out. */
+  /** Whether that is a name, which is part of the statement if the document gives it literally. */
   readonly isName?: true
 }
 
-/** An operator between both. */
+/** An infix operator. */
 export const infix =
   (symbol: string): FormOperator['render'] =>
   (value, operand) =>

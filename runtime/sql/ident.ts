@@ -1,7 +1,7 @@
 import type { Ident } from './tree.ts'
 
 /**
- * Names in SQL text. Always quoted: a name then never is a keyword, never is folded to lower case and never ends early.
+ * Names in SQL text. Always quoted: a name then is never a keyword, never folded to lower case and never ends early.
  * Source: PostgreSQL manual, 4.1.1 Identifiers and Key Words (a quote inside is doubled).
  */
 

@@ -3,7 +3,7 @@ import { infix, type Form, type FormOperator, type OperandMembers } from './form
 
 const pathQuery: OperandMembers = { type: 'JSONPathQuery', names: ['path', 'variables'], besideAs: 'jsonb' }
 
-/** As an operator an index can serve it; variables it takes as a function only. Neither fails on values that do not fit. */
+/** As an operator it can use an index; variables require the function. Neither fails on unsuitable values. */
 const jsonPath =
   (symbol: string, name: string): FormOperator['render'] =>
   (value, path, variables) =>
@@ -55,7 +55,7 @@ export const jsonForm: Form = {
   },
 }
 
-/** What of a JSON value at a path is compared: the scalar of its operands, and what they are cast to. */
+/** How a JSON value at a path is compared: the scalar of its operands, and their cast. */
 export const jsonParts = {
   text: {
     scalar: 'String',
@@ -92,6 +92,6 @@ interface JsonPart {
 
 export type JsonPartName = keyof typeof jsonParts
 
-/** A cast of another type of JSON would fail. */
+/** A cast of another JSON type would fail. */
 const ofType = (name: string, type: string, value: string, path: string): string =>
   `(case when pg_catalog.jsonb_typeof(${value} #> ${path}) = '${name}' then (${value} #> ${path})::${type} end)`

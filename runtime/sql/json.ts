@@ -13,10 +13,10 @@ import {
 } from './tree.ts'
 
 /**
- * JSON objects in SQL. They are rows, whose columns' names are the keys, and lists of them are arrays of rows: one call turns all
- * of it into text at once, where objects made text one by one would be copied at every level. Postgres cuts names at 63 bytes
- * (NAMEDATALEN) and has at most 1,664 columns in a list (MaxTupleAttributeNumber); beyond either, keys and values are aggregated
- * to json at once, which has no limit.
+ * JSON objects in SQL. They are rows, whose column names are the keys, and lists of them are arrays of rows: one call
+ * converts all of it to text, whereas texts of single objects would be copied at every level. Postgres truncates names
+ * at 63 bytes (NAMEDATALEN) and allows at most 1,664 columns in a list (MaxTupleAttributeNumber); beyond either, keys
+ * and values are aggregated to json directly, which has no limit.
  */
 const maxKeyBytes = 63
 const maxColumns = 1_600
@@ -34,18 +34,18 @@ const aggregated = (pairs: readonly Pair[]): Sql => {
   return sql`(select json_object_agg(v.k, v.v) from (values ${joined(rows, ', ')}) as v(k, v))`
 }
 
-/** The JSON of a value; of SQL's null it is null. */
+/** The JSON of a value; for null it is null. */
 export const toJson = (value: Sql): Sql => sql`to_json(${value})`
 
 const row = bare('o')
 
-/** A value that becomes an object with these members, in this order, when JSON is made of it or of what holds it. */
+/** A value that becomes an object with these members, in this order, when it or its container is converted to JSON. */
 export const object = (pairs: readonly Pair[]): Sql =>
   isNarrow(pairs) ? inForms(pairs, rowOf(select(columnsOf(pairs))), (built) => built) : aggregated(pairs)
 
 type Rows = Pick<Select, 'from' | 'where' | 'limit'>
 
-/** The same over rows: null when there is none, an error when there are several. */
+/** The same over rows: null for no row, an error for several. */
 export const objectFrom = (pairs: readonly Pair[], rows: Rows): Sql =>
   isNarrow(pairs)
     ? inForms(pairs, rowOf(select(columnsOf(pairs), rows)), (value) => select([{ value }], rows))
@@ -54,7 +54,7 @@ export const objectFrom = (pairs: readonly Pair[], rows: Rows): Sql =>
 /** The first of these objects that is not null. */
 export const firstObject = (objects: readonly Sql[]): Sql => sql`coalesce(${joined(alike(objects), ', ')})`
 
-/** Objects, of which one is taken: where one is json at once, all of them are, since a record is none. */
+/** Alternative objects: if one is json, all of them are, because a record is not json. */
 export const alike = (objects: readonly Sql[]): readonly Sql[] =>
   objects.every((one) => typeof one === 'object' && (one.kind === 'object' || one.kind === 'item'))
     ? objects
@@ -65,17 +65,17 @@ const rowOf = (of: Select): Select => select([{ value: { kind: 'row', alias: row
 /** A function takes 100 arguments at most (FUNC_MAX_ARGS). */
 const maxArguments = 100
 
-/** An object that is built at once has no sub-select, each of which another server would have to plan. */
+/** An object that is built directly has no sub-select, each of which another server would have to plan. */
 const inForms = (pairs: readonly Pair[], record: Select, within: (built: Sql) => Sql): ObjectValue => ({
   kind: 'object',
   record,
   json: () => (isBuilt(pairs) ? within(built(pairs)) : record),
 })
 
-/** Whether an object has few enough members to be built at once. */
+/** Whether an object has few enough members to be built directly. */
 export const isBuilt = (pairs: readonly unknown[]): boolean => 2 * pairs.length <= maxArguments
 
-/** An object built at once: an expression of type json. */
+/** An object built directly: an expression of type json. */
 export const built = (pairs: readonly Pair[]): Sql =>
   sql`json_build_object(${joined(
     pairs.map(([key, value]) => sql`${literal(key)}, ${value}`),
@@ -86,15 +86,15 @@ export const built = (pairs: readonly Pair[]): Sql =>
 export type MakeObject = (pairs: readonly Pair[]) => Sql
 
 /**
- * Objects, one in another, as items of a FROM clause. Without a FROM of their own the planner dissolves them into one row of
- * rows; sub-selects in a list are run one by one for every row.
+ * Nested objects as items of a FROM clause. The planner flattens items without a FROM into one row of rows; sub-selects
+ * in a list are run one by one for every row.
  */
 export const asItems =
   (name: () => Ident): MakeObject =>
   (pairs) =>
     isNarrow(pairs) ? { kind: 'item', alias: name(), pairs } : object(pairs)
 
-/** An expression of type json: an array of these values. Long ones are joined from shorter ones, which only jsonb can be. */
+/** An expression of type json: an array of these values. Long ones are concatenated, which only jsonb supports. */
 export function jsonArray(values: readonly Sql[]): Sql {
   if (values.length <= maxArguments) return sql`json_build_array(${joined(values, ', ')})`
   const parts: Sql[] = []

@@ -1,6 +1,6 @@
 /**
- * The filter operators (spec/graphql.md 4.1): what they take and their SQL. Which scalar has which stands in scalars.ts; what
- * the reference interpreter makes of each is written apart, and a test asks for it.
+ * The filter operators (spec/graphql.md 4.1): their operands and their SQL. The operators of each scalar are in
+ * scalars.ts; the reference interpreter implements them separately, and a test requires each.
  */
 
 interface Operator {
@@ -11,9 +11,9 @@ interface Operator {
   readonly operand: 'value' | 'values' | 'pattern' | 'presence'
   readonly help: string
   /**
-   * SQL condition from the column and the operand, both finished expressions.
+   * SQL condition from the column and the operand, both complete expressions.
    *
-   * @param own the type's own operator for a symbol, where that is not on the search path
+   * @param own the type's own operator for a symbol, if it is not on the search path
    */
   readonly render: (column: string, operand: string, own: OwnOperator) => string
 }
@@ -23,7 +23,7 @@ type PatternSymbol = '~~' | '~~*' | '~' | '~*'
 /** The type's operator for a symbol; undefined: that on the search path. */
 type OwnOperator = (symbol: Symbol | PatternSymbol) => string | undefined
 
-/** @param order the operators of a type, where they are not those on the search path */
+/** @param order the operators of a type, if they are not those on the search path */
 export const ownOperators =
   (order: Readonly<Partial<Record<Symbol | PatternSymbol, string>>> | undefined): OwnOperator =>
   (symbol) =>
@@ -39,7 +39,7 @@ const infix =
   (column: string, operand: string): string =>
     `${column} ${symbol} ${operand}`
 
-/** @param word as it is written where the type has no operator of its own */
+/** @param word the spelling if the type has no operator of its own */
 const matching =
   (word: string, symbol: PatternSymbol) =>
   (column: string, operand: string, own: OwnOperator): string =>
@@ -82,7 +82,7 @@ export const operators = {
 
 export type OperatorName = keyof typeof operators
 
-/** Those by which columns are compared with each other. */
+/** The operators between columns. */
 export const columnOperators = ['eq', 'gt', 'gte', 'lt', 'lte', 'neq'] as const satisfies readonly OperatorName[]
 
 export type ColumnOperatorName = (typeof columnOperators)[number]

@@ -2,17 +2,17 @@ import type { AggregateFacts } from '../contract/manifest.ts'
 import type { ScalarName } from '../contract/scalar-names.ts'
 
 /**
- * Postgres' base types that are more than Opaque text to the API (spec/graphql.md 3.1, 5.4, 6).
- * Source of the names: PostgreSQL manual, Data Types; these are pg_type.typname, not the SQL spellings.
+ * Postgres' base types with another scalar than Opaque (spec/graphql.md 3.1, 5.4, 6). Source of the names: PostgreSQL
+ * manual, Data Types; these are pg_type.typname, not the SQL spellings.
  */
 export interface PgType {
   readonly scalar: ScalarName
-  /** How a value and an array of values become JSON: as they are, as text, or as JSON's text form. */
+  /** How a value and an array of values become JSON: unchanged, as text, or as JSON's text form. */
   readonly json: 'native' | 'text' | 'json-text'
   readonly orderable: boolean
   /** True when atttypmod - 4 is the largest number of characters (spec/graphql.md 3.4). */
   readonly limited: boolean
-  /** True when a value prints the same in json as in jsonb, which has one text for equal numbers and documents. */
+  /** True if a value prints the same in json and jsonb, which has one text for equal numbers and documents. */
   readonly alike: boolean
   readonly aggregate: AggregateFacts
 }
@@ -42,7 +42,7 @@ const float: PgType = { ...number('Float', 'BigFloat', 'BigFloat'), alike: false
 const limitedText: PgType = { ...plain('String'), limited: true }
 const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false, alike: false }
 
-/** Types that the table does not name. */
+/** Types that are not in the table. */
 export const opaqueType: PgType = { ...plain('Opaque', none), alike: false }
 
 /** Types of pg_catalog by name. */
@@ -71,5 +71,5 @@ export const pgTypes: ReadonlyMap<string, PgType> = new Map([
   ['jsonb', json],
 ])
 
-/** Types of extensions by name, whichever schema they are installed in. */
+/** Types of extensions by name, in any schema. */
 export const extensionTypes: ReadonlyMap<string, PgType> = new Map([['citext', plain('String')]])

@@ -18,16 +18,16 @@ import type {
 } from './tree.ts'
 import { findUses } from './uses.ts'
 
-/** A statement as Postgres takes it. */
+/** A statement as it is sent to Postgres. */
 export interface Printed<Text extends string = string> {
   readonly text: Text
   /** The values of $1, $2, ... */
   readonly values: readonly unknown[]
-  /** Where numbers stand that variables give, in order; absent: nowhere. */
+  /** The holes for sizes from variables, in order; absent: none. */
   readonly holes?: readonly PlacedHole[]
 }
 
-/** A hole, and which characters of the text it has for the variables that the statement was written for. */
+/** A hole, and its position and length in the text for the variables that the statement was written for. */
 export interface PlacedHole extends SizeHole {
   readonly from: number
   readonly to: number
@@ -40,13 +40,13 @@ export const printOpen = (statement: SelectList, rows: RowForm = 'record'): Prin
 }
 
 /**
- * An open statement with further columns and a condition. Statements are kept, prepared and handed between threads as
- * texts, and the same one is extended in several ways: of the tree they keep that it was open.
+ * An open statement with further columns and a condition. Statements are kept, prepared and passed between threads as
+ * texts, and one is extended in several ways: of the tree they keep only the openness.
  */
 export const extended = (text: OpenText, columns: readonly string[], condition: string): string =>
   `${[text, ...columns].join(', ')} where ${condition}`
 
-/** Writes a statement. Its parameters are numbered in the order in which they stand in the text. */
+/** Prints a statement. Its parameters are numbered in the order of the text. */
 export function print(statement: Select, rows: RowForm = 'record'): Printed {
   const { columns, items, isItem } = findUses(statement, rows)
   const numbers = new Map<unknown, number>()
@@ -84,7 +84,7 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
   /** The cast makes one value of it; a bare alias could be the name of a column. */
   const rowText = (alias: string): string => (rows === 'record' ? `(${alias}.*)::record` : `row_to_json(${alias}.*)`)
   const list = (nodes: readonly Sql[], between = ', '): string => nodes.map(text).join(between)
-  /** A clause that is left out where it has nothing to say. */
+  /** A clause that is left out if it is empty. */
   const clause = (word: string, nodes: readonly Sql[] = [], between = ', '): string =>
     nodes.length === 0 ? '' : ` ${word} ${list(nodes, between)}`
 
@@ -139,10 +139,10 @@ export function print(statement: Select, rows: RowForm = 'record'): Printed {
   return sizes.length === 0 ? { text: written, values } : { ...withSizes(written, sizes), values }
 }
 
-/** What no text of SQL holds: it shows where a size belongs until all is written around it. */
+/** A character that SQL text cannot contain: it marks the place of a size until the text is complete. */
 const mark = '\0'
 
-/** @param written in which the place of a size among all of them stands between two marks */
+/** @param written contains the index of each size between two marks */
 function withSizes(written: string, sizes: readonly PageSize[]): Pick<Printed, 'text' | 'holes'> {
   const holes: PlacedHole[] = []
   let text = ''

@@ -1,4 +1,4 @@
-/** How many elements of a list meet conditions (`arrayFilters`). */
+/** Quantified conditions on elements of a list (`arrayFilters`). */
 export const elementQuantifiers = {
   some: 'At least one element meets these conditions; with no condition, there is at least one.',
   every: 'All elements meet these conditions, also where there are none.',

@@ -5,7 +5,7 @@ import { infix, type Form, type FormOperator } from './form.ts'
 
 const ofRange = (symbol: string, help: string): FormOperator => ({ help, takes: 'Opaque', render: infix(symbol) })
 
-/** Ranges and multiranges: operands are as the column's own values, as Postgres writes them. */
+/** Ranges and multiranges: operands are written like the column's values in Postgres. */
 export const rangeForm = (scalar: ScalarName, cast: string): Form => ({
   subject: 'a range, or several of them in one value',
   usual: ['eq', 'in', 'is', 'neq'],

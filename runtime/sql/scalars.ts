@@ -1,13 +1,13 @@
 import type { ScalarName } from '../contract/scalar-names.ts'
 import type { OperatorName } from './operators.ts'
 
-/** What holds for the values of a scalar, independent of their Postgres type. */
+/** Facts about the values of a scalar, independent of their Postgres type. */
 interface Scalar {
-  /** The operators of its filter (spec/graphql.md 4.1); none: it has no filter. */
+  /** The operators of its filter (spec/graphql.md 4.1); empty: no filter. */
   readonly operators: readonly OperatorName[]
   /** Whether its arrays can be filtered. */
   readonly lists: boolean
-  /** The most characters of a value's JSON; Infinity: there is no bound worth knowing (PostgreSQL manual 8.1, 8.5). */
+  /** The maximum length of a value's JSON in characters; Infinity: no useful bound (PostgreSQL manual 8.1, 8.5). */
   readonly longestJson: number
 }
 

@@ -3,7 +3,7 @@ import { scalarTable } from './scalars.ts'
 
 /** Full text search (`search`). */
 
-/** None of these fails on any text (PostgreSQL manual 12.3.2); the configuration may be one that is not there. */
+/** None of these fails on any text (PostgreSQL manual 12.3.2); the configuration may be missing. */
 const queries = {
   search: {
     name: 'websearch_to_tsquery',
@@ -22,7 +22,7 @@ const searchQuery: OperandMembers = {
 
 const configOf = (named: string | undefined): string => (named === undefined ? '' : `${named}, `)
 
-/** The tsvector of a value in a configuration, which is text and a comma, or nothing. */
+/** The tsvector of a value in a configuration, which is text and a comma, or empty. */
 const vectors = {
   vector: (value: string): string => value,
   searchedText: (value: string, config: string): string => `pg_catalog.to_tsvector(${config}${value})`,
@@ -30,7 +30,7 @@ const vectors = {
 
 export type SearchedForm = keyof typeof vectors
 
-/** How well a value fits a query; null where it is null. */
+/** The rank of a value for a query; null if it is null. */
 export const rankSql =
   (form: SearchedForm) =>
   (value: string, query: string, named?: string): string => {
@@ -38,13 +38,13 @@ export const rankSql =
     return `pg_catalog.ts_rank(${vectors[form](value, config)}, pg_catalog.${queries.search.name}(${config}${query}::text))`
   }
 
-/** Excerpts of a text with what a query finds in them between marks. */
+/** Excerpts of a text with the matches between marks. */
 export function headlineSql(value: string, query: string, options: string, named?: string): string {
   const config = configOf(named)
   return `pg_catalog.ts_headline(${config}${value}, pg_catalog.${queries.search.name}(${config}${query}::text), ${options})`
 }
 
-/** Nulls stand for what Postgres has without them; a mark stands between quotes, in which quotes are doubled. */
+/** Null means the default of Postgres; a mark is quoted, with its quotes doubled. */
 export function headlineOptions(start: string, stop: string, whole: string): string {
   const mark = (name: string, text: string): string =>
     `'${name}="' || pg_catalog.replace(${text}::text, '"', '""') || '"'`

@@ -1,6 +1,6 @@
 /**
- * Filter operators on places (`geo`, spec/graphql.md 17): the functions of PostGIS that decide, by the column's type. Each can use
- * a spatial index by itself. For geography there are only functions that count what lies on the border as contained.
+ * Filter operators on geometries (`geo`, spec/graphql.md 17): the functions of PostGIS, by the column's type. Each can
+ * use a spatial index. For geography only functions exist that count points on the border as contained.
  */
 
 interface SpatialOperator {

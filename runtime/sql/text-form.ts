@@ -23,7 +23,7 @@ const own: Form['own'] = {
     takes: 'String',
     list: true,
     cast: 'text',
-    // What stands around the elements of an array's text has no letters.
+    // The text of an array contains no letters besides its elements.
     render: (value, list) => `pg_catalog.lower(${value}) = any (pg_catalog.lower(${list})::text[])`,
   },
   similar: similar('%', 'Shares enough trigrams with this text (pg_trgm.similarity_threshold).'),

@@ -1,15 +1,15 @@
 /**
- * SQL as a value. Statements are trees of these nodes, which know nothing of their surroundings: what depends on the whole
- * statement, such as the number of a parameter, is found by walks over the finished tree (uses.ts, print.ts).
+ * SQL as a value. Statements are trees of these nodes, which do not depend on their context: properties of the whole
+ * statement, such as the number of a parameter, are found by walks over the finished tree (uses.ts, print.ts).
  */
 
 declare const sqlText: unique symbol
 declare const identText: unique symbol
 
-/** Finished SQL text. It holds no value of a user's. */
+/** Finished SQL text. It contains no value of a user. */
 export type SqlText = string & { readonly [sqlText]: true }
 
-/** A name as it stands in SQL text. */
+/** A quoted name in SQL text. */
 export type Ident = SqlText & { readonly [identText]: true }
 
 export type Sql =
@@ -27,44 +27,44 @@ export type Sql =
   | Select
   | Union
 
-/** A value that travels beside the text. However often the same value is mentioned, it is one parameter. */
+/** A value that is sent beside the text. However often the same value is mentioned, it is one parameter. */
 export interface Parameter {
   readonly kind: 'parameter'
   readonly value: unknown
 }
 
 /**
- * How many rows a variable asks for, as a number in the text: with a parameter in its place Postgres guesses what a limit is
- * (engine.md 1). Where texts are compiled ahead, it is a hole.
+ * A number of rows from a variable, as a number in the text: for a parameter Postgres only guesses the limit (engine.md
+ * 1). In texts that are compiled ahead, it is a hole.
  */
 export interface PageSize {
   readonly kind: 'size'
-  /** What stands there for the variables that the statement is written for. */
+  /** The number for the variables that the statement is written for. */
   readonly rows: number
   readonly hole: SizeHole
 }
 
-/** The number that belongs into a text: the smaller one of the variable and `most`, and `plus`. */
+/** The number in a text: the smaller one of the variable and `most`, plus `plus`. */
 export interface SizeHole {
   readonly variable: string
   readonly most: number
   readonly plus: number
 }
 
-/** Nodes one after another. */
+/** A sequence of nodes. */
 export interface Parts {
   readonly kind: 'parts'
   readonly nodes: readonly Sql[]
 }
 
-/** What a function of texts, such as a builder's, writes of nodes; it mentions each of them. */
+/** The text that a function, such as a builder, makes of the texts of nodes; it mentions each of them. */
 export interface Written {
   readonly kind: 'written'
   readonly write: (texts: readonly string[]) => string
   readonly nodes: readonly Sql[]
 }
 
-/** An expression of an inner select, mentioned outside of it: the inner select hands it out as a column. */
+/** An expression of an inner select, mentioned outside of it: the inner select exports it as a column. */
 export interface Carried {
   readonly kind: 'carried'
   readonly outlet: Outlet
@@ -73,20 +73,20 @@ export interface Carried {
   readonly as: Ident | null
 }
 
-/** The columns that an inner select hands out, in the place where it lists them. */
+/** The place in the select list of an inner select for its exported columns. */
 export interface Outlet {
   readonly kind: 'outlet'
-  /** What the inner select is called outside. */
+  /** The alias of the inner select. */
   readonly alias: Ident
-  /** What is listed where nothing outside uses a column. */
+  /** The list if no column is used outside. */
   readonly otherwise: Sql
-  /** A null of the type of what is handed out. */
+  /** A null of the type of an exported expression. */
   readonly nullOf: (of: Sql) => Sql
 }
 
 /**
- * Nulls in the place of the columns that an outlet hands out, or what it lists otherwise, where other rows stand beside its own under
- * one alias. All have a type: Postgres resolves those of a union in pairs, so that two nulls without one would be text.
+ * Nulls in the place of an outlet's columns, or its default list, in a union of rows under one alias. All have a type:
+ * Postgres resolves the types of a union in pairs, so that two untyped nulls would be text.
  */
 export interface Vacancy {
   readonly kind: 'vacancy'
@@ -94,8 +94,8 @@ export interface Vacancy {
 }
 
 /**
- * What a row is until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a type of their
- * own cannot travel between servers.
+ * The form of a row until the whole becomes JSON: a record, or JSON of its own, which takes longer. Records without a
+ * named type cannot be sent between servers.
  */
 export type RowForm = 'record' | 'json'
 
@@ -108,15 +108,15 @@ export interface RowValue {
 /** A member of an object: its key and an expression. */
 export type Pair = readonly [key: string, value: Sql]
 
-/** An object that is written as the form of rows says. */
+/** An object that is written in the form of rows. */
 export interface ObjectValue {
   readonly kind: 'object'
   readonly record: Select
-  /** Each time the same again. */
+  /** Returns the same value each time. */
   readonly json: () => Sql
 }
 
-/** An object that becomes an item of the FROM clause that it stands below. */
+/** An object that becomes an item of the FROM clause of its select. */
 export interface Item {
   readonly kind: 'item'
   readonly alias: Ident
@@ -139,7 +139,7 @@ export interface Select {
   readonly offset?: Sql
 }
 
-/** A select list alone, WITH before it or not. */
+/** A select list alone, with or without WITH. */
 export type SelectList = Pick<Select, 'kind' | 'with' | 'columns'> & {
   readonly [Clause in Exclude<keyof Select, 'kind' | 'with' | 'columns'>]?: never
 }
@@ -168,7 +168,7 @@ export interface JoinClause {
   readonly on: Sql
 }
 
-/** Rows of several selects in one order. It and the columns are named as they are outside. */
+/** Rows of several selects in one order. The alias and the column names apply outside. */
 export interface Union {
   readonly kind: 'union'
   readonly alias: Ident
@@ -192,7 +192,7 @@ export const selectList = (columns: readonly Column[], ctes: readonly Cte[] = []
   ...(ctes.length > 0 && { with: ctes }),
 })
 
-/** Text that is SQL because we wrote it, such as that of builders. Nothing else makes SQL of a string that is not quoted. */
+/** Text that is SQL because we wrote it, such as that of builders. Nothing else makes SQL of an unquoted string. */
 export const trusted = (text: string): SqlText => text as SqlText
 
 /** SQL with nodes in it: sql`${column} is null`. */
@@ -206,19 +206,19 @@ export function sql(texts: TemplateStringsArray, ...nodes: readonly (Sql | numbe
 export const joined = (nodes: readonly Sql[], between: ', ' | ' and ' | ' or ' | ' || ' | ' + ' | ' '): Sql =>
   parts(nodes, (place) => (place === 0 || place === nodes.length ? '' : between))
 
-/** What a function of texts writes, with nodes in the place of texts. */
+/** The text that a function makes of texts, with nodes in their place. */
 export const written = (write: Written['write'], nodes: readonly Sql[]): Sql =>
   nodes.every(isText) ? trusted(write(nodes)) : { kind: 'written', write, nodes }
 
-/** The same of a function of one text. */
+/** The same for a function of one text. */
 export const applied = (write: (text: string) => string, node: Sql): Sql =>
   isText(node) ? trusted(write(node)) : written(([text = '']) => write(text), [node])
 
 const isText = (node: Sql): node is SqlText => typeof node === 'string'
 
 /**
- * Nodes and the texts around them, `textAt(0)` in front of the first. Texts alone are one text, so that what columns are
- * made of is not a tree.
+ * Nodes and the texts around them, `textAt(0)` before the first. Texts only become one text, so that columns are not
+ * trees.
  */
 function parts(nodes: readonly (Sql | number)[], textAt: (place: number) => string): Sql {
   const all: Sql[] = []

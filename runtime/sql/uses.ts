@@ -1,28 +1,28 @@
 import { bare } from './ident.ts'
 import type { Carried, Outlet, Ident, Item, RowForm, Select, Sql } from './tree.ts'
 
-/** What the parts of a statement need of each other. */
+/** The mutual needs of a statement's parts. */
 export interface Uses {
-  /** By outlet: what is used outside, in the order of its first mention, and the column's name. */
+  /** By outlet: the exported expressions, in the order of their first mention, and the column names. */
   readonly columns: ReadonlyMap<Outlet, ReadonlyMap<Sql, Ident>>
   /** The objects that become items of a select's FROM clause, inner ones first. */
   readonly items: ReadonlyMap<Select, readonly Item[]>
   readonly isItem: (item: Item) => boolean
 }
 
-/** To plan items takes time that grows with the square of their number; objects beyond are sub-selects. */
+/** The planning time of items grows with the square of their number; further objects are sub-selects. */
 const mostItems = 32
 
 /**
- * Walks once over a statement. An inner select is looked into before what is listed of it; the order of a union, which
- * uses the names that its columns have outside, comes last.
+ * Walks once over a statement. An inner select is visited before its list; the order of a union, which uses the outer
+ * names of its columns, comes last.
  */
 export function findUses(statement: Select, rows: RowForm): Uses {
   const columns = new Map<Outlet, Map<Sql, Ident>>()
   const items = new Map<Select, Item[]>()
   const dissolved = new Set<Item>()
   const last: Sql[] = []
-  /** By alias: outlets that share one hand out columns of different names. */
+  /** By alias: outlets with one alias export columns of different names. */
   const counts = new Map<Ident, number>()
 
   const carry = ({ outlet, of, as }: Carried, within: Select): void => {
@@ -58,7 +58,7 @@ export function findUses(statement: Select, rows: RowForm): Uses {
     visitAll(node.orderBy)
     if (node.offset !== undefined) visit(node.offset, node)
   }
-  /** @param within the select whose FROM clause objects become items of */
+  /** @param within the select whose FROM clause gets the objects */
   const visit = (node: Sql, within: Select): void => {
     if (typeof node === 'string') return
     switch (node.kind) {

@@ -27,7 +27,7 @@ export async function getAccess({ query }: OwnerCall<typeof io.getAccess>, parts
   return json<AccessAnswer>({ role: caller.role, ...(await accessOf(parts.asCaller, caller, privileges)) })
 }
 
-/** As a token of the user would make it. The token goes nowhere, so nothing is noted. */
+/** As a token of the user would make it. The token is not issued, so there is no audit entry. */
 async function callerOf(parts: AdminParts, userId: string): Promise<Caller> {
   const { access_token: token } = await issueToken(parts, userId, async () => undefined)
   const verdict = await parts.verify(token)
@@ -37,7 +37,7 @@ async function callerOf(parts: AdminParts, userId: string): Promise<Caller> {
 
 type CommandAccesses = Readonly<Record<RowCommand, CommandAccess>>
 
-/** One command after the other: they share the connections of requests. */
+/** Sequential: the commands share the connections of requests. */
 async function accessOf(run: RunExchange, caller: Caller, found: TablePrivileges): Promise<CommandAccesses> {
   const countRows = (condition: string | null): Promise<CommandAccess> => tryCount(run, caller, found, condition)
   const accessBy = async (command: RowCommand): Promise<CommandAccess> => {
@@ -52,11 +52,11 @@ async function accessOf(run: RunExchange, caller: Caller, found: TablePrivileges
   }
 }
 
-/** Rows beyond are not counted. */
+/** Counting ends here. */
 const mostRows = 10_000
 const patienceMs = 2_000
 
-/** Counts in a transaction that only reads and ends in time, whatever the policies call. */
+/** Counts in a read-only transaction with a time limit, whatever the policies call. */
 async function tryCount(
   run: RunExchange,
   caller: Caller,
@@ -76,10 +76,10 @@ async function tryCount(
   }
 }
 
-/** What policies call may be anything. */
+/** Policies may call any function. */
 const leaves = { settings: true, session: true }
 
-/** Failures that say something about the table, its policies or the role. */
+/** Failures about the table, its policies or the role. */
 const answered: ReadonlySet<DatabaseFailureKind> = new Set([
   'refused',
   'role-refused',

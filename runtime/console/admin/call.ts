@@ -9,35 +9,35 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
 import type { ProjectAnswer } from './answers.ts'
 
-/** What the owner's endpoints rest on. */
+/** The dependencies of the owner's endpoints. */
 export interface AdminParts extends AuthParts {
   readonly project: () => ProjectAnswer
-  /** Makes the tables of auth where they are missing; gives the names of what it did. */
+  /** Creates missing tables of auth; returns the names of the migrations. */
   readonly prepare: () => Promise<readonly string[]>
-  /** The slow and the failed ones that this service keeps, of all its workers. */
+  /** The slow and failed requests that all workers of this service keep. */
   readonly requests: () => Promise<readonly KeptRequest[]>
-  /** What live queries do, of each worker. */
+  /** The live queries of each worker. */
   readonly live: () => Promise<readonly LiveObservation[]>
-  /** What takes as many milliseconds is slow; 0: nothing is. */
+  /** The duration in milliseconds from which a request is slow; 0: none is. */
   readonly slowMs: number
-  /** Those that are served. */
+  /** The served schemas. */
   readonly schemas: readonly string[]
-  /** Runs statements as requests run. */
+  /** Runs statements like a request's. */
   readonly asCaller: RunExchange
-  /** The whole API of a role; null: this server answers compiled documents only. Rejects with HttpFailure while there is none. */
+  /** The API of a role; null: only compiled documents are served. Rejects with HttpFailure while there is none. */
   readonly describe: (role: string) => Promise<IntrospectionQuery | null>
 }
 
-/** A request of the project's owner: the key was checked. */
+/** A request of the project's owner, whose key was checked. */
 export interface OwnerCall<I extends Io = DescribedEndpoint> {
   readonly params: Readonly<Record<string, string>>
   readonly query: QueryOf<I>
   readonly body: BodyOf<I>
-  /** Keeps in the audit log what was done, by name: values may be secrets. The key's role stands for its holder. */
+  /** Adds an entry to the audit log, with names only: values may be secrets. The key's role stands for its holder. */
   readonly note: (action: AuditAction, traits: Readonly<Record<string, string>>) => (run: RunStatement) => Promise<void>
 }
 
-/** One row of routes.ts. It forgets what its endpoint reads, as a row of auth does (auth/http/route.ts). */
+/** One row of routes.ts, without the types of its endpoint, like a row of auth (auth/http/route.ts). */
 export interface OwnerRoute {
   /** Method and path below /admin/v1; `:name` is a parameter. */
   readonly at: `${Method} /${string}`
@@ -50,5 +50,5 @@ interface Reading<I extends Io> extends OwnerRoute {
   readonly handle: (call: OwnerCall<NoInfer<I>>, parts: AdminParts) => Promise<Outcome>
 }
 
-/** A row of the table; an endpoint that reads what `io` does not describe is a type error here. */
+/** A row of the table; it is a type error if the endpoint reads undeclared input. */
 export const ownerRoute = <I extends Io>(row: Reading<I>): OwnerRoute => row

@@ -3,7 +3,7 @@ import { anything, body, either, exactly, io, object, ok, patch, query, text, ti
 import { templateKinds } from '../../auth/mails/kinds.ts'
 import { authSettingRows, type AuthSettingName, type SettingType } from '../../auth/settings/setting-keys.ts'
 
-/** What the owner's endpoints take and answer; the types of answers.ts are made of it. */
+/** Input and output of the owner's endpoints; the types of answers.ts are derived from it. */
 
 const settingName = Type.Unsafe<AuthSettingName>({ type: 'string', enum: authSettingRows.map(([name]) => name) })
 const flag = Type.Boolean()

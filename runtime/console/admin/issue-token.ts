@@ -10,8 +10,8 @@ import type { TokenAnswer } from './answers.ts'
 const lifeSeconds = 600
 
 /**
- * An access token of a user for the owner, who wants to see what they see. It belongs to no session, and `note` is kept
- * before it is handed out. Throws 400 `validation_failed`, 404 `user_not_found`, 503 `auth_not_enabled`.
+ * An access token of a user for the owner, to see the user's view. It belongs to no session, and the audit entry is
+ * written before it is returned. Throws 400 `validation_failed`, 404 `user_not_found`, 503 `auth_not_enabled`.
  */
 export async function issueToken(
   { tools, state }: Pick<AuthParts, 'tools' | 'state'>,

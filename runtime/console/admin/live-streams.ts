@@ -10,7 +10,7 @@ export async function getLive(_call: OwnerCall, { live }: AdminParts): Promise<O
   return json<LiveFigures>(sumOf(await live()))
 }
 
-/** What several workers do, as one. */
+/** The sum over several workers. */
 function sumOf(all: readonly LiveObservation[]): LiveFigures {
   return {
     streams: sum(all.map(({ streams }) => streams)),
@@ -35,7 +35,7 @@ function sumOf(all: readonly LiveObservation[]): LiveFigures {
         schema,
         name,
         watches: sum(told.map(({ watches }) => watches)),
-        // Each worker is told every change.
+        // Every worker receives each change.
         changes: Math.max(...told.map(({ changes }) => changes)),
         unheard: Math.min(...told.map(({ unheard }) => unheard)),
       }

@@ -8,11 +8,11 @@ import { routes } from '../../auth/http/routes.ts'
 import { templateKinds } from '../../auth/mails/kinds.ts'
 import { ownerRoutes } from './routes.ts'
 
-/** The OpenAPI 3.1 description of /auth/v1 and /admin/v1, made of the same rows that serve them. */
+/** The OpenAPI 3.1 description of /auth/v1 and /admin/v1, made of the rows that serve them. */
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Registers GET /openapi.json. It says what the sources say: nothing of the project. */
+/** Registers GET /openapi.json. It depends on the sources only, not on the project. */
 export function registerOpenapi(app: FastifyInstance): void {
   const text = JSON.stringify(openapi())
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(text))
@@ -104,7 +104,7 @@ function requestBodyOf({ kind, members }: Body): Json {
   return { content: { [type]: { schema: { type: 'object', properties: nullable(members) } } } }
 }
 
-/** A member that is null is as good as absent (spec/auth.md 2.3). */
+/** A member that is null counts as absent (spec/auth.md 2.3). */
 const nullable = (members: Members): Json =>
   Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, orNull({ ...schema })]))
 

@@ -1,6 +1,6 @@
 import { statement, type RunStatement, type StatementsDatabase } from '../../db/pool/statements.ts'
 
-/** Row-level security as the catalogue has it (PostgreSQL manual, pg_policy). */
+/** Row-level security from the catalogue (PostgreSQL manual, pg_policy). */
 
 export type RowCommand = 'select' | 'insert' | 'update' | 'delete'
 
@@ -12,7 +12,7 @@ export interface TableName {
 export interface ShownPolicy {
   readonly name: string
   readonly command: RowCommand | 'all'
-  /** False: every row has to meet it, besides one of the permissive ones. */
+  /** False: restrictive. */
   readonly permissive: boolean
   readonly roles: readonly string[]
   /** SQL; null: none. */
@@ -24,17 +24,17 @@ export interface ShownPolicy {
 export interface ShownTable extends TableName {
   /** Row-level security is on. */
   readonly enabled: boolean
-  /** It holds for the table's owner too. */
+  /** It also applies to the table's owner. */
   readonly forced: boolean
   readonly policies: readonly ShownPolicy[]
 }
 
-/** Tables of the served schemas but for those that extensions brought. */
+/** Tables of the served schemas, without those of extensions. */
 const served = `pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p') and n.nspname = any($1) and not exists (
     select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')`
 
-/** Members of a JSON object that say what a policy lets through. */
+/** Members of a JSON object for a policy's rule. */
 const rule = `'permissive', p.polpermissive, 'command', case p.polcmd
     when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end,
   'using', pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid)`
@@ -49,9 +49,9 @@ const tables = statement<ShownTable>(
   from ${served} order by 1, 2`,
 )
 
-/** What a role holds of a table, and the policies that are about it. */
+/** The privileges of a role on a table, and the policies for it. */
 export interface TablePrivileges extends TableName {
-  /** Null: there is no such role. */
+  /** Null: the role does not exist. */
   readonly role: string | null
   readonly usage: boolean
   readonly select: boolean
@@ -63,7 +63,7 @@ export interface TablePrivileges extends TableName {
   readonly policies: readonly RolePolicy[]
 }
 
-/** A policy that holds for a role. */
+/** A policy that applies to a role. */
 export type RolePolicy = Pick<ShownPolicy, 'command' | 'permissive' | 'using' | 'check'>
 
 const privileges = statement<TablePrivileges>(
@@ -82,7 +82,7 @@ const privileges = statement<TablePrivileges>(
     left join pg_roles r on r.rolname = $4`,
 )
 
-/** With it Postgres prints every name of an expression with its schema, so that it means the same for other sessions. */
+/** With it Postgres qualifies every name of an expression, so that it means the same for other sessions. */
 const bareNames = statement('admin.policies.bare-names', `select set_config('search_path', 'pg_catalog', true)`)
 
 const withBareNames = <T>(database: StatementsDatabase, work: (run: RunStatement) => Promise<T>): Promise<T> =>

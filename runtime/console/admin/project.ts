@@ -26,7 +26,7 @@ export async function getSchema({ query }: OwnerCall<typeof io.getSchema>, { des
 
 const usualMails = '20'
 
-/** GET /mails: those that are kept because there is no mail server; `last` says how many. */
+/** GET /mails: those that are kept without a mail server; `last` limits the number. */
 export async function getMails({ query }: OwnerCall<typeof io.getMails>, { tools }: AdminParts): Promise<Outcome> {
   const { last = usualMails } = query
   if (!/^[1-9]\d{0,2}$/.test(last)) throw refuse('validation_failed', 'last must be a number from 1 to 999')

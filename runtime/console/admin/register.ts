@@ -16,8 +16,8 @@ import { ownerRoutes } from './routes.ts'
 const prefix = '/admin/v1'
 
 /**
- * Registers every row of routes.ts below /admin/v1. They answer while auth is not enabled too, since this is how it is
- * enabled. Answers are those of answers.ts; errors are `{code, message}`.
+ * Registers every row of routes.ts below /admin/v1. They answer while auth is not enabled, because the owner enables it
+ * here. Answers are those of answers.ts; errors are `{code, message}`.
  */
 export function registerAdmin(app: FastifyInstance, parts: AdminParts): void {
   void app.register(
@@ -31,7 +31,7 @@ export function registerAdmin(app: FastifyInstance, parts: AdminParts): void {
   )
 }
 
-/** Everything within the scope is for the owner alone, and its errors have the form of /admin/v1. */
+/** Everything within the scope is for the owner only, and its errors have the form of /admin/v1. */
 export function guardForOwner(scope: FastifyInstance, parts: AdminParts): void {
   scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts))
   scope.addHook('onRequest', async (request, reply) => {
@@ -52,7 +52,7 @@ function register(scope: FastifyInstance, route: OwnerRoute, parts: AdminParts):
   })
 }
 
-/** Only the role of the owner's key may ask; strangers at the same address do not affect it. */
+/** Only the role of the owner's key is admitted; other clients of its address do not affect it. */
 async function checkOwner(request: FastifyRequest, { tools, verify, addressHeader }: AuthParts): Promise<void> {
   const { authorization, apikey } = request.headers
   const bearer = authorization ?? (typeof apikey === 'string' ? `Bearer ${apikey}` : undefined)
@@ -74,7 +74,7 @@ function callOf(request: FastifyRequest, { io }: OwnerRoute, { addressHeader }: 
   }
 }
 
-/** Fields that came once; a repeated field is ambiguous and is dropped. */
+/** Fields that occur once; a repeated field is ambiguous and is dropped. */
 const textsOf = (fields: unknown): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(fields as object).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

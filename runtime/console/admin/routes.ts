@@ -7,7 +7,7 @@ import { getDocument, getRequests } from './requests.ts'
 import { getSettings, patchSettings } from './settings.ts'
 import { deleteTemplate, getTemplates, patchTemplate } from './templates.ts'
 
-/** Every endpoint below /admin/v1: what the owner's tools call, with the service_role key. */
+/** Every endpoint below /admin/v1, for the owner's tools with the service_role key. */
 export const ownerRoutes: readonly OwnerRoute[] = [
   ownerRoute({ at: 'GET /project', io: io.getProject, handle: getProject }),
   ownerRoute({ at: 'POST /prepare', io: io.prepareProject, handle: prepareProject }),

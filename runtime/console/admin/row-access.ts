@@ -1,6 +1,6 @@
 import type { RolePolicy, RowCommand, TablePrivileges } from './policies.ts'
 
-/** Which rows a role may reach by which command, as Postgres decides it (manual, CREATE POLICY). Pure. */
+/** The rows that a role reaches with a command, by the rules of Postgres (manual, CREATE POLICY). Pure. */
 
 export type Privilege = RowCommand | 'usage'
 
@@ -9,9 +9,9 @@ export type Reach =
   | { readonly kind: 'no-grant'; readonly privilege: Privilege }
   /** Row-level security applies, and no policy allows the command. */
   | { readonly kind: 'no-policy' }
-  /** Rows for which this SQL is true, of those that the role may select; null: all of these. */
+  /** Rows that meet this SQL, of those that the role may select; null: all of these. */
   | { readonly kind: 'rows'; readonly condition: string | null }
-  /** Every new row, or those for which the check of a policy is true. */
+  /** Every new row, or those that meet the check of a policy. */
   | { readonly kind: 'new-rows'; readonly checked: boolean }
 
 export function reachOf(privileges: TablePrivileges, command: RowCommand): Reach {
@@ -22,7 +22,7 @@ export function reachOf(privileges: TablePrivileges, command: RowCommand): Reach
   return restricted ? reachOfOld(policies, command) : { kind: 'rows', condition: null }
 }
 
-/** Rows that are changed have to be found. */
+/** Changed rows must be found. */
 const neededFor = (command: RowCommand): readonly Privilege[] =>
   command === 'select' || command === 'insert' ? ['usage', command] : ['usage', 'select', command]
 
@@ -36,12 +36,12 @@ function reachOfNew(policies: readonly RolePolicy[]): Reach {
   return allows ? { kind: 'new-rows', checked: true } : { kind: 'no-policy' }
 }
 
-/** One of the permissive policies has to allow a row, and so has every restrictive one. */
+/** A row needs one permissive policy, and every restrictive one. */
 function reachOfOld(policies: readonly RolePolicy[], command: RowCommand): Reach {
   const about = concerning(policies, command)
   const [allowing, restricting] = [conditionsOf(about, true), conditionsOf(about, false)]
   if (allowing.length === 0) return { kind: 'no-policy' }
-  // Those of a reading role hold for its count by themselves.
+  // Those of a reading role apply to its count anyway.
   if (command === 'select') return { kind: 'rows', condition: null }
   return { kind: 'rows', condition: [`(${allowing.join(' or ')})`, ...restricting].join(' and ') }
 }

@@ -11,7 +11,7 @@ import { isUnboundRole, resetSetting, setSetting, storedSettings } from '../../a
 import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
 import { didYouMean } from '../../lib/suggest.ts'
 
-/** How the owner changes settings, by command or over HTTP. */
+/** Changes of settings by the owner, by command or over HTTP. */
 
 /** Texts by name; null resets a setting to its default. */
 export type SettingChanges = Readonly<Record<string, string | null>>
@@ -49,7 +49,7 @@ export async function saveSettings(
   })
 }
 
-/** Of changes of roles alone: what was stored before does not keep the owner from changing something else. */
+/** For changes of roles only: stored values do not prevent other changes. */
 async function roleProblems(
   run: RunStatement,
   changes: SettingChanges,
@@ -76,7 +76,7 @@ function problemOf(name: string, text: string | null): readonly SettingProblem[]
   return parsed?.kind === 'problem' ? [{ name, problem: parsed.problem }] : []
 }
 
-/** In the order of names: two that save at once wait for each other instead of meeting in a deadlock. */
+/** In the order of names, so that two concurrent changes do not deadlock. */
 async function apply(run: RunStatement, changes: SettingChanges): Promise<void> {
   for (const name of Object.keys(changes).sort() as AuthSettingName[]) {
     const text = changes[name] ?? null
@@ -84,9 +84,7 @@ async function apply(run: RunStatement, changes: SettingChanges): Promise<void> 
   }
 }
 
-/**
- * The settings of a provider, of three, that keep it from being offered; empty: it is offered, or it is not enabled.
- */
+/** The settings that a provider lacks, of its three; empty: it is complete, or not enabled. */
 export function missingFor(
   provider: ProviderName,
   stored: Readonly<Record<string, string>>,

@@ -1,9 +1,9 @@
 import { authSettingRows, type AuthSettingKey, type SettingType } from '../../auth/settings/setting-keys.ts'
 import type { ShownSetting } from './answers.ts'
 
-/** Settings of auth as they are shown and given: JSON on one side, the stored text on the other. */
+/** Settings of auth as JSON for the owner, and as the stored text. */
 
-/** Every setting of the table; no secret's value is among them. */
+/** Every setting of the table, without values of secrets. */
 export function showSettings(stored: Readonly<Record<string, string>>): readonly ShownSetting[] {
   return authSettingRows.map(([name, key]) => {
     const text = Object.hasOwn(stored, name) ? (stored[name] ?? '') : null
@@ -13,7 +13,7 @@ export function showSettings(stored: Readonly<Record<string, string>>): readonly
   })
 }
 
-/** Types whose values are read by programs as what they are; the others are shown as they were written. */
+/** Types whose parsed values are shown; others are shown as they were written. */
 const shownAsParsed: ReadonlySet<SettingType> = new Set(['switch', 'number', 'seconds', 'list'])
 
 function shownText(key: AuthSettingKey<unknown>, text: string): unknown {
@@ -26,10 +26,10 @@ function shownDefault({ type, fallback }: AuthSettingKey<unknown>): unknown {
   return type === 'text' && typeof fallback !== 'string' ? '' : fallback
 }
 
-/** Separates the items of a list, unless it stands in braces. */
+/** Separates the items of a list, except within braces. */
 const separator = /[\n,](?![^{]*\})/
 
-/** The text that a JSON value is stored as; null stays null. Undefined: no list could hold one of the items. */
+/** The stored text of a JSON value; null stays null. Undefined: a list cannot contain one of the items. */
 export function textOfValue(value: unknown): string | null | undefined {
   if (value === null || typeof value === 'string') return value
   if (typeof value === 'boolean') return value ? 'on' : 'off'

@@ -11,7 +11,7 @@ export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Pro
   return json<TemplatesAnswer>({ templates: await listTemplates(tools.database.run) })
 }
 
-/** PATCH /templates/:kind. What is left out of subject and HTML stays as it is. */
+/** PATCH /templates/:kind. An omitted subject or HTML is unchanged. */
 export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { tools }: AdminParts): Promise<Outcome> {
   const kind = kindOf(call)
   const { subject = '', html = '' } = call.body
@@ -26,7 +26,7 @@ export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { 
   throw refuse('validation_failed', { status: 422, message: `The template ${saved.problem}` })
 }
 
-/** DELETE /templates/:kind: the default again. */
+/** DELETE /templates/:kind: restores the default. */
 export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
   const kind = kindOf(call)
   const note = call.note('template_changed', { template: kind, change: 'reset' })

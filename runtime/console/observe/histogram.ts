@@ -1,8 +1,9 @@
 import type { MetricValueWithName } from 'prom-client'
 
 /**
- * A histogram of durations, which prom-client prints and sums. By itself that makes a text of the labels with each observation, to
- * look their series up by: half a microsecond, five times a request. Here one label leads to the next, and the last to the series.
+ * A histogram of durations, which prom-client prints and sums. prom-client itself builds a text of the labels for each
+ * observation, as the key of their series: half a microsecond, five times per request. Here nested maps of labels lead
+ * to the series.
  */
 export interface Histogram {
   /** @param labels values, in the order of their names */
@@ -10,7 +11,7 @@ export interface Histogram {
   readonly values: () => HistogramValues
 }
 
-/** As prom-client has it in JSON. */
+/** The JSON form of prom-client. */
 export interface HistogramValues {
   readonly name: string
   readonly help: string
@@ -25,12 +26,12 @@ export interface HistogramParts {
   readonly labelNames: readonly string[]
 }
 
-/** Seconds; from a request that is known and small to one that is given up. */
+/** Seconds; from a small known request to one that times out. */
 const buckets: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
 interface Series {
   readonly labels: Readonly<Record<string, string>>
-  /** How many observations fell into each bucket and into none before it; the last one is for all that took longer. */
+  /** The number of observations in each bucket but no smaller one; the last one is for longer durations. */
   readonly counts: number[]
   sum: number
 }

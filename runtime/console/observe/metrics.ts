@@ -5,19 +5,19 @@ import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'
 import { createHistogram, type HistogramValues } from './histogram.ts'
 
 /**
- * What Prometheus reads. Labels come from bounded sets: a stranger who sends a million names of operations makes two hundred
- * series and one called `other`.
+ * The metrics for Prometheus. Labels come from bounded sets: a million names of operations give two hundred series and
+ * one called `other`.
  */
 export interface Metrics {
   readonly request: ObserveRequest
   readonly http: (request: HttpObservation) => void
-  /** How long a change took to be answered, in milliseconds. */
+  /** The delay from a change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
-  /** Counts what the log is told. */
+  /** Counts the events of the log. */
   readonly event: (event: LogEvent) => void
   readonly contentType: string
   readonly text: () => Promise<string>
-  /** What `sumMetrics` sums. */
+  /** The input of `sumMetrics`. */
   readonly values: () => Promise<unknown>
 }
 
@@ -29,12 +29,12 @@ export interface HttpObservation {
   readonly ms: number
 }
 
-/** Operations that have series of their own. */
+/** The number of operations with their own series. */
 const mostOperations = 200
 
 const ownRoles: ReadonlySet<string> = new Set(['anon', 'authenticated', 'service_role'])
 
-/** The first names that come keep theirs. */
+/** The first names keep their own series. */
 function createBounded(most: number): (name: string) => string {
   const known = new Set<string>()
   return (name) => {
@@ -47,7 +47,7 @@ function createBounded(most: number): (name: string) => string {
 
 const seconds = (ms: number): number => ms / 1_000
 
-/** prom-client is loaded here, by who wants metrics only. */
+/** prom-client is loaded here, only if metrics are enabled. */
 export async function createMetrics(sources: MetricsSources): Promise<Metrics> {
   const client = await import('prom-client')
   const { AggregatorRegistry, collectDefaultMetrics, Counter, Registry } = client

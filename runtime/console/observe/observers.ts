@@ -7,14 +7,14 @@ import type { MetricsSources } from './read-metrics.ts'
 import { createRequestLog, phaseTimesOf, tookMs } from './request-log.ts'
 import { createTraces } from './traces.ts'
 
-/** Everybody who watches requests, as the settings say. */
+/** All observers of requests, as the settings enable them. */
 export interface Observers {
   readonly request: ObserveRequest
-  /** The slow and the failed ones that are kept, of all workers. */
+  /** The slow and failed ones that all workers keep. */
   readonly requests: SharedObservations['requests']
-  /** What live queries do, of each worker. */
+  /** The live queries of each worker. */
   readonly live: SharedObservations['live']
-  /** Null: no request is traced. */
+  /** Null: no tracing. */
   readonly trace: TraceRequest | null
   readonly http: ((request: HttpObservation) => void) | null
   readonly log: Log

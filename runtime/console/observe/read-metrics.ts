@@ -6,7 +6,7 @@ import type { ReplicasStats } from '../../db/replicas/replicas.ts'
 import type { CacheName, CacheStats } from '../../graphql/run/cache-stats.ts'
 import type { LruStats } from '../../lib/lru.ts'
 
-/** Where figures are read. They are counted there by themselves, so that requests need not know of metrics. */
+/** Sources of figures that are counted elsewhere, so that requests do not depend on metrics. */
 export interface MetricsSources {
   readonly pool: () => PoolStats
   /** Null: no schema is loaded yet. */
@@ -16,13 +16,13 @@ export interface MetricsSources {
   readonly replicas: (() => ReplicasStats) | null
 }
 
-/** A metric whose figures are read whenever metrics are asked for. */
+/** A metric whose figures are read on each scrape. */
 interface ReadMetric {
   readonly kind: 'Counter' | 'Gauge'
   readonly name: string
   readonly help: string
   readonly labelNames?: readonly string[]
-  /** Of several workers; left out: their sum. */
+  /** For several workers; absent: their sum. */
   readonly aggregator?: 'max' | 'min'
   readonly read: () => readonly Figure[]
 }
@@ -152,7 +152,7 @@ const liveMetrics = (live: () => LiveObservation): readonly ReadMetric[] => [
   },
 ]
 
-/** Replicas are known by their numbers in the setting: addresses are nobody's business. */
+/** Replicas are identified by their index in the setting: addresses are confidential. */
 function replicaMetrics(stats: () => ReplicasStats): readonly ReadMetric[] {
   const each = (figureOf: (state: ReplicaState) => number) => (): readonly Figure[] =>
     stats().replicas.map((state, index) => [figureOf(state), { replica: String(index + 1) }])

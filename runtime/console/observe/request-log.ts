@@ -7,19 +7,19 @@ import {
   type ObserveRequest,
 } from '../../graphql/http/observed.ts'
 
-/** The last slow and the last failed GraphQL requests of this process, for its owner: no variables, rows or messages. */
+/** The last slow and failed GraphQL requests of this process, for its owner: no variables, rows or messages. */
 export interface RequestLog {
   readonly watch: ObserveRequest
   readonly kept: () => readonly KeptRequest[]
 }
 
-/** Of each kind: requests that fail by the thousand displace no slow one. */
+/** Per kind: failed requests do not displace slow ones. */
 const mostOfKind = 100
 
-/** Characters; longer documents are not kept. */
+/** In characters; longer documents are not kept. */
 const longestDocument = 8_192
 
-/** Clients send names of operations of any length. */
+/** Clients send operation names of any length. */
 const longestName = 100
 
 export const tookMs = ({ done, timeline }: ObservedRequest): number => done - timeline.arrived
@@ -28,8 +28,8 @@ export const phaseTimesOf = ({ timeline }: ObservedRequest): PhaseTimes =>
   Object.fromEntries(phasesOf(timeline).map(([phase, begin, end]) => [phase, Math.round(end - begin)]))
 
 /**
- * @param slowMs what takes as long is slow; 0: nothing is
- * @param noteSlow receives each slow request, also one that failed
+ * @param slowMs the duration from which a request is slow; 0: none is
+ * @param noteSlow receives each slow request, also a failed one
  */
 export function createRequestLog(slowMs: number, noteSlow: ObserveRequest): RequestLog {
   const slow: KeptRequest[] = []
@@ -46,11 +46,11 @@ export function createRequestLog(slowMs: number, noteSlow: ObserveRequest): Requ
   }
 }
 
-/** The document of one of them by its hash, without the values in it; null: it is not kept, or cannot be parsed. */
+/** The document of one of them by its hash, without its values; null: it is not kept, or cannot be parsed. */
 export async function documentOf(kept: readonly KeptRequest[], wanted: string): Promise<string | null> {
   const text = kept.find(({ hash }) => hash === wanted)?.document ?? null
   if (text === null) return null
-  // Owners look at few of them, and requests need no parser for it.
+  // Rarely used, and requests do not need its parser.
   const { withoutValues } = await import('./without-values.ts')
   return withoutValues(text)
 }

@@ -2,13 +2,13 @@ import { createServer, type Server } from 'node:http'
 import { once } from 'node:events'
 import type { Metrics } from './metrics.ts'
 
-/** Where metrics are read, apart from what clients reach. */
+/** The address of metrics, separate from that of clients. */
 export interface MetricsAddress {
   readonly host: string
   readonly port: number
 }
 
-/** Serves GET /metrics on an address of its own, without a key. Rejects where the address cannot be listened on. */
+/** Serves GET /metrics on a separate address, without a key. Rejects if it cannot listen there. */
 export async function serveMetrics(
   { host, port }: MetricsAddress,
   metrics: Pick<Metrics, 'contentType' | 'text'>,

@@ -2,10 +2,11 @@ import { labelOf, type TraceRequest } from '../../graphql/http/observed.ts'
 import { phasesOf } from '../../contract/timeline.ts'
 
 /**
- * A span for each GraphQL request and one for each of its phases, by the API of OpenTelemetry: anyone who loads its SDK into the
- * process (NODE_OPTIONS=--import ...) gets them, and without one nothing is made. The span hangs on the `traceparent` that the
- * client sent (W3C Trace Context). Which requests are traced is decided when they begin, so that one which is not costs no more.
- * @param share of the requests, above 0; 1: the sampler of the SDK decides, which makes something of each request first
+ * A span for each GraphQL request and one for each of its phases, with the API of OpenTelemetry: a process with its SDK
+ * (NODE_OPTIONS=--import ...) gets them, and without one no spans are made. The parent is the `traceparent` that the
+ * client sent (W3C Trace Context). Sampling is decided when a request begins, so that an unsampled one costs no more.
+ * @param share of the requests, above 0; 1: the sampler of the SDK decides, which creates an object for each request
+ * first
  */
 export async function createTraces(share: number): Promise<TraceRequest> {
   const { propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api')
@@ -36,7 +37,7 @@ export async function createTraces(share: number): Promise<TraceRequest> {
   }
 }
 
-/** Whether the client keeps this trace (W3C Trace Context, sampled flag); null: it sent none. */
+/** Whether the client samples this trace (W3C Trace Context, sampled flag); null: no header. */
 function sampledBy(traceparent = ''): boolean | null {
   const flags = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-([\da-f]{2})(?:-|$)/.exec(traceparent)?.[1]
   return flags === undefined ? null : Number.parseInt(flags, 16) % 2 === 1

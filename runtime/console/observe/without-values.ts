@@ -1,9 +1,6 @@
 import { GraphQLError, parse, print, visit } from 'graphql'
 
-/**
- * A document in which texts are empty and numbers 0, and which has no comments: what was asked, and not of whom or what.
- * Null: it cannot be parsed.
- */
+/** A document with empty texts, numbers 0 and no comments: its structure without data. Null: it cannot be parsed. */
 export function withoutValues(document: string): string | null {
   try {
     return print(

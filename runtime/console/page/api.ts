@@ -1,6 +1,6 @@
 import type { RefusalAnswer } from '../admin/answers.ts'
 
-/** Calls to the project that serves this page, with the key that its owner typed in. */
+/** Calls to the project that serves this page, with the key that its owner entered. */
 
 export type Refusal = RefusalAnswer
 
@@ -15,7 +15,7 @@ export type Result<T> = Answered<T> | { readonly kind: 'refused'; readonly refus
 export interface Api {
   /** `path` below the project's address, as `admin/v1/settings`. Never rejects. */
   readonly call: <T>(method: Method, path: string, body?: unknown, bearer?: string) => Promise<Result<T>>
-  /** Sends a document as the key's role or as the user of the bearer token. Rejects only when no answer comes. */
+  /** Sends a document as the key's role or as the user of the bearer token. Rejects only without an answer. */
   readonly graphql: (request: GraphqlParams, bearer?: string) => Promise<GraphqlAnswer>
 }
 
@@ -34,10 +34,10 @@ export interface GraphqlAnswer {
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
-/** The page stands at `dashboard` below the project's address, which a proxy may have put into a folder. */
+/** The page is `dashboard` below the project's address, which may have a path of a proxy. */
 const base = (): string => new URL('.', document.baseURI).href
 
-/** Where the whole API of a role is read. */
+/** The address of a role's whole API. */
 export const schemaPath = (role: string): string => `admin/v1/schema?role=${encodeURIComponent(role)}`
 
 const silent: Refusal = { code: 'offline', message: 'The project does not answer. Is it running?' }

@@ -3,14 +3,14 @@ import type { ProjectAnswer } from '../admin/answers.ts'
 import type { Answered, Api, Refusal, Result } from './api.ts'
 import type { Whom } from './whom.ts'
 
-/** What every panel has at hand once the owner has shown the key. */
+/** The context of every panel once the owner has entered the key. */
 export interface PageContext {
   readonly api: Api
   readonly project: ProjectAnswer
-  /** As whom documents are run; chosen in one panel, it holds in all. */
+  /** The role or user that runs documents; all panels share it. */
   readonly whom: Whom
   readonly actAs: (whom: Whom) => void
-  /** What GraphiQL shows when it is opened next; null: what it showed before. */
+  /** The document that GraphiQL shows next; null: the previous one. */
   readonly opened: string | null
   readonly openDocument: (document: string | null) => void
 }
@@ -29,12 +29,12 @@ export type AdminAnswer<T> = Result<T> | { readonly kind: 'waiting' }
 
 type Reloaded<T> = readonly [AdminAnswer<T>, reload: () => void]
 
-/** What a path below the project's address gives. */
+/** The answer of a path below the project's address. */
 export function useAdminAnswer<T>(path: string): Reloaded<T> {
   return useAnswerOf(useCallback((api: Api) => api.call<T>('GET', path), [path]))
 }
 
-/** Asks when it is first shown and whenever `ask` changes; an answer that another question has overtaken is dropped. */
+/** Asks on first render and whenever `ask` changes; an outdated answer is dropped. */
 export function useAnswerOf<T>(ask: (api: Api) => Promise<Result<T>>): Reloaded<T> {
   const { api } = usePageContext()
   const [asked, setAsked] = useState<AdminAnswer<T>>({ kind: 'waiting' })
@@ -51,7 +51,7 @@ export function useAnswerOf<T>(ask: (api: Api) => Promise<Result<T>>): Reloaded<
   return [asked, useCallback(() => setTurn((before) => before + 1), [])]
 }
 
-/** Why the last of a panel's acts was refused, and what takes it from a result: whether the act was done. */
+/** The refusal of a panel's last action, and a function that stores it and returns whether the action succeeded. */
 export function useRefusal(): readonly [Refusal | null, isDone: <T>(result: Result<T>) => result is Answered<T>] {
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const isDone = <T,>(result: Result<T>): result is Answered<T> => {

@@ -1,4 +1,4 @@
-/** The key of a tab: over a reload, and until the tab is closed or the key is forgotten (HTML, session storage). */
+/** The key of a tab: kept over a reload, until the tab is closed or the key is forgotten (HTML, session storage). */
 
 const name = 'catalograph.key'
 

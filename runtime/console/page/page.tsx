@@ -12,7 +12,7 @@ interface Opened {
   readonly project: ProjectAnswer
 }
 
-/** The tab keeps the key, so that a reload does not ask for it again. */
+/** The tab keeps the key over a reload. */
 export function Page() {
   const [opened, setOpened] = useState<Opened | null>(null)
   const [isReturning, setReturning] = useState(keptKey() !== null)
@@ -36,7 +36,7 @@ export function Page() {
   return isReturning ? null : <SignIn open={open} />
 }
 
-/** For a key that is not a token of the project, or has the wrong role: says which key to type. */
+/** For a key that is not a token of the project, or has the wrong role: says which key to enter. */
 function sentenceOf(code: string, message: string): string {
   if (code === 'not_admin') return 'This is a key of the project, but not its service_role key.'
   if (code === 'bad_jwt' || code === 'no_authorization') return 'This is no key of this project.'

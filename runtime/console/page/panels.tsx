@@ -12,13 +12,13 @@ import { TemplatesPanel } from './panels/templates.tsx'
 import { UsersPanel } from './panels/users.tsx'
 
 export interface Panel {
-  /** Behind `#` in the address. */
+  /** The fragment of the address. */
   readonly name: string
   readonly title: string
   readonly Show: ComponentType
 }
 
-/** GraphiQL weighs more than all the rest together: it comes when it is opened. */
+/** GraphiQL is larger than the rest of the page: it is loaded on demand. */
 const GraphiqlPanel = lazy(async () => ({ default: (await import('./graphiql/panel.tsx')).GraphiqlPanel }))
 
 const auth: Panel = { name: 'auth', title: 'Auth', Show: AuthPanel }

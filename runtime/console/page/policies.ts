@@ -3,7 +3,7 @@ import type { RowCommand, TableName } from '../admin/policies.ts'
 import type { Result } from './api.ts'
 import { roleOf, type Whom } from './whom.ts'
 
-/** What a role or a user reaches, in words. */
+/** The effect of policies for a role or user, in words. */
 
 export const commandNames = ['select', 'insert', 'update', 'delete'] as const satisfies readonly RowCommand[]
 

@@ -13,13 +13,13 @@ export interface ReportRow {
   readonly reason: string | null
   readonly message: string | null
   readonly fix: string | null
-  /** Whether subscriptions may select it, in words; null: that is no question. */
+  /** Whether subscriptions may select it, in words; null: not applicable. */
   readonly live: string | null
 }
 
 export type Presence = 'all' | 'missing' | 'present'
 
-/** Relations, the fields that they lost, functions, and what the compiler says of all of them. */
+/** Relations, their lost fields, functions, and the compiler's remarks. */
 export function reportRows({ relations, functions, remarks }: SchemaReport): readonly ReportRow[] {
   const remarkRow =
     (kind: string) =>
@@ -33,7 +33,7 @@ export function reportRows({ relations, functions, remarks }: SchemaReport): rea
       fix: remark.fix,
       live: null,
     })
-  // What keeps an object out stands in its own row.
+  // The reason for a missing object is in its own row.
   const missing = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const explained = new Set(missing.map(({ object }) => object))
   return [
@@ -62,11 +62,11 @@ function liveText(live: LiveReport | undefined): string | null {
   return live.pins.length === 0 ? reads : `${reads}; pins: ${live.pins.join(', ')}`
 }
 
-/** It stands at its relation already. */
+/** It is shown at its relation already. */
 const isLostField = ({ code, object }: SchemaReport['remarks'][number]): boolean =>
   code === 'field-taken' && object.startsWith('relation of ')
 
-/** Whether one of the texts contains another, whatever its case. */
+/** Whether one of the texts contains another, ignoring case. */
 function mentions(texts: readonly (string | null)[], text: string): boolean {
   const wanted = text.trim().toLowerCase()
   return texts.some((one) => one?.toLowerCase().includes(wanted) === true)

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { panels, panelOf } from './panels.tsx'
 import { Boundary } from './parts/boundary.tsx'
 
-/** The navigation and the panel that the address names, as in `/dashboard#users`. */
+/** The navigation and the panel of the address, for example `/dashboard#users`. */
 export function Shell({ leave }: { readonly leave: () => void }) {
   const name = useHash()
   const current = panelOf(name)

@@ -1,7 +1,7 @@
 import type { ProjectAnswer, TokenAnswer } from '../admin/answers.ts'
 import type { Api, Result } from './api.ts'
 
-/** As whom a document is run. */
+/** The role or user that runs a document. */
 export type Whom =
   | { readonly kind: 'anon' }
   | { readonly kind: 'service' }
@@ -18,15 +18,15 @@ export const roleOf = (whom: Whom): string => {
   }
 }
 
-/** What somebody is called on the page. */
+/** The displayed name of a role or user. */
 export const nameOfWhom = (whom: Whom): string => (whom.kind === 'user' ? whom.name : roleOf(whom))
 
-/** Gives the bearer token of somebody: one of a user is asked for when it is needed and again before it ends. */
+/** Returns the bearer token of a role or user: that of a user is requested on demand and renewed before it expires. */
 export type BearerOf = (whom: Whom) => Promise<Result<string | undefined>>
 
 const known = <T>(value: T): Result<T> => ({ kind: 'answer', value, headers: new Headers() })
 
-/** Seconds before its end from which a token is not used any more. */
+/** The seconds before its expiry from which a token is not used. */
 const reserve = 30
 
 export function createBearers(api: Api, { anon_key }: ProjectAnswer): BearerOf {

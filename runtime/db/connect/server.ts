@@ -35,9 +35,7 @@ const isHandshake = (error: Error & { readonly code?: string }): boolean =>
 const isOtherKind = (error: unknown): boolean =>
   sqlstateOf(error) === '28000' || (error instanceof Error && isHandshake(error))
 
-/**
- * A server that refuses the login or database is the intended one; a starting, stopping or silent one is unavailable.
- */
+/** A server that refuses the login or database is the intended one; a starting or silent one is unavailable. */
 const isElsewhere = (error: unknown): boolean => sqlstateOf(error)?.startsWith('57P') ?? true
 
 /** One of the hosts: its name, and how clients are created with the encryption that served last. */

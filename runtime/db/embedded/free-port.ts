@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 /**
- * Below the ports of outgoing connections on Linux (32768 and up), macOS and Windows (49152 and up). A port among those may
- * be taken by a connection between this look and the server that is to listen on it, or while that server restarts.
+ * Below the ports of outgoing connections on Linux (32768 and up), macOS and Windows (49152 and up). A connection may
+ * take a port among those between this check and the server's start, or while that server restarts.
  */
 const [lowest, end] = [10_240, 32_768]
 const attempts = 100
@@ -16,9 +16,9 @@ const isFree = (port: number): Promise<boolean> =>
   })
 
 /**
- * A TCP port of 127.0.0.1 that nobody listens on at this moment.
+ * A free TCP port of 127.0.0.1.
  * @param wanted the first to be tried
- * @returns wanted where it is free, else one drawn at random
+ * @returns wanted if it is free, else a random one
  */
 export const freePort = async (wanted = randomInt(lowest, end)): Promise<number> => {
   let port = wanted

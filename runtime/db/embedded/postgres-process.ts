@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 
-/** A Postgres server as a child process: make its data folder, start it, stop it. Knows nothing of what it serves. */
+/** A Postgres server as a child process: create its data folder, start it, stop it. Independent of its content. */
 
 export interface Binaries {
   readonly initdb: string
@@ -19,10 +19,7 @@ export interface ServerProcess {
 const keptLines = 30
 const stopPatience = 10_000
 
-/**
- * PG* variables of our own environment must not steer a server that is ours; messages are read, so they are in
- * English.
- */
+/** PG* variables of our own environment must not affect our server; messages are parsed, so they are in English. */
 const serverEnvironment = (): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' })
 
 const spawnAs = (account: Account, command: string, args: readonly string[]): ChildProcess =>
@@ -31,7 +28,8 @@ const spawnAs = (account: Account, command: string, args: readonly string[]): Ch
     cwd: '/',
     env: serverEnvironment(),
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A session of its own: Ctrl-C in the terminal reaches us alone, so that requests end before their database does.
+    // A separate session: Ctrl-C in the terminal reaches only this process, so that requests end before their database
+    // does.
     detached: true,
   })
 
@@ -52,7 +50,7 @@ const gatherLines = (child: ChildProcess, onLine: (line: string) => void): (() =
   return () => kept.join('\n')
 }
 
-/** Runs a program to its end. Rejects with its last output lines when it fails. */
+/** Runs a program to its end. Rejects with its last output lines if it fails. */
 export const runProgram = (account: Account, command: string, args: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawnAs(account, command, args)
@@ -79,7 +77,7 @@ const stopChild = async (child: ChildProcess): Promise<void> => {
 
 /**
  * Starts a server on a data folder and resolves once it accepts connections. `onLine` receives each line of its log.
- * Rejects with the server's last log lines when it exits before that.
+ * Rejects with the server's last log lines if it exits before that.
  */
 export const startServer = (
   account: Account,

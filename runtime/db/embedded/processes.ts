@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** What can be learnt of a process by its number; numbers are used again, so a number alone proves nothing. */
+/** Facts about a process by its id; ids are reused, so an id alone proves nothing. */
 
 const run = promisify(execFile)
 
 const ps = async (pid: number, column: string): Promise<string> =>
   (await run('ps', ['-p', String(pid), '-o', `${column}=`]).catch(() => ({ stdout: '' }))).stdout.trim()
 
-/** The fields of /proc/PID/stat from the 3rd on; the 2nd holds spaces in brackets. Empty where there is no such file. */
+/** The fields of /proc/PID/stat from the 3rd on; the 2nd contains spaces in brackets. Empty without such a file. */
 const statFields = (pid: number): readonly string[] => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -30,25 +30,25 @@ const receivesSignals = (pid: number): boolean => {
   }
 }
 
-/** A process that ended keeps its number until its parent asks how; its state is then Z, or X (proc_pid_stat(5)). */
+/** An ended process keeps its id until its parent waits for it; its state is then Z, or X (proc_pid_stat(5)). */
 const hasEnded = (pid: number): boolean => ['Z', 'X'].includes(statFields(pid)[0] ?? '')
 
 export const isAlive = (pid: number): boolean => receivesSignals(pid) && !hasEnded(pid)
 
-/** Its arguments as one text, empty when there is no such process. */
+/** Its arguments as one text; empty if there is no such process. */
 export const commandLine = async (pid: number): Promise<string> => {
   const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null)
   return bytes === null ? ps(pid, 'command') : bytes.replaceAll('\0', ' ')
 }
 
-/** When it started, in the system's own words: the 22nd field of /proc/PID/stat. */
+/** Its start time in the system's units: the 22nd field of /proc/PID/stat. */
 const startOf = async (pid: number): Promise<string> => statFields(pid)[19] ?? ps(pid, 'lstart')
 
-/** `PID started` of a living process, null of a dead one: no two processes of one machine share it. */
+/** `PID started` of a living process, null for a dead one: unique per machine. */
 export const processIdentity = async (pid: number): Promise<string | null> =>
   isAlive(pid) ? `${pid} ${await startOf(pid)}` : null
 
-/** True once the process is gone, false when it still lives after `patience` milliseconds. */
+/** True once the process has ended, false if it still lives after `patience` milliseconds. */
 export const waitForEnd = async (pid: number, patience: number): Promise<boolean> => {
   for (let waited = 0; isAlive(pid); waited += 20) {
     if (waited >= patience) return false

@@ -69,7 +69,7 @@ export function collectionArguments(entity: EntityFacts, types: SchemaTypes): Gr
   }
 }
 
-/** What says which page of a collection is meant. */
+/** The arguments that select a page of a collection. */
 export const pageArgs = (most: number): GraphQLFieldConfigArgumentMap => ({
   first: {
     type: scalars.Int,
@@ -157,7 +157,7 @@ export const makeFilter =
           ...(visible.isExposed(entity) ? [nodeIdFilter] : []),
           ...logicalFields(self),
         ]
-        // A column that bears one of these names keeps it (spec/graphql.md 2.4).
+        // A column with one of these names keeps it (spec/graphql.md 2.4).
         const taken = new Set(columns.map(([name]) => name))
         return Object.fromEntries([
           ...own,
@@ -169,7 +169,7 @@ export const makeFilter =
     return self
   }
 
-/** How conditions of a filter are put together (spec/graphql.md 4.2). */
+/** The logical operators of a filter (spec/graphql.md 4.2). */
 export function logicalFields(self: GraphQLInputObjectType): readonly InputField[] {
   const list = new GraphQLList(nonNull(self))
   return [
@@ -238,7 +238,7 @@ export const makeAggregate: MakePart = (entity, types) =>
       }),
   })
 
-/** Members that have a figure of each column. */
+/** Members with a figure of each column. */
 export const figureFields = (
   entity: EntityFacts,
   types: SchemaTypes,
@@ -252,7 +252,7 @@ export const figureFields = (
     }),
   )
 
-/** @param help what the figure says of a column */
+/** @param help description of the figure of a column */
 export const makeFigureResult = (
   visible: RoleVisibility,
   name: GroupFigure,
@@ -268,7 +268,7 @@ export const makeFigureResult = (
     },
   )
 
-/** An object that has something of each column; undefined where there is none. */
+/** An object with a member for each column; undefined without columns. */
 export const ofColumns =
   (
     part: NamePart,

@@ -3,7 +3,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { writtenEnum } from '../meaning.ts'
 import { nonNull } from './types.ts'
 
-/** Which rows of a relation with `softDelete` are meant (spec/graphql.md 17.5); there only with it. */
+/** The selection of deleted rows of a relation with `softDelete` (spec/graphql.md 17.5). */
 export const deletedRows = new GraphQLEnumType({
   name: 'DeletedRows',
   extensions: writtenEnum,
@@ -15,7 +15,7 @@ export const deletedRows = new GraphQLEnumType({
   },
 })
 
-/** What asks for deleted rows, wherever it stands. */
+/** The argument or input field for deleted rows. */
 export const deletedInput = {
   deleted: {
     type: nonNull(deletedRows),
@@ -31,6 +31,6 @@ export const besideKey = (entity: EntityFacts, key: GraphQLFieldConfigArgumentMa
   ...key,
 })
 
-/** It, as an argument of a field that finds rows of the relation. */
+/** The same as an argument of a field that finds rows of the relation. */
 export const deletedArgument = ({ softDelete }: EntityFacts): Partial<typeof deletedInput> =>
   softDelete == null ? {} : deletedInput

@@ -43,7 +43,7 @@ export type OperandField = readonly [
   config: { readonly type: GraphQLInputType; readonly description: string },
 ]
 
-/** What an operator takes that compares values of a type. */
+/** The type of the operand of an operator on a type. */
 export const operandType = (name: OperatorName, type: GraphQLInputType): GraphQLInputType => {
   switch (operators[name].operand) {
     case 'value':
@@ -103,7 +103,7 @@ const distance = new GraphQLInputObjectType({
   },
 })
 
-/** The filter of places, and what it takes; there only with `geo` (spec/graphql.md 17). */
+/** The filter of geometries, and its operand; only with `geo` (spec/graphql.md 17). */
 export const geoFilter = new GraphQLInputObjectType({
   name: 'GeoJSONFilter',
   description: 'Conditions on a place; all that are given must hold.',

@@ -10,7 +10,7 @@ import { listFilters, operandType, orderByDirection, scalarFilters, type Operand
 import type { RoleVisibility } from '../view.ts'
 import { scalars } from './scalars.ts'
 
-/** The filter types of forms (spec/graphql.md 17): each exists only where some value has the form. */
+/** The filter types of forms (spec/graphql.md 17): each exists only if some value has the form. */
 
 const pathQuery = new GraphQLInputObjectType({
   name: 'JSONPathQuery',
@@ -48,7 +48,7 @@ const searchRank = new GraphQLInputObjectType({
   },
 })
 
-/** The type of an order by a rank. */
+/** The type of an order by rank. */
 export const rankType: GraphQLInputType = searchRank
 
 const objects = { JSONPathQuery: pathQuery, SearchQuery: searchQuery } as const
@@ -60,7 +60,7 @@ const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
       ? new GraphQLList(new GraphQLNonNull(scalars[takes]))
       : scalars[takes]
 
-/** The fields of a form's filter, by name; `others` are those that no operator stands for. */
+/** The fields of a form's filter, by name; `others` are those without an operator. */
 function fieldsOf(
   form: FormName,
   others: readonly OperandField[],
@@ -140,7 +140,7 @@ const arrayFilters: ReadonlyMap<ScalarName, GraphQLInputObjectType> = new Map(
   }),
 )
 
-/** The filter of lists whose elements can be asked for. */
+/** The filter of lists with conditions on elements. */
 export const arrayFilter = (name: ScalarName): GraphQLInputObjectType | undefined => arrayFilters.get(name)
 
 const [anyArrayFilter = jsonFilter, ...otherArrayFilters] = arrayFilters.values()
@@ -164,12 +164,12 @@ const formTypes: Readonly<Record<FormName, FormTypes>> = {
 
 type FormTypes = readonly [filter: GraphQLInputObjectType, ...others: GraphQLInputObjectType[]]
 
-/** The filters of those that do without an extension. */
+/** The filters of forms without an extension. */
 const plainFilters = new Map<FormName, GraphQLInputObjectType>(
   formNames.filter((form) => 'optional' in filterForms[form]).map((form) => [form, filterOf(form, () => [], false)]),
 )
 
-/** The input types of a form as a role has them, its filter first. */
+/** The input types of a form for a role, its filter first. */
 export function formTypesOf({ hasExtension }: Pick<RoleVisibility, 'hasExtension'>, form: FormName): FormTypes {
   const { optional }: FilterForm = filterForms[form]
   const [filter, ...others] = formTypes[form]

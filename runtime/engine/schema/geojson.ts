@@ -8,6 +8,6 @@ export const geoJson = new GraphQLScalarType({
     'A geometry as an object of GeoJSON (RFC 7946), for example {"type": "Point", "coordinates": [13.4, 52.5]}. ' +
     'A member "crs" tells coordinates that are not longitude and latitude.',
   parseValue: (value) => told(() => readGeoJson(value)),
-  // Of a variable inside there is nothing to read: it stands for a whole geometry.
+  // Variables inside a literal are not supported: a variable stands for a whole geometry.
   parseLiteral: (node) => told(() => readGeoJson(valueFromASTUntyped(node)), node),
 })

@@ -10,7 +10,7 @@ import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { alternatives, field, nonNull, shown, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
-/** What rows of a group have in common: the key, and numbers of times that recur (spec/graphql.md 17.2). */
+/** The keys of groups: the common values, and numbers of recurring units of time (spec/graphql.md 17.2). */
 
 const unitHelp: Readonly<Record<TimeUnit, string>> = {
   MINUTE: 'Those of one minute.',
@@ -27,7 +27,7 @@ const recurringHelp: Readonly<Record<RecurringTime, string>> = {
   HOUR_OF_DAY: 'Those of one hour of the day, whichever day; it is told as `hourOfDay`.',
 }
 
-/** By name: the enums that say which values come into one group; they do not depend on the database. */
+/** By name: the enums that select the values of one group; they do not depend on the database. */
 export const bucketEnums: ReadonlyMap<string, GraphQLEnumType> = new Map(
   bucketTables.map(({ type, units, recurring }) => [
     type,
@@ -50,13 +50,13 @@ const bucketTable = ({ type }: ColumnFacts): ReturnType<typeof bucketsOf> =>
 const bucketEnum = (column: ColumnFacts): GraphQLInputType =>
   bucketEnums.get(bucketTable(column).type) as GraphQLEnumType
 
-/** What the members of a group have fields for: the key for everything that rows can be grouped by. */
+/** The members of a group with a field for each key: the key itself for all of them. */
 const takes =
   (time: RecurringTime | null) =>
   (column: ColumnFacts): boolean =>
     time === null || bucketTable(column).recurring.includes(time)
 
-/** One field for each field that rows can be grouped by, and for each related row with such. */
+/** One field for each possible key, and for each related row with such. */
 const keyInputs = (
   visible: RoleVisibility,
   entity: EntityFacts,
@@ -103,7 +103,7 @@ export const makeGroupBy =
         })
       : undefined
 
-/** Undefined where nothing recurs. */
+/** Undefined without recurring units. */
 export const makeGroupKeyOrder =
   (visible: RoleVisibility, time: RecurringTime | null): MakePart =>
   (entity, types) => {
@@ -128,7 +128,7 @@ export const makeGroupKeyOrder =
     })
   }
 
-/** Undefined where nothing recurs. */
+/** Undefined without recurring units. */
 export const makeGroupKey =
   (visible: RoleVisibility, time: RecurringTime | null): MakePart =>
   (entity, types) => {

@@ -6,7 +6,7 @@ import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { typeName, type MakePart } from './types.ts'
 
-/** Widths of groups of numbers (spec/graphql.md 17.2); undefined where there are no numbers to group by. */
+/** Widths of groups of numbers (spec/graphql.md 17.2); undefined without numeric keys. */
 export const makeGroupWidths =
   (visible: RoleVisibility): MakePart =>
   (entity, types) =>

@@ -18,7 +18,7 @@ import {
   type SchemaTypes,
 } from './types.ts'
 
-/** What a group answers (spec/graphql.md 17.2). */
+/** The members of a group (spec/graphql.md 17.2). */
 export const makeGrouped: MakePart = (entity, types) =>
   new GraphQLObjectType({
     name: typeName(entity, 'grouped'),
@@ -60,7 +60,7 @@ function valuesField(entity: EntityFacts, types: SchemaTypes): Fields {
   return { values: field(nonNull(type), meaning, 'Different values, the least first, nulls left out.', { atMost }) }
 }
 
-/** Undefined where no column is a number. */
+/** Undefined without numeric columns. */
 export const makePercentiles = (visible: RoleVisibility): MakePart =>
   ofColumns(
     'percentiles',
@@ -69,7 +69,7 @@ export const makePercentiles = (visible: RoleVisibility): MakePart =>
     () => [scalars.Float, 'Between two values in proportion.'],
   )
 
-/** Undefined where no column can be sorted by. */
+/** Undefined without sortable columns. */
 export const makeListed = (visible: RoleVisibility): MakePart =>
   ofColumns(
     'listed',

@@ -3,7 +3,7 @@ import type { EntityFacts } from '../../contract/manifest.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, type Fields, type SchemaTypes } from './types.ts'
 
-/** `groups` of a connection (spec/graphql.md 17.2), where the relation has them and something to group by. */
+/** `groups` of a connection (spec/graphql.md 17.2), if the relation has them and a possible key. */
 export function groupsField(entity: EntityFacts, types: SchemaTypes): Fields {
   const by = entity.groups === true ? (types.part(entity, 'groupBy') as GraphQLInputType | undefined) : undefined
   if (by === undefined) return {}

@@ -51,10 +51,10 @@ const figureInputs = (
 
 const percentileParts = { order: 'percentileOrder', having: 'havingPercentile' } as const
 
-/** Of what `every` and `some` have in common. */
+/** Common to `every` and `some`. */
 export const flagHelp = 'Whether the values are true, nulls left out.'
 
-/** Undefined where no column has the figure. */
+/** Undefined if no column has the figure. */
 const figureInput = (
   entity: EntityFacts,
   part: NamePart,
@@ -101,7 +101,7 @@ export const makeFigureHaving =
       ]),
     )
 
-/** Undefined where no column is a number. */
+/** Undefined without numeric columns. */
 export const makePercentileInput =
   (part: 'percentileOrder' | 'havingPercentile'): MakePart =>
   (entity, types) => {
@@ -155,7 +155,7 @@ export const percentileAt = {
   description: 'Which part of the values lies below: 0.5 is the median, 0 the smallest value, 1 the largest.',
 }
 
-/** A sum of money is none of the numbers that its filter takes. */
+/** A sum of money does not fit the type of its filter. */
 const comparedFigures = (visible: RoleVisibility, entity: EntityFacts, name: GroupFigure): readonly ColumnFacts[] =>
   figureColumns(visible, entity, name).filter(
     ({ type }) => name !== 'sum' || type?.kind !== 'scalar' || type.name !== 'Opaque',

@@ -19,9 +19,9 @@ import type { InputField } from './related.ts'
 import { scalars } from './scalars.ts'
 import { field, listOf, nonNull, shown, wrapperFields, type SchemaField, type SchemaTypes } from './types.ts'
 
-/** Collections of the rows of all relations that name an interface for them (spec/graphql.md 17.9). */
+/** Collections of the rows of all relations with a common interface (spec/graphql.md 17.9). */
 
-/** The relations whose rows the collection has, by the names of their types; nothing where it is not there. */
+/** The relations whose rows the collection has, by the names of their types; empty if it does not exist. */
 export const collectedBy = ({ exposed, names }: RoleVisibility, name: string): readonly EntityFacts[] =>
   names.ownsCollection(name)
     ? exposed
@@ -29,7 +29,7 @@ export const collectedBy = ({ exposed, names }: RoleVisibility, name: string): r
         .toSorted((one, other) => (one.name < other.name ? -1 : 1))
     : []
 
-/** Names of interfaces that have one. */
+/** Names of interfaces with a collection. */
 export const collectedInterfaces = ({ exposed, names, manifest }: RoleVisibility): readonly string[] =>
   manifest.interfaces === true
     ? [...new Set(exposed.flatMap(({ collections = [] }) => collections))].filter(names.ownsCollection).sort()
@@ -57,7 +57,7 @@ export function interfaceCollectionField(name: string, of: readonly EntityFacts[
   )
 }
 
-/** The most rows of a page. */
+/** The maximum number of rows of a page. */
 export const leastPage = (of: readonly EntityFacts[]): number => Math.min(...of.map(({ maxRows }) => maxRows))
 
 type MakeType = (
@@ -112,7 +112,7 @@ const makers: Readonly<Record<InterfaceTypeName, MakeType>> = {
         ? [[column, { type, description: `Conditions on ${column}.` }]]
         : []
     })
-    // What a column of one of the relations is called means that column there.
+    // A name that is a column's in one of the relations means that column there.
     const taken = new Set(of.flatMap((entity) => [...byField(visible.filterable(entity)).keys()]))
     return fields.length === 0
       ? undefined
@@ -159,7 +159,7 @@ function inputType(
   return self
 }
 
-/** Fields of the interface that are columns of all of the relations among those that `columnsOf` gives. */
+/** Fields of the interface that are columns of all of the relations, as `columnsOf` gives them. */
 const sharedFields = (
   name: string,
   types: SchemaTypes,

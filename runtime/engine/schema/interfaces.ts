@@ -4,7 +4,7 @@ import { meaningOf } from '../meaning.ts'
 import type { RoleVisibility } from '../view.ts'
 import { field, type Fields, type SchemaTypes } from './types.ts'
 
-/** The interfaces that a relation's comment names, beside Node (spec/graphql.md 17.9). */
+/** The interfaces in a relation's comment, besides Node (spec/graphql.md 17.9). */
 export const interfacesOf = (
   visible: RoleVisibility,
   { interfaces = [] }: EntityFacts,
@@ -15,7 +15,7 @@ export const interfacesOf = (
 export const withInterface = ({ exposed }: RoleVisibility, name: string): readonly EntityFacts[] =>
   exposed.filter(({ interfaces = [] }) => interfaces.includes(name))
 
-/** An interface has the node id, and the columns that all of its types have with one type. */
+/** An interface has the node id, and the columns that all of its types have with equal types. */
 export const makeInterface = (visible: RoleVisibility, name: string, types: SchemaTypes): GraphQLInterfaceType => {
   const rows = withInterface(visible, name).map(types.row)
   return new GraphQLInterfaceType({
@@ -33,7 +33,7 @@ function sharedFields([first = {}, ...others]: readonly Shown[]): Fields {
       const all = [own, ...others.map((fields) => (Object.hasOwn(fields, name) ? fields[name] : undefined))]
       const shared = all.filter((one) => one !== undefined && isValue(one) && isOfType(one, own))
       if (shared.length < all.length) return []
-      // Null where it may be in any of them.
+      // Nullable if any of them is.
       const type = all.every((one) => one?.type instanceof GraphQLNonNull) ? own.type : getNullableType(own.type)
       return [[name, field(type, meaningOf(own), `The value of ${name}.`)]]
     }),

@@ -1,15 +1,15 @@
 import { GraphQLObjectType, type GraphQLField, type GraphQLFieldMap, type GraphQLInterfaceType } from 'graphql'
 import type { SchemaField } from './types.ts'
 
-/** How to make each field; a field is made when it is first asked for. */
+/** Makers of single fields; a field is made on first use. */
 export interface FieldMakers {
   readonly find: (name: string) => (() => SchemaField) | undefined
-  /** The names of all fields, in the order in which they are shown. */
+  /** The names of all fields, in display order. */
   readonly names: () => readonly string[]
 }
 
 /**
- * An object type whose fields are made one by one. graphql-js makes all fields of a type at once, which for the roots
+ * An object type whose fields are made one by one. graphql-js makes all fields of a type together, which for the roots
  * of a schema with thousands of relations, and for a table that hundreds refer to, takes longer than answering.
  */
 export class LazyObjectType extends GraphQLObjectType {
@@ -34,8 +34,8 @@ type Fields = GraphQLFieldMap<unknown, unknown>
 type Made = GraphQLField<unknown, unknown>
 
 /**
- * What looks like a plain object without prototype that holds every field; and is one, of the same fields, once somebody went through
- * all of them.
+ * Behaves like a plain object without prototype that holds every field, and becomes one, with the same fields, on
+ * enumeration.
  */
 function lazyFields(type: string, makers: () => FieldMakers): () => Fields {
   let known: FieldMakers | undefined

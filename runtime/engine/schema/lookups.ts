@@ -3,7 +3,7 @@ import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
 import { once } from '../../lib/once.ts'
 import type { RoleVisibility } from '../view.ts'
 
-/** A look-up and the relation that it finds a row of. */
+/** A look-up and the relation whose row it finds. */
 interface FoundLookup {
   readonly entity: EntityFacts
   readonly lookup: KeyLookup
@@ -15,8 +15,8 @@ export interface Lookups {
 }
 
 /**
- * Look-ups by unique keys (`uniqueKeys`, spec/graphql.md 17.3), found by their names. What a function is called, no matter who
- * may call it, stays the function's.
+ * Look-ups by unique keys (`uniqueKeys`, spec/graphql.md 17.3), found by their names. Names of functions stay theirs
+ * for every caller.
  *
  * @param entitiesNamed relations with root fields that have one of these names, by precedence
  */

@@ -7,7 +7,7 @@ import { alternatives, nonNull, typeName, type MakePart, type SchemaTypes } from
 
 /** Related rows in an insert (`nestedWrites`, spec/graphql.md 17.6). */
 
-/** A field for each relation that an insert takes rows of. */
+/** A field for each relation whose rows an insert can contain. */
 export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): readonly InputField[] =>
   [...nestedRelations(visible, entity)].map(([name, { relation, target }]) => {
     const isForward = relation.direction === 'forward'
@@ -21,7 +21,7 @@ export const nestedInputs = (visible: RoleVisibility, entity: EntityFacts, types
 export const insertInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputObjectType =>
   types.part(entity, 'insertInput') as GraphQLInputObjectType
 
-/** Beside `insert` where the target has `upsert`. */
+/** Beside `insert` if the target has `upsert`. */
 export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLInputFieldConfigMap => {
   const type = types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined
   return type === undefined
@@ -29,7 +29,7 @@ export const conflictInput = (entity: EntityFacts, types: SchemaTypes): GraphQLI
     : { onConflict: { type, description: 'What to do where such a row is there already.' } }
 }
 
-/** What is to become of one related row is one thing, unless `onConflict` may stand beside it. */
+/** One change per related row, unless `onConflict` may accompany it. */
 export const alternativesOfRow = (entity: EntityFacts, types: SchemaTypes): { readonly isOneOf?: true } =>
   types.part(entity, 'onConflict') === undefined ? alternatives(entity) : {}
 
@@ -66,7 +66,7 @@ export const makeChildInput =
         })
       : undefined
 
-/** The columns of all keys, of which an object names those of one. */
+/** The columns of all keys; an object names those of one key. */
 export const makeKeyInput =
   (visible: RoleVisibility): MakePart =>
   (entity, types) => {

@@ -7,7 +7,7 @@ import type { RoleVisibility } from '../view.ts'
 import { orderByDirection } from './filters.ts'
 import { alternatives, typeName, type MakePart, type SchemaTypes } from './types.ts'
 
-/** What the additions say of related rows (spec/graphql.md 17). */
+/** The inputs of additions for related rows (spec/graphql.md 17). */
 
 export type InputField = readonly [
   name: string,
@@ -65,7 +65,7 @@ export const makeRelationOrderBy: MakePart = (entity) =>
     fields: { count: { type: orderByDirection, description: 'Sort by how many there are, in this direction.' } },
   })
 
-/** What `distinctOn` names; the values are SQL names of columns. */
+/** The values are SQL names of columns. */
 export const makeDistinctField =
   (visible: RoleVisibility): MakePart =>
   (entity) => {

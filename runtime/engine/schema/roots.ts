@@ -17,17 +17,17 @@ import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
 import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
 
 /**
- * The root types (spec/graphql.md 1.5). A field is found by its name, so that what is not asked for costs nothing; of those
- * that want a name, relations come before functions, and earlier ones before later ones.
+ * The root types (spec/graphql.md 1.5). A field is found by its name, so that unused fields cost nothing; for one name,
+ * relations come before functions, and earlier ones before later ones.
  */
 
-/** Sorted by name in byte order; names are ASCII, so code units do. */
+/** Sorted by name in byte order; names are ASCII, so code units give the same order. */
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 export const makeQuery = (visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType =>
   new LazyObjectType('Query', 'Everything that can be read.', () => readMakers(visible, types, () => true, true))
 
-/** Undefined when the role can watch nothing. */
+/** Undefined if the role can watch nothing. */
 export function makeSubscription(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
   const hasRows = visible.watchesRows()
   if (!hasRows && !visible.manifest.functions.some((fn) => isRead(fn) && isWatched(fn) && visible.seesFunction(fn)))
@@ -38,7 +38,7 @@ export function makeSubscription(visible: RoleVisibility, types: SchemaTypes): G
 
 type Readable = EntityFacts | FunctionFacts
 
-/** Exposed relations that have one of these names, by precedence: no two share a name, but two may share a field: "Post" and "post". */
+/** Exposed relations with these names, by precedence: two may share a field, such as "Post" and "post". */
 function exposedAs(visible: RoleVisibility, names: readonly string[]): readonly EntityFacts[] {
   const found = [...new Set(names)].flatMap((name) => {
     const type = visible.names.find(name)
@@ -94,7 +94,7 @@ function readMakers(
   }
 }
 
-/** Names of functions, no matter who may call these, stay theirs. */
+/** Names of functions stay theirs for every caller. */
 function interfaceCollections(
   visible: RoleVisibility,
   types: SchemaTypes,
@@ -131,7 +131,7 @@ const nodeField = ({ manifest }: RoleVisibility, types: SchemaTypes): SchemaFiel
     ...(manifest.softDelete === true ? deletedInput : {}),
   })
 
-/** Undefined when the role can change nothing: such a type would have no field. */
+/** Undefined if the role can change nothing: such a type would have no field. */
 export function makeMutation(visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType | undefined {
   if (!visible.writesRows() && !visible.manifest.functions.some((fn) => fn.volatile && visible.seesFunction(fn)))
     return undefined
@@ -152,7 +152,7 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
     return entity === undefined ? insertsAlone().get(name) : makersOf(entity).get(name)
   }
   const hasChanges = visible.manifest.updates === true
-  // What a function is called stays the function's, no matter who may call it (spec/graphql.md 17.4).
+  // Names of functions stay theirs for every caller (spec/graphql.md 17.4).
   const called = once(() => new Set(visible.manifest.functions.filter((fn) => fn.volatile).map((fn) => fn.field)))
   const changesOf = (entity: EntityFacts): ReadonlyMap<string, () => SchemaField> =>
     new Map(changeMakersOf(visible, entity, types).toReversed())
@@ -194,7 +194,7 @@ function keyColumns(visible: RoleVisibility, entity: EntityFacts): readonly Show
     const { type } = column
     return type.kind === 'composite' || type.list ? [] : [{ name, type }]
   })
-  // Two columns that come to one name cannot both be asked for.
+  // Two columns with one argument name cannot both be given.
   return new Set(shown.map(({ name }) => name)).size === entity.key.length ? shown : null
 }
 
@@ -224,7 +224,7 @@ function byKeyField(entity: EntityFacts, key: readonly Shown[], types: SchemaTyp
   )
 }
 
-/** By field; the first of those that want it has it. */
+/** By field; the first of a name is used. */
 function callsOf(visible: RoleVisibility, types: SchemaTypes, wanted: (fn: FunctionFacts) => boolean): FieldMakers {
   const byField = once(() => groupBy(visible.manifest.functions.filter(wanted), (fn) => fn.field))
   return {

@@ -19,8 +19,8 @@ import { scalars } from './scalars.ts'
 import { field, nonNull, shown, type SchemaField, type MakePart, type SchemaTypes } from './types.ts'
 
 /**
- * Row types: node id, columns, relations, computed fields; where two want one name the later of these wins
- * (spec/graphql.md 2.4). Relations without a key of their own take what is free, and unions after them.
+ * Row types: node id, columns, relations, computed fields; of equal names the later of these wins (spec/graphql.md
+ * 2.4). Relations declared by comments take free names, and unions after them.
  */
 export const makeRow =
   (visible: RoleVisibility): MakePart =>
@@ -122,7 +122,7 @@ function computedField(visible: RoleVisibility, fn: FunctionFacts, types: Schema
   return field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args)
 }
 
-/** The GraphQL type of what a function returns, with its arguments and those that a collection takes. */
+/** The GraphQL type of a function's result, with its arguments and those of a collection. */
 export function resultOf(
   visible: RoleVisibility,
   fn: FunctionFacts,

@@ -17,12 +17,12 @@ import { geoJson } from './geojson.ts'
 import { told } from './told.ts'
 
 /**
- * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); whether the text is a date or
- * a UUID is for Postgres to say. Custom scalars throw GraphQLErrors with the texts that existing clients know, so that
- * validation reports them word for word.
+ * The scalars of spec/graphql.md 3.5. Parsing decides only the kind of value (a string, a number); Postgres decides
+ * whether the text is a date or a UUID. Custom scalars throw GraphQLErrors with the texts that existing clients know,
+ * so that validation reports them word for word.
  */
 
-/** Says which literal of the document it is; of a value in a variable the reference implementation says what is known. */
+/** Names the literal of the document; for a value in a variable graphql-js adds the position. */
 const refuse = (message: string, node?: ValueNode): GraphQLError => new GraphQLError(message, node && { nodes: node })
 
 const invalid = (name: string, node?: ValueNode): GraphQLError => refuse(`Invalid input for ${name} type`, node)
@@ -86,13 +86,13 @@ const opaque = new GraphQLScalarType({
   parseLiteral: opaqueLiteral,
 })
 
-/** A number whose digits JavaScript does not hold arrives as another type; graphql-js would not take it for a number. */
+/** A number with more digits than a double arrives as another type, which graphql-js does not accept as a number. */
 const readsAllNumbers = (scalar: GraphQLScalarType): GraphQLScalarType => {
   const config = scalar.toConfig()
   return new GraphQLScalarType({ ...config, parseValue: (value) => config.parseValue(roundedNumber(value)) })
 }
 
-/** What a double does not hold is refused in a document as in a variable. */
+/** A number outside of a double's range is refused in a document as in a variable. */
 const float = new GraphQLScalarType({
   ...readsAllNumbers(GraphQLFloat).toConfig(),
   parseLiteral: (node) => {

@@ -49,15 +49,15 @@ import { makeConstraint, makeOnConflict, makeUpdateField } from './upsert.ts'
 import { makeRowInput, operatorMakers, updateTypes } from './updates.ts'
 import { makeInsertInput, makeResponse, makeUpdateInput } from './writes.ts'
 
-/** The API of one role: a schema to validate against, and, when asked for, one to print and introspect. */
+/** The API of one role: a schema for validation and, on demand, one for printing and introspection. */
 export interface RoleView {
   readonly role: string
   readonly visible: RoleVisibility
-  /** Finds types when they are first used; meant for validation and planning. */
+  /** Finds types on first use; for validation and planning. */
   readonly schema: GraphQLSchema
   /**
-   * What introspection shows (spec/graphql.md 12.1): complete, without what belongs to schemas that did not opt in.
-   * Made once.
+   * The schema of introspection (spec/graphql.md 12.1): complete, without objects of schemas that did not opt in. Made
+   * once.
    */
   readonly introspected: () => GraphQLSchema
   /** Whether any served schema opted in to introspection. */
@@ -66,7 +66,7 @@ export interface RoleView {
   readonly complete: () => GraphQLSchema
 }
 
-/** Additions bring their directives, in the order of their names (spec/graphql.md 12.2). */
+/** Directives of additions, in the order of their names (spec/graphql.md 12.2). */
 const configOf = ({ manifest }: RoleVisibility) => ({
   directives: [
     ...(manifest.deprecated === true ? [GraphQLDeprecatedDirective] : []),
@@ -202,8 +202,8 @@ export function roleViewOf(visible: RoleVisibility): RoleView {
 }
 
 /**
- * What introspection shows (spec/graphql.md 12.1): without the relations, enums and functions of schemas that did not
- * opt in, and without the fields that lead to them. Inputs stay whole, and so do the names that the others have taken.
+ * The part for introspection (spec/graphql.md 12.1): without the relations, enums and functions of schemas that did not
+ * opt in, and without fields of their types. Inputs stay complete, and names stay assigned.
  */
 function introspectedPart(visible: RoleVisibility): RoleVisibility {
   const shown = new Set(visible.manifest.schemas.filter((schema) => schema.introspection).map((schema) => schema.name))
@@ -259,13 +259,13 @@ const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
 
 type TypeMap = ReturnType<GraphQLSchema['getTypeMap']>
 
-// Without a prototype: a name such as "constructor" is no type.
+// Without a prototype: a name such as "constructor" is not a type.
 const typeMapOf = (types: readonly GraphQLNamedType[]): TypeMap =>
   Object.assign(Object.create(null), Object.fromEntries(types.map((type) => [type.name, type])))
 
 /**
- * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2). graphql-js keeps the order in
- * which it meets them, and to make a schema of sorted types it meets all of them again.
+ * Introspection lists types, and the types of an interface, by name (spec/graphql.md 12.2, 7.2). graphql-js keeps the
+ * order in which it finds them, and making a schema of sorted types visits all of them again.
  */
 class SortedSchema extends GraphQLSchema {
   readonly #sorted: TypeMap
@@ -285,7 +285,7 @@ class SortedSchema extends GraphQLSchema {
   }
 }
 
-/** The type of a union, where it has its field. */
+/** The type of a union, if its field is present. */
 function unionOf(row: GraphQLObjectType, { field, type }: UnionFacts): GraphQLNamedType | undefined {
   const shown = getNamedType(row.getFields()[field]?.type)
   return shown?.name === type ? shown : undefined
@@ -295,8 +295,8 @@ const hasFilter = (visible: RoleVisibility, item: CompositeFacts): boolean =>
   visible.comparableAttributes(item).length > 0
 
 /**
- * A schema that knows its types by name without having made them. graphql-js collects every type when a schema is made; with
- * thousands of relations that takes longer than answering. Validation asks only for what a document names.
+ * A schema that knows its types by name without having made them. graphql-js collects every type when a schema is made;
+ * with thousands of relations that takes longer than answering. Validation asks only for names of a document.
  */
 class LazySchema extends GraphQLSchema {
   readonly #visible: RoleVisibility
@@ -364,7 +364,7 @@ class LazySchema extends GraphQLSchema {
     }
   }
 
-  /** Names for suggestions: row types, and what every schema has. Their members would be guesses about guesses. */
+  /** Names for suggestions: row types, and the types of every schema. Further types would be too many. */
   override getTypeMap(): TypeMap {
     const rows = this.#visible.exposed.map((entity) => this.#types.row(entity))
     const roots = [this.#query, this.#mutation(), this.#subscription()].filter((root) => root !== undefined)

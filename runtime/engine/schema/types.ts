@@ -30,7 +30,7 @@ import type { RoleVisibility } from '../view.ts'
 import { comparison, listComparison } from './filters.ts'
 import { scalars } from './scalars.ts'
 
-/** The GraphQL types of one role. Each is made when it is first asked for, and its fields when they are first looked at. */
+/** The GraphQL types of one role. Each is made on first use, and its fields when they are first read. */
 export interface SchemaTypes {
   readonly row: (entity: EntityFacts) => GraphQLObjectType
   readonly part: (entity: EntityFacts, part: NamePart) => GraphQLNamedType | undefined
@@ -42,14 +42,14 @@ export interface SchemaTypes {
   readonly output: (type: ValueType) => GraphQLOutputType
   readonly input: (type: ValueType) => GraphQLInputType
   readonly connection: (entity: EntityFacts) => GraphQLObjectType
-  /** The value of `orderBy` where none is given; undefined: it has none. */
+  /** The default of `orderBy`; undefined: none. */
   readonly defaultOrder: (entity: EntityFacts) => readonly Readonly<Record<string, string>>[] | undefined
-  /** The value of `filter` where none is given; undefined: it has none. */
+  /** The default of `filter`; undefined: none. */
   readonly defaultFilter: (entity: EntityFacts) => Readonly<Record<string, unknown>> | undefined
   readonly node: GraphQLInterfaceType
-  /** One that comments name. */
+  /** An interface from comments. */
   readonly interface: (name: string) => GraphQLInterfaceType
-  /** What its collection is made of; undefined: there is none. */
+  /** The types of its collection; undefined: none. */
   readonly interfacePart: (name: string, part: InterfaceTypeName) => GraphQLNamedType | undefined
   readonly pageInfo: GraphQLObjectType
 }
@@ -98,7 +98,7 @@ const makeEnum = (item: EnumFacts): GraphQLEnumType =>
     ),
   })
 
-/** Without a prototype: graphql-js asks for every field of the type, one called "constructor" among them. */
+/** Without a prototype: graphql-js asks for every field of the type, possibly one called "constructor". */
 const defaults = <T>(entries: readonly (readonly [name: string, value: T])[]): Readonly<Record<string, T>> =>
   Object.assign(Object.create(null), Object.fromEntries(entries))
 
@@ -143,7 +143,7 @@ export interface CompositeMakers {
   readonly filter: (item: CompositeFacts, types: SchemaTypes) => GraphQLInputObjectType
 }
 
-/** Creates the types of a role; `makers` says how each part of a relation's types is made. */
+/** Creates the types of a role; `makers` make the parts of a relation's types. */
 export function createTypes(
   visible: RoleVisibility,
   makers: Readonly<Record<NamePart, MakePart>>,
@@ -220,7 +220,7 @@ export function createTypes(
   return types
 }
 
-/** An input of which exactly one member makes sense, where its relation has `oneOf` (spec/graphql.md 17.5). */
+/** An input with exactly one possible member, if its relation has `oneOf` (spec/graphql.md 17.5). */
 export const alternatives = ({ oneOf }: EntityFacts): { readonly isOneOf?: true } =>
   oneOf === true ? { isOneOf: true } : {}
 

@@ -27,7 +27,7 @@ const unsetKey = new GraphQLInputObjectType({
   fields: { at },
 })
 
-/** Types of operands that do not depend on the database; there only with `updates`. */
+/** Types of operands that do not depend on the database; only with `updates`. */
 export const updateTypes = [setKey, unsetKey] as const
 
 const steps: Readonly<Partial<Record<ChangeOperatorName, GraphQLInputType>>> = {
@@ -35,7 +35,7 @@ const steps: Readonly<Partial<Record<ChangeOperatorName, GraphQLInputType>>> = {
   unsetKey: new GraphQLList(nonNull(unsetKey)),
 }
 
-/** What an operator takes for each column; undefined where no column takes it. */
+/** The operand of an operator for each column; undefined if no column takes it. */
 const makeOperatorInput =
   (visible: RoleVisibility, operator: ChangeOperatorName): MakePart =>
   (entity, types) => {
@@ -62,8 +62,8 @@ export const operatorMakers = (visible: RoleVisibility): Readonly<Record<ChangeO
   ) as Readonly<Record<ChangeOperatorName, MakePart>>
 
 /**
- * `set` and the operators; `set` may be left out where there is one.
- * @param others whether something else beside is changed
+ * `set` and the operators; `set` is optional if there is an operator.
+ * @param others whether there are further changes
  */
 export function changeArguments(
   visible: RoleVisibility,
@@ -108,7 +108,7 @@ export const makeRowInput =
 
 export type Makers = readonly (readonly [name: string, make: () => SchemaField])[]
 
-/** The fields that `updates` brings, as far as the role's privileges go. */
+/** The fields of `updates`, as far as the role's privileges allow. */
 export function changeMakers(
   visible: RoleVisibility,
   entity: EntityFacts,

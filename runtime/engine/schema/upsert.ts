@@ -6,9 +6,9 @@ import { deletedArgument } from './deleted.ts'
 import type { InputField } from './related.ts'
 import { nonNull, typeName, type MakePart } from './types.ts'
 
-/** What an insert does with rows that are there already (`upsert`, spec/graphql.md 17). */
+/** The treatment of existing rows on insert (`upsert`, spec/graphql.md 17). */
 
-/** Undefined where the role can name no unique key. */
+/** Undefined if the role can name no unique key. */
 export const makeOnConflict: MakePart = (entity, types) => {
   const constraint = types.part(entity, 'constraint') as GraphQLEnumType | undefined
   if (constraint === undefined) return undefined

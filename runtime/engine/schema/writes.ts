@@ -66,7 +66,7 @@ export const insertMakers = (visible: RoleVisibility, entity: EntityFacts, types
     ? []
     : [[rootField('insert', entity.name), () => insertField(visible, entity, types)]]
 
-/** The mutations of one relation, as far as the role's privileges go. */
+/** The mutations of one relation, as far as the role's privileges allow. */
 export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers {
   const { name } = entity
   return [
@@ -78,7 +78,7 @@ export function writeMakers(visible: RoleVisibility, entity: EntityFacts, types:
   ]
 }
 
-/** The mutations that `updates` brings; a name that two of them want is the first one's. */
+/** The mutations of `updates`; the first of a name is used. */
 export const changeMakersOf = (visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): Makers =>
   changeMakers(visible, entity, types, (key) => rowsField(entity, key, types))
 
@@ -92,7 +92,7 @@ const response = (
 ): GraphQLObjectType => types.part(entity, part) as GraphQLObjectType
 
 function insertField(visible: RoleVisibility, entity: EntityFacts, types: SchemaTypes): SchemaField {
-  // Rows that are there already are read.
+  // Existing rows are read.
   const onConflict = visible.isExposed(entity)
     ? (types.part(entity, 'onConflict') as GraphQLInputObjectType | undefined)
     : undefined

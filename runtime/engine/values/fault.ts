@@ -1,4 +1,4 @@
-/** A value that its type cannot take; the sentence is for anyone who sent it. */
+/** A value that does not fit its type; the sentence is for its sender. */
 export class ValueFault extends Error {
   override readonly name = 'ValueFault'
 }

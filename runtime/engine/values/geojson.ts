@@ -2,13 +2,13 @@ import { isJsonObject, type JsonObject, roundedNumber } from '../../lib/json.ts'
 import { ValueFault } from './fault.ts'
 
 /**
- * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text that PostGIS receives. Faults are reported here: PostGIS
- * accepts much that is not GeoJSON, and drops members that it does not know.
+ * Geometries as GeoJSON (RFC 7946, 3.1), parsed to the text for PostGIS. Errors are reported here: PostGIS accepts much
+ * that is not GeoJSON, and drops unknown members.
  */
 
 const refuse = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
 
-/** Coordinates as they are handed on. @throws ValueFault for all else */
+/** Coordinates as they are passed on. @throws ValueFault for other values */
 type Read = (value: unknown) => unknown
 
 function listOf(value: unknown): readonly unknown[] {
@@ -21,7 +21,7 @@ const list =
   (value) =>
     listOf(value).map(read)
 
-/** Of whole numbers that 64 bits do not hold PostGIS would make others. */
+/** PostGIS changes whole numbers beyond 64 bits. */
 function readNumber(given: unknown): number {
   const value = roundedNumber(given)
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
@@ -34,7 +34,7 @@ function readPosition(value: unknown): readonly number[] {
   throw refuse('a position has two or three numbers')
 }
 
-/** PostGIS prints an empty geometry as one whose list of coordinates is empty. */
+/** PostGIS prints an empty geometry with an empty list of coordinates. */
 const readPoint: Read = (value) => (listOf(value).length === 0 ? [] : readPosition(value))
 
 function readLine(value: unknown): unknown {
@@ -75,11 +75,11 @@ function readGeometry(value: unknown): JsonObject {
   return { type, coordinates: read(coordinates) }
 }
 
-/** Codes of EPSG in the three forms that are about, and what RFC 7946 itself is in. */
+/** EPSG codes in the three common forms, and the CRS of RFC 7946. */
 const crsName = /^(?:EPSG:|urn:ogc:def:crs:EPSG:[^:]*:)(\d{1,6})$/
 const lonLat = /^(?:OGC:CRS84|urn:ogc:def:crs:OGC:[^:]*:CRS84)$/
 
-/** The member `crs` of the older GeoJSON of 2008, which PostGIS still speaks; none in RFC 7946. */
+/** The member `crs` of GeoJSON 2008, which PostGIS still writes; RFC 7946 has none. */
 function readCrs({ crs }: JsonObject): JsonObject {
   if (crs === undefined || crs === null) return {}
   const properties = isJsonObject(crs) && crs['type'] === 'name' ? crs['properties'] : undefined
@@ -89,7 +89,7 @@ function readCrs({ crs }: JsonObject): JsonObject {
   return { crs: { type: 'name', properties: { name: `EPSG:${code}` } } }
 }
 
-/** The text of a geometry and nothing else that came with it. @throws ValueFault */
+/** The text of a geometry without any other members. @throws ValueFault */
 export function readGeoJson(value: unknown): string {
   const geometry = readGeometry(value)
   return JSON.stringify({ ...geometry, ...readCrs(value as JsonObject) })

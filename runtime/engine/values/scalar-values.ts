@@ -4,12 +4,12 @@ import { ValueFault } from './fault.ts'
 import { readGeoJson } from './geojson.ts'
 import { inspect } from './words.ts'
 
-/** What a scalar makes of an input: text, number or boolean, ready to be bound as text. */
+/** The scalar form of an input: text, number or boolean, ready to be bound as text. */
 export type ScalarValue = string | number | boolean
 
 /**
- * What is read of a JSON value as a scalar (spec/graphql.md 3.5). Numbers whose digits JavaScript does not hold come as
- * bigint or LosslessNumber.
+ * Reads a JSON value as a scalar (spec/graphql.md 3.5). Numbers beyond a double's digits come as bigint or
+ * LosslessNumber.
  * @throws ValueFault in the words that existing clients know
  */
 export type ReadScalar = (value: unknown) => ScalarValue

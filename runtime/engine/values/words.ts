@@ -1,14 +1,14 @@
 import { isDecimal } from '../../lib/json.ts'
 
 /**
- * Words of the reference implementation about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for what
- * has to say the same without it. `test/runtime/graphql/variables.test.ts` compares both.
+ * Words of graphql-js about values (graphql-js 16: jsutils/inspect, suggestionList, didYouMean), for code without it.
+ * `test/runtime/graphql/variables.test.ts` compares both.
  */
 
 const longestList = 10
 const deepest = 2
 
-/** A value as a sentence shows it: JSON values, and bigints. */
+/** A value in a sentence: JSON values, and bigints. */
 export const inspect = (value: unknown, depth = 1): string => {
   if (typeof value === 'string') return JSON.stringify(value)
   if (typeof value !== 'object' || value === null || isDecimal(value)) return String(value)
@@ -32,7 +32,7 @@ function inspectObject(object: object, depth: number): string {
 
 const mostSuggestions = 5
 
-/** @param what stands before the names */
+/** @param what the kind of the names */
 export function meantNames(name: string, candidates: readonly string[], what = ''): string {
   const near = nearest(name, candidates).map((candidate) => `"${candidate}"`)
   if (near.length === 0) return ''
@@ -51,7 +51,7 @@ function nearest(name: string, candidates: readonly string[]): readonly string[]
     .map(({ candidate }) => candidate)
 }
 
-/** Edits that turn one into the other, where another case is one; some number above the threshold where it takes more. */
+/** The edit distance, in which a difference in case counts as one; some number above the threshold if it is larger. */
 function distanceOf(name: string, candidate: string, threshold: number): number {
   if (name === candidate) return 0
   const [a, b] = [candidate.toLowerCase(), name.toLowerCase()]
@@ -73,7 +73,7 @@ function distanceOf(name: string, candidate: string, threshold: number): number 
   return at(above, b.length)
 }
 
-/** Numbers within names by their size. */
+/** Compares numbers within names by value. */
 function naturally(a: string, b: string): number {
   const [left, right] = [a.match(/\d+|\D/g) ?? [], b.match(/\d+|\D/g) ?? []]
   for (const [place, one] of left.entries()) {

@@ -3,25 +3,25 @@ import { accessOf, type Access } from './access.ts'
 import type { Rights } from './rights.ts'
 import { namesType, type VisibleTypes } from './types.ts'
 
-/** What a role may see of the columns of relations, and write (spec/graphql.md 1.4). */
+/** The columns of relations that a role may see and write (spec/graphql.md 1.4). */
 export interface VisibleColumns {
   readonly seesColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
   /** Whether statements of the role may read it, shown or not. */
   readonly readsColumn: (entity: EntityFacts, column: ColumnFacts) => boolean
-  /** Whether rows are found by the values of the column, by its SQL name: it is shown, and its values are compared. */
+  /** Whether rows are found by the column, by its SQL name: it is shown, and its values are comparable. */
   readonly findsBy: (entity: EntityFacts, column: string) => boolean
   /** Columns with a field in the filter type, in the order type, in the inputs. */
   readonly filterable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly orderable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly insertable: (entity: EntityFacts) => readonly ColumnFacts[]
   readonly updatable: (entity: EntityFacts) => readonly ColumnFacts[]
-  /** Whether rows can be deleted: where something marks deleted ones, that is written. */
+  /** Whether rows can be deleted: with a marker, the marker must be writable. */
   readonly deletes: (entity: EntityFacts) => boolean
-  /** Columns that a row can take over from one that meets it: what is taken over is read (PostgreSQL manual, INSERT). */
+  /** Columns that an existing row can take from the new one: these are read (PostgreSQL manual, INSERT). */
   readonly takeovers: (entity: EntityFacts) => readonly ColumnFacts[]
   /** Columns that the statement sets to an expression of the builder, by its place; the role may write them. */
   readonly presets: (entity: EntityFacts, command: 'insert' | 'update') => readonly PresetPlace[]
-  /** Unique keys that `onConflict` can name: an insert gives all of their values, and Postgres reads them (spec/graphql.md 17). */
+  /** Unique keys for `onConflict`: an insert gives all their values, and Postgres reads them (spec/graphql.md 17). */
   readonly nameableKeys: (entity: EntityFacts) => readonly UniqueKeyFacts[]
 }
 
@@ -31,7 +31,7 @@ export interface PresetPlace {
   readonly at: number
 }
 
-/** Columns by field; of two with one field the later one has it (spec/graphql.md 2.4). */
+/** Columns by field; of two with one field the later is used (spec/graphql.md 2.4). */
 export const byField = (columns: readonly ColumnFacts[]): ReadonlyMap<string, ColumnFacts> =>
   new Map(columns.map((column) => [column.field ?? '', column]))
 
@@ -46,7 +46,7 @@ const columnOf = (entity: EntityFacts, name: string): ColumnFacts | undefined =>
 const selects = ({ can }: Rights, entity: EntityFacts, column: ColumnFacts): boolean =>
   can(entity.grants.select) || can(column.grants.select)
 
-/** Whether the role reads every one of the columns. */
+/** Whether the role may read all of the columns. */
 export const selectsAll = ({ can }: Rights, entity: EntityFacts, columns: readonly string[]): boolean =>
   can(entity.grants.select) ||
   columns.every((name) => {
@@ -54,7 +54,7 @@ export const selectsAll = ({ can }: Rights, entity: EntityFacts, columns: readon
     return column !== undefined && can(column.grants.select)
   })
 
-/** Whether the role may compare every one of the columns: operators of a type lie where the type does. */
+/** Whether the role may compare all of the columns: a type's operators are in its schema. */
 export const comparesAll = (rights: Rights, entity: EntityFacts, columns: readonly string[]): boolean =>
   rights.closed.size === 0 ||
   columns.every((name) => {
@@ -79,8 +79,8 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
     hasType(column) &&
     seesType(column)
   const shown = new Map<EntityFacts, ReadonlySet<ColumnFacts>>()
-  // A column that lost its field to a later one is shown nowhere, not even where the later one cannot stand
-  // (spec/graphql.md 2.4).
+  // A column that lost its field to a later one is never shown, even if the later one is unavailable (spec/graphql.md
+  // 2.4).
   const shownColumns = (entity: EntityFacts): ReadonlySet<ColumnFacts> => {
     const known = shown.get(entity)
     if (known !== undefined) return known
@@ -99,7 +99,7 @@ export function columnsVisibleTo(rights: Rights, { seesType, compares }: Visible
         seesType(column) &&
         writes(entity, column, kind),
     )
-  /** Citus sends defaults along, which the role has to be allowed to write as well. */
+  /** Citus adds defaults to inserts, so the role needs privileges on their columns as well. */
   const insertsDefaults = ({ grants, sentDefaults = [] }: EntityFacts): boolean =>
     can(grants.insert) || sentDefaults.every(can)
   const insertable = (entity: EntityFacts): readonly ColumnFacts[] =>

@@ -4,16 +4,16 @@ import type { Names } from '../../contract/type-names.ts'
 import { byField, type VisibleColumns } from './columns.ts'
 import type { VisibleTypes } from './types.ts'
 
-/** A condition of a comment, with the column that it is on and its field. */
+/** A condition of a comment, with its column and field. */
 export interface StatedCondition extends Pick<ConditionFacts, 'operator' | 'value'> {
   readonly field: string
   readonly column: ColumnFacts
 }
 
-/** What of a role's view decides which columns it can filter by. */
+/** The part of a role's view that decides filterable columns. */
 export type Filtering = Pick<VisibleColumns, 'filterable'> & Pick<VisibleTypes, 'enum'> & { readonly names: Names }
 
-/** Those of a comment's conditions that are on columns that the role can filter by. */
+/** Conditions of a comment on columns that the role can filter by. */
 export function statedConditions(
   visible: Filtering,
   entity: EntityFacts,
@@ -30,6 +30,6 @@ export function statedConditions(
   )
 }
 
-/** The conditions on a relation's collections where none are given (spec/graphql.md 17.5). */
+/** The default conditions of a relation's collections (spec/graphql.md 17.5). */
 export const defaultFilterOf = (visible: Filtering, entity: EntityFacts): readonly StatedCondition[] =>
   statedConditions(visible, entity, entity.defaultFilter ?? [])

@@ -3,22 +3,22 @@ import { decidingFacts } from '../../contract/role-facts.ts'
 import type { Memo } from '../../lib/memo.ts'
 import { atOnce } from '../../lib/steps.ts'
 
-/** What a role has been granted in a manifest (spec/graphql.md 1.4). */
+/** The privileges of a role in a manifest (spec/graphql.md 1.4). */
 export interface Rights {
   /** The role, then those whose privileges it has, then `public`. */
   readonly names: readonly Grantee[]
   readonly can: (grantees: Grantees) => boolean
-  /** Names of the schemas that the role may use. */
+  /** Names of the schemas with USAGE. */
   readonly usable: ReadonlySet<string>
-  /** Names of those that it may not, types' schemas among them. */
+  /** Names of the schemas without USAGE, including those of types. */
   readonly closed: ReadonlySet<string>
   /** The relations that it may read, or some columns of them. */
   readonly readable: readonly boolean[]
-  /** Those of which it may read nothing, and to which it may add rows. */
+  /** The relations without SELECT, but with INSERT. */
   readonly insertOnly: readonly EntityFacts[]
 }
 
-/** The same set as long as it is given the same names, so that what is found by it is not looked for again. */
+/** The same set for the same names, so that results that depend on it are kept. */
 const usableSchemas = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
 const effectiveRoles = (...names: readonly string[]): ReadonlySet<string> => new Set(names)
 
@@ -32,7 +32,7 @@ function isReadable(
   effective: ReadonlySet<string>,
 ): boolean {
   const selects = (grantees: Grantees): boolean => isGranted(grantees, superuser, effective)
-  // Whatever reads a relation looks at what marks its rows as deleted (spec/graphql.md 17.5).
+  // Every read checks the marker of deleted rows (spec/graphql.md 17.5).
   const readable = softDelete == null ? columns : columns.filter(({ column }) => column === softDelete.column)
   return usable.has(schema) && (selects(grants.select) || readable.some((column) => selects(column.grants.select)))
 }

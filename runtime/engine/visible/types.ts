@@ -10,12 +10,12 @@ import type {
 import type { Names } from '../../contract/type-names.ts'
 import type { Rights } from './rights.ts'
 
-/** What a role may see of the types of values (spec/graphql.md 1.4). */
+/** The types of values that a role may see (spec/graphql.md 1.4). */
 export interface VisibleTypes {
   readonly enum: (id: ObjectId) => EnumFacts | undefined
-  /** A composite type that the role may look into. */
+  /** A composite type whose attributes the role may see. */
   readonly composite: (id: ObjectId) => CompositeFacts | undefined
-  /** Its attributes whose types the role may use; those with a field in the filter type. */
+  /** Its attributes with usable types; those with a field in the filter type. */
   readonly attributes: (item: CompositeFacts) => readonly AttributeFacts[]
   readonly comparableAttributes: (item: CompositeFacts) => readonly AttributeFacts[]
   /** Whether the type of a value may be used and shown. */
@@ -26,7 +26,7 @@ export interface VisibleTypes {
   readonly compares: (type: ValueType | null) => boolean
 }
 
-/** Whether statements of the role may name the type: its schema, and that of the type that it is made of, are open to it. */
+/** Whether statements of the role may name the type: USAGE on its schema, and on that of its base type. */
 export const namesType = ({ closed }: Rights, { typeSchema, underSchema }: Omit<TypeFacts, 'type'>): boolean =>
   !(typeSchema !== null && closed.has(typeSchema)) && !(underSchema !== undefined && closed.has(underSchema))
 
@@ -52,7 +52,7 @@ export function typesVisibleTo(manifest: Manifest, rights: Rights, names: Names)
     const item = enums.get(type.id)
     return item === undefined || can(item.usage)
   }
-  /** Enums are compared as such only by who may use them; lists of what has no type of its own have no filter. */
+  /** Enums are compared as such only with USAGE; lists of Opaque have no filter. */
   const compares = (type: ValueType | null): boolean => {
     if (type?.kind === 'composite') {
       const item = composite(type.id)

@@ -7,9 +7,7 @@ import { partsOf } from './parts.ts'
 
 /** The reader thread for long work: started on demand, and ended after a time of idleness. */
 export interface Thread<Asked = Question> {
-  /**
-   * One question at a time. A thread that ends during a question is not used again; the next question starts a new one.
-   */
+  /** One question at a time. A thread that ends during a question is replaced for the next one. */
   readonly ask: (revision: Revision, question: Asked) => Promise<ThreadAnswer>
 }
 

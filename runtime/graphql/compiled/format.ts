@@ -9,9 +9,7 @@ import type { Statement, Statements } from '../statements/statements.ts'
 import type { Planned } from '../variables/shape.ts'
 import type { InputTable } from '../variables/table.ts'
 
-/**
- * Artifacts of documents as JSON (docs/artifacts.md): the compiler writes them, a server of such documents reads them.
- */
+/** Artifacts of documents as JSON (docs/artifacts.md): written by the compiler, read by a server without one. */
 
 export const documentsFormat = 8
 
@@ -31,13 +29,10 @@ export interface DocumentsIndex extends DocumentAddresses {
   /** By the hash of a document, the hash of its examples. */
   readonly examples: Readonly<Record<string, string>>
   readonly manifest: ServedFacts
-  /**
-   * By address. They are in the index, because a server compares them with its database before it reads any document.
-   */
+  /** By address. The index has them, because a server compares them with its database before it reads any document. */
   readonly needs: Readonly<Record<string, DocumentNeeds>>
   /**
-   * By the address of a subscribing document, the hash of the definitions that decide its reads
-   * (db/check/definitions.ts).
+   * By the address of a subscribing document, the hash of the definitions behind its reads (db/check/definitions.ts).
    */
   readonly watched: Readonly<Record<string, string>>
   /** By address, the types of a document's variables. */

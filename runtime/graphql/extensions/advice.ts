@@ -41,9 +41,7 @@ const API_ROLES = `api as (
   select oid, rolname from pg_catalog.pg_roles where rolname in ('anon', 'authenticated', current_user)
 )`
 
-/**
- * Relations that some API role may read or change, with their quoted names; objects of extensions are not the owner's.
- */
+/** Relations that some API role may read or change, with their quoted names, without those of extensions. */
 const RELATIONS = `relations as (
   select c.oid, c.relnamespace as schema, c.relkind, c.relrowsecurity, c.reloptions,
     pg_catalog.format('%I.%I', n.nspname, c.relname) as name,

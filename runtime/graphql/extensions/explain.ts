@@ -60,9 +60,7 @@ export async function runWithPlans(run: RunExchange, exchange: Exchange): Promis
   }
 }
 
-/**
- * in_failed_sql_transaction: Citus ignores that a shard could not explain a statement, but its transaction is aborted.
- */
+/** in_failed_sql_transaction: a shard could not explain a statement; Citus ignores that, its transaction is aborted. */
 const aborted = '25P02'
 
 async function withoutPlans(run: RunExchange, exchange: Exchange): Promise<WithPlans> {

@@ -3,10 +3,10 @@ import type { ReadDocumentFile } from '../compiled/documents.ts'
 import { documentFile, documentsIndex } from '../compiled/format.ts'
 import { foundDocuments, unchanged, type DocumentsPlace } from '../compiled/found.ts'
 
-/** Compiled documents as texts, by their paths in the folder of a revision: `documents/index.json` and those that it names. */
+/** Compiled documents as texts, by their paths in a revision's folder: `documents/index.json` and those it names. */
 export type DocumentTexts = Readonly<Record<string, string>>
 
-/** What stands for the folder in messages. */
+/** The name of the folder in messages. */
 const folder = 'the artifacts'
 
 export const documentsOf = (artifacts: DocumentTexts): DocumentsPlace => ({

@@ -10,7 +10,7 @@ export async function bodyText(request: Request, mostBytes: number): Promise<str
   return readJsonText(headers, await bytesOf(request, mostBytes))
 }
 
-/** What is too large is not read to its end. */
+/** A body that is too large is not read to its end. */
 async function bytesOf({ body }: Request, mostBytes: number): Promise<Buffer> {
   const parts: Uint8Array[] = []
   let bytes = 0
@@ -27,7 +27,7 @@ async function bytesOf({ body }: Request, mostBytes: number): Promise<Buffer> {
   return Buffer.concat(parts)
 }
 
-/** The client ended the body before its end. */
+/** The client aborted the body. */
 function refuseBroken(): never {
   throw new HttpFailure('REQUEST_MALFORMED')
 }

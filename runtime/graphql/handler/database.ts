@@ -12,31 +12,31 @@ import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../../db/pool
 import { createConnection, type Connection, type Pooled } from '../../db/wire/exchange.ts'
 import { createLending } from './lending.ts'
 
-/** Requests on connections that the caller makes: whatever is there, each transaction sets what it relies on for itself. */
+/** Requests on connections of the caller: each transaction sets what it needs, whatever their settings are. */
 
 export interface HandlerDatabase {
   readonly run: RunExchange
-  /** Runs statements of our own as the login role. Rejects with DatabaseFailure. */
+  /** Runs our own statements as the login role. Rejects with DatabaseFailure. */
   readonly query: Query
-  /** Rejects with PoolerFault where a pooler is before the server through which requests would fail. */
+  /** Rejects with PoolerFault if requests would fail through a pooler in front of the server. */
   readonly checkPooler: () => Promise<void>
   readonly close: () => void
 }
 
 export interface HandlerDatabaseOptions {
-  /** A client that is connected as the login role. */
+  /** A client connected as the login role. */
   readonly connect: () => Promise<pg.Client>
   /** Served schemas, in order: they become the search path. */
   readonly schemas: readonly string[]
-  /** How many connections requests have at once, where they are kept; one more is for our own statements. */
+  /** The number of simultaneous connections of requests, if kept; one more is for our own statements. */
   readonly connections: number
-  /** False: no connection outlives what it was made for, and nobody waits for what another request has or does. */
+  /** False: connections are used once, and no request waits for the connection or work of another. */
   readonly keepsConnections: boolean
-  /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own. */
+  /** The statement timeout in milliseconds, unless the role has its own limit. */
   readonly statementTimeoutMs: number
 }
 
-/** Requests beyond this number are refused at once: each that waits holds its memory. */
+/** Requests beyond this number are refused immediately: each waiting one holds its memory. */
 const mostWaiting = 200
 
 export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDatabase {
@@ -80,7 +80,7 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
     alone: !keeps,
   })
   const runOnConnection = createRunOnConnection()
-  // A process that a pooler names is none of the server's, so that nothing is terminated by its number.
+  // A process that a pooler names does not belong to the server, so its id is never used to terminate one.
   const endings = createEndings(() => Promise.resolve())
   const once: RunOnce = async (exchange, context) => {
     const ofRole = await settings.of(exchange.caller.role)
@@ -111,8 +111,8 @@ export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDat
 }
 
 /**
- * What came of an exchange, which is cancelled in Postgres when the client leaves. Resolves when no cancellation is under way any
- * more. What writes goes on: it may be about to commit.
+ * The result of an exchange, which is cancelled in Postgres if the client disconnects. Resolves when no cancellation is
+ * in progress. Writes continue: a commit may be in progress.
  */
 async function untilGone(
   endings: Endings,
@@ -130,7 +130,7 @@ async function untilGone(
   return ended.length === 0 ? result : endedBy('gone', exchange, result)
 }
 
-/** A pooler may be before the server, and one that keeps no prepared statements is found out by that. */
+/** A pooler may be in front of the server; one without prepared statements is detected by that. */
 function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Pooled> {
   let keepsNames = true
   let found: SettingPairs | null = null
@@ -142,7 +142,7 @@ function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Po
   }
 }
 
-/** One that ends while nobody uses it is not lent any more; without a listener the process would end. */
+/** A connection that ends while idle is not lent again; without a listener the process would end. */
 function watched(client: pg.Client): pg.Client {
   client.on('error', () => undefined)
   return client

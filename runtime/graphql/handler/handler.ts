@@ -20,53 +20,53 @@ import { bodyText } from './body.ts'
 import { openHandlerDatabase } from './database.ts'
 import { whileWatched } from './leaving.ts'
 
-/** Compiled documents as a function from a request to its answer, for whatever runs JavaScript and reaches Postgres. */
+/** Compiled documents as a function from a request to its answer, for JavaScript runtimes that reach Postgres. */
 
 export type { DocumentTexts } from './artifacts.ts'
 export type { TrustedIssuer } from '../../identity/issuers.ts'
 
 export interface HandlerOptions {
-  /** Makes a client of `pg` and connects it, as the login role of requests. The handler ends it. */
+  /** Creates a client of `pg` and connects it, as the login role of requests. The handler ends it. */
   readonly connect: () => Promise<pg.Client>
   /** The secret of project keys and tokens. */
   readonly jwtSecret: string
-  /** The secret before a rotation; what it signed is believed until that time, in milliseconds since 1970. */
+  /** The secret before a rotation; its signatures are accepted until that time, in milliseconds since 1970. */
   readonly previousSecret?: PreviousSecret
   /** Other issuers whose bearer tokens are accepted. */
   readonly trustedIssuers?: readonly TrustedIssuer[]
   /** Served schemas, in order (default: public). */
   readonly schemas?: readonly string[]
-  /** How many connections requests have at once (default: 8); one more looks at the database. */
+  /** Simultaneous connections of requests (default: 8); one more looks at the database. */
   readonly connections?: number
-  /** False where a connection may not outlive its request, as in workers (default: true). */
+  /** False if a connection must not outlive its request, as in workers (default: true). */
   readonly keepsConnections?: boolean
-  /** Milliseconds that Postgres gives a statement, unless the role has a limit of its own (default: 30,000). */
+  /** The statement timeout in milliseconds, unless the role has its own limit (default: 30,000). */
   readonly statementTimeoutMs?: number
   /** Largest body in bytes (default: 1 MiB). */
   readonly bodyLimitBytes?: number
-  /** Receives what is not the client's doing. */
+  /** Receives errors that the client did not cause. */
   readonly onError?: (error: unknown) => void
 }
 
-/** As workers pass it to `fetch`; without it a runtime ends what a request began with the request. */
+/** As workers pass it to `fetch`; without it a runtime ends background work with the request. */
 export interface HandlerContext {
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
 export interface Handler {
   /**
-   * Answers POST and GET as /graphql/v1 does, whatever the path. Never rejects. When the request's signal says that its client left,
-   * what it reads is cancelled in Postgres, and what it writes goes on.
+   * Answers POST and GET like /graphql/v1, for any path. Never rejects. If the request's signal reports that its client
+   * disconnected, reads are cancelled in Postgres, and writes continue.
    * @param environment of a worker, as it is passed to `fetch`; not used
-   * @param context of a worker: told what goes on after the answer, or after the client left
+   * @param context of a worker: gets the work that continues after the answer or the disconnection
    */
   (request: Request, environment?: unknown, context?: HandlerContext): Promise<Response>
   /**
-   * Resolves when the documents were compared with the database, and a pooler before it was looked at; rejects where none of them
+   * Resolves when the documents were compared with the database, after a check for a pooler; rejects if none of them
    * can be answered there.
    */
   readonly ready: () => Promise<void>
-  /** Ends the connections; those of running requests end with them. */
+  /** Ends the connections and their running requests. */
   readonly close: () => void
 }
 
@@ -150,7 +150,7 @@ async function asked(request: Request, bodyLimitBytes: number): Promise<GraphqlR
   return readQueryString(parametersOf(new URL(request.url).searchParams))
 }
 
-/** A name that is there several times has a list, which no parameter may be. */
+/** A repeated name has a list, which no parameter accepts. */
 const parametersOf = (search: URLSearchParams): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     [...new Set(search.keys())].map((name) => {

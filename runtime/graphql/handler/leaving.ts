@@ -1,7 +1,7 @@
 import type { Caller, RequestContext } from '../../contract/execution.ts'
 import { newContext, partyOf } from '../../http/request-context.ts'
 
-/** The work of a request; the signal says that its client left. */
+/** The work of a request; the signal reports that its client disconnected. */
 export async function whileWatched<T>(
   signal: AbortSignal,
   caller: Caller,

@@ -1,14 +1,14 @@
 import { notLent } from '../../db/pool/waiting.ts'
 import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/work-queue.ts'
 
-/** Things that are made when they are needed, lent to one at a time, and kept for the next where that is wanted; where not, nobody waits. */
+/** Objects that are created on demand and lent exclusively; if not kept, nobody waits for one. */
 export interface Lending<T> {
   /**
-   * Rejects with what making one rejects with, and with what `work` rejects with: then it is ended. DatabaseFailure where too many
-   * wait (overloaded), and where the caller left while waiting (gone).
+   * Rejects with the error of creating one, or with that of `work`: the object is then ended. DatabaseFailure if too
+   * many wait (overloaded), or if the caller disconnected while waiting (gone).
    */
   readonly lend: <R>(work: (one: T) => Promise<R>, waiter?: Waiter) => Promise<R>
-  /** Ends those that are kept, and each that is lent once it is given back. */
+  /** Ends the kept ones, and each lent one on its return. */
   readonly close: () => void
 }
 
@@ -17,11 +17,11 @@ export interface LendingOptions<T> {
   readonly end: (one: T) => void
   /** Whether it can be lent once more. */
   readonly isGood: (one: T) => boolean
-  /** How many of those that are kept there may be at once. */
+  /** The maximum number of kept ones. */
   readonly most: number
-  /** How many may wait for one. */
+  /** The maximum number of waiting borrowers. */
   readonly waiting: number
-  /** False: each is ended when it is given back, and made for its borrower: in workers the turn of another request may never end. */
+  /** False: each borrower gets its own object: in workers another request's promise may never settle. */
   readonly keeps: boolean
 }
 
@@ -44,7 +44,7 @@ export function createLending<T>({ make, end, isGood, most, waiting, keeps }: Le
       isKept = keeps && !isClosed && isGood(one)
       return value
     } finally {
-      // What ended it may have ended the others, which do not all know yet.
+      // The same cause may have ended the others, which may not have noticed it yet.
       if (!isGood(one)) idle.splice(0).forEach(end)
       if (isKept) idle.push(one)
       else end(one)

@@ -7,8 +7,8 @@ import type { DocumentTexts } from './artifacts.ts'
 export type { DocumentTexts } from './artifacts.ts'
 
 /**
- * The compiled documents of a folder that `compile` wrote, as a value that goes into JSON as well: for where there are no files.
- * @throws ArtifactFailure for what is missing, of another format, or not what was written
+ * The compiled documents of a folder that `compile` wrote, as a JSON value, for runtimes without files.
+ * @throws ArtifactFailure if a file is missing, has another format or was changed
  */
 export function readArtifacts(folder: string): DocumentTexts {
   const { folder: place, addresses } = findDocuments(folder)

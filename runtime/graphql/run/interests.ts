@@ -4,9 +4,7 @@ import type { Demand, PinForm, WatchedRead } from '../plan/watched-reads.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { bindEach, bindValue, type BoundVariables } from './bind.ts'
 
-/**
- * Combinations of column values: a row that matters has all values of one of them. One empty combination: any values.
- */
+/** Combinations of column values: a row that matters has all values of one of them. An empty one: any values. */
 type Alternatives = readonly (readonly Pin[])[]
 
 const anyValues: Alternatives = [[]]

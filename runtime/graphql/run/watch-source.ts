@@ -5,9 +5,9 @@ import type { Log } from '../../settings/log/events.ts'
 /** A source of revisions whose results go to the log and to the health report. */
 export interface WatchedSource {
   readonly source: RevisionSource
-  /** The revision handed over last. */
+  /** The id of the last revision. */
   readonly revision: () => string | null
-  /** When the last attempt failed; null when it did not. */
+  /** When the last attempt failed; null if it succeeded. */
   readonly failedAt: () => string | null
 }
 
@@ -50,7 +50,7 @@ export function watchSource(source: RevisionSource, { log, now }: WatchOptions):
   }
 }
 
-/** A source that hands over a revision that was just made, or is being made, and asks from then on. */
+/** A source that returns a revision that was just made, or is being made, and asks the next time. */
 export function startingWith(first: Revision | Promise<Revision>, source: RevisionSource): RevisionSource {
   let waiting: typeof first | null = first
   return async (isOutdated) => {
@@ -63,7 +63,7 @@ export function startingWith(first: Revision | Promise<Revision>, source: Revisi
 /** A source that has been asked for its first revision already. */
 export function begun(source: RevisionSource): RevisionSource {
   const first = source()
-  // Anyone who asks learns of it.
+  // The caller gets the rejection.
   first.catch(() => undefined)
   return startingWith(first, source)
 }

@@ -1,10 +1,10 @@
-/** Questions to another process that wait for their answers. */
+/** Pending calls to another process. */
 export interface Calls<Answer> {
-  /** Sends a question with a number of its own; rejects when the other process is gone. */
+  /** Sends a call with a unique number; rejects when the other process has ended. */
   readonly ask: (send: (call: number) => void) => Promise<Answer>
   readonly answered: (call: number, answer: Answer) => void
   readonly failed: (call: number, error: Error) => void
-  /** No answer comes any more. */
+  /** No more answers will come. */
   readonly giveUp: (error: Error) => void
 }
 

@@ -5,31 +5,32 @@ import { differencesBetween } from '../../lib/differences.ts'
 import { share } from '../../lib/share.ts'
 
 /**
- * What leads from one revision to the next, so that a process that has the first need not be sent the whole of the second: of
- * thousands of relations one has changed. What did not change stays the very same object there, and with it all that was made of it.
+ * The difference between two revisions, so that a process with the first need not receive the whole second one: of
+ * thousands of relations one has changed. Unchanged parts keep their identity there, and with it everything cached for
+ * them.
  */
 export interface RevisionChange {
   readonly id: string
   readonly version: string | null
   readonly failure?: string
-  /** Of compiled documents, with their addresses where these are others. */
+  /** Of compiled documents, with their addresses if these changed. */
   readonly compiled?: CompiledChange
-  /** The members of the manifest that changed, but for `entities`. */
+  /** The changed members of the manifest, except `entities`. */
   readonly manifest: Partial<Omit<Manifest, 'entities'>>
   /** Members that the new manifest lacks. */
   readonly gone: readonly string[]
   readonly entities: readonly Splice<EntityFacts>[]
   readonly modules: readonly Splice<EntityModule>[]
-  /** Null: as before. */
+  /** Null: unchanged. */
   readonly functions: string | null
 }
 
 interface CompiledChange extends Omit<CompiledDocuments, 'addresses'> {
-  /** Null: as before. */
+  /** Null: unchanged. */
   readonly addresses: CompiledDocuments['addresses'] | null
 }
 
-/** Items in the place of those from `from` to `to` of the list before. */
+/** Items that replace those from `from` to `to` of the earlier list. */
 interface Splice<T> {
   readonly from: number
   readonly to: number
@@ -52,7 +53,7 @@ const nothing: Revision = {
   functions: '',
 }
 
-/** @param before what the other side has; null: nothing */
+/** @param before the revision of the receiver; null: none */
 export function changeBetween(before: Revision | null, now: Revision): RevisionChange {
   const { id, version, manifest, entities: modules, functions, failure, compiled } = now
   const old = before ?? nothing
@@ -83,12 +84,12 @@ const compiledAfter = (before: CompiledDocuments | undefined, change: CompiledCh
 const splicesBetween = <T>(before: readonly T[], now: readonly T[]): readonly Splice<T>[] =>
   differencesBetween(before, now).map(({ from, to, start, end }) => ({ from, to, items: now.slice(start, end) }))
 
-/** Of what stands in it thousands of times each object is written once, and is one object on the other side, too. */
+/** Repeated objects are serialized once, and are one object for the receiver, too. */
 export const changeToTravel = (change: RevisionChange): Uint8Array => serialize(change)
 
 export const changeFromTravel = (bytes: Uint8Array): RevisionChange => deserialize(bytes) as RevisionChange
 
-/** @param before the revision that the change was made from */
+/** @param before the base of the change */
 export function applyChange(before: Revision | null, change: RevisionChange): Revision {
   const { id, version, failure, gone, functions, compiled } = change
   const old = before ?? nothing
@@ -107,7 +108,7 @@ export function applyChange(before: Revision | null, change: RevisionChange): Re
   }
 }
 
-/** What says the same as an item that leaves is that item. */
+/** An item that equals a removed one is that object. */
 function spliced<T extends { readonly id: ObjectId }>(
   before: readonly T[],
   splices: readonly Splice<T>[],

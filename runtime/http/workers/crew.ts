@@ -4,18 +4,18 @@ import { changeBetween, changeToTravel } from './change.ts'
 import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'
 import { hire, type WorkerProcess } from './worker-process.ts'
 
-/** What the primary does for its workers while they serve. */
+/** The primary's services for its workers. */
 export interface Services {
   readonly source: RevisionSource
-  /** For how long a worker that hears nothing may answer from replicas, in milliseconds. */
+  /** How long a worker without contact may answer from replicas, in milliseconds. */
   readonly replicaMaxStalenessMs: number
-  /** Sums what each worker tells of its metrics. */
+  /** Sums the metrics of the workers. */
   readonly sumMetrics: (values: readonly unknown[]) => Promise<string>
 }
 
-/** Those who work, and what they ask for. */
+/** The workers and their calls. */
 export interface Crew {
-  /** Everybody who has not ended. */
+  /** All workers that have not ended. */
   readonly alive: ReadonlySet<WorkerProcess>
   readonly start: (number: number) => WorkerProcess
   /** The metrics of all workers. */
@@ -28,13 +28,13 @@ interface Written {
   readonly change: Uint8Array
 }
 
-/** Within which a worker tells what it has observed. */
+/** The time limit of a worker's report. */
 const tellMs = 5_000
 
 export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Services): Crew {
   const alive = new Set<WorkerProcess>()
   const others = (place: WorkerProcess): readonly WorkerProcess[] => [...alive].filter((other) => other !== place)
-  /** What those who serve tell; nothing of those who end or are silent. */
+  /** The reports of serving workers, without those that end or are silent. */
   const toldBy = async <T>(ask: (place: WorkerProcess) => Promise<T>): Promise<readonly T[]> => {
     const asked = [...alive].filter(({ hasServed }) => hasServed).map((place) => inTime(ask(place)))
     return (await Promise.all(asked)).flat()
@@ -42,8 +42,8 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   const metrics = async (): Promise<string> => sumMetrics(await toldBy((place) => place.metrics()))
 
   /**
-   * Anyone who does not hear yet takes everything for written until it has looked at the primary. A worker that is silent for
-   * longer knows no replica that is fresh enough.
+   * A worker that does not receive yet must look at the primary before it uses replicas. One that is silent for longer
+   * has no replica that is fresh enough.
    */
   const tellOthers = async (place: WorkerProcess, write: TravellingWrite): Promise<void> => {
     const heard = others(place)
@@ -51,7 +51,7 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
       .map((other) => other.note(write).catch(() => undefined))
     await within(replicaMaxStalenessMs, Promise.all(heard))
   }
-  /** Those who lack the same receive the same, which is written once and kept until nobody lacks it. */
+  /** Workers with the same base receive the same change, serialized once and kept until all have it. */
   let written: Written | null = null
   const changeFor = (place: WorkerProcess, now: Revision): Uint8Array => {
     const before = place.sent
@@ -98,7 +98,7 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
     alive,
     metrics,
     start: (number) => {
-      // Who has no schema yet takes no requests from those who have one.
+      // Workers without a schema leave requests to those with one.
       const place = hire({ number, listensEarly: ![...alive].some(({ listens }) => listens) }, hear)
       alive.add(place)
       void place.exit.then(() => alive.delete(place))

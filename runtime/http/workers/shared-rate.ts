@@ -1,10 +1,10 @@
 import type { RateLimit } from '../rate-limit.ts'
 import type { Siblings } from './siblings.ts'
 
-/** How late one worker may know what another one counted, in milliseconds. */
+/** The delay with which workers exchange their counts, in milliseconds. */
 const spreadEveryMs = 100
 
-/** A rate limit that counts what every worker let through. */
+/** A rate limit that includes the counts of every worker. */
 export function shareRateLimit(
   limit: RateLimit,
   { spread, onSpread }: Pick<Siblings, 'spread' | 'onSpread'>,

@@ -13,19 +13,19 @@ import {
   type ToWorker,
 } from './worker-messages.ts'
 
-/** One worker among several, as it sees the others: through the primary process, which compiles for all. */
+/** The other workers, for one of them: through the primary process, which compiles for all. */
 export interface Siblings extends SharedObservations {
   readonly source: RevisionSource
   readonly ready: (url: string) => void
-  /** Tells the others which requests were counted here. */
+  /** Sends this worker's counts to the others. */
   readonly spread: (requests: RequestCounts) => void
-  /** Hands over who wants to know which requests were counted elsewhere. */
+  /** Sets the receiver of other workers' counts. */
   readonly onSpread: (hear: (requests: RequestCounts) => void) => void
-  /** Resolves when every other worker has heard of a write, or has been silent for too long to answer from a replica. */
+  /** Resolves when every other worker has received a write, or is too long silent to answer from a replica. */
   readonly tellWrite: (write: NotedWrite) => Promise<void>
-  /** Hands over who wants to hear of the writes of others. */
+  /** Sets the receiver of other workers' writes. */
   readonly onWrite: (hear: (write: NotedWrite) => void) => void
-  /** Resolves with the reason for which the primary wants this process to end, its own end being one. */
+  /** Resolves with the reason for which the primary asks this process to end, including the primary's own end. */
   readonly stopRequested: Promise<string>
   /** Whether another worker has taken over, so that connections may end in their own time. */
   readonly isReplaced: () => boolean

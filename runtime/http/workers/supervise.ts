@@ -6,44 +6,44 @@ import { createCrew, type Services } from './crew.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'
 
 /**
- * The primary process: it holds the address that all workers listen on, compiles for them, and keeps them running. It answers
- * no request itself.
+ * The primary process: it holds the address that all workers listen on, compiles for them, and keeps them running. It
+ * answers no request itself.
  */
 
 export interface Supervision extends Services {
-  /** How many serve. */
+  /** The number of workers. */
   readonly workers: number
   readonly log: Log
-  /** Milliseconds that a worker has to end what it runs. */
+  /** The grace period of a worker in milliseconds. */
   readonly graceMs: number
   readonly stopRequested: Promise<string>
-  /** Told when the first worker serves. */
+  /** Called when the first worker serves. */
   readonly onReady: (url: string) => void
 }
 
 export interface Supervisor {
-  /** Runs the workers until the end is asked for; resolves with the exit code when the last one has ended. */
+  /** Runs the workers until it is asked to stop; resolves with the exit code when the last one has ended. */
   readonly run: () => Promise<number>
-  /** Replaces every worker, one after the other, each when the new one serves. */
+  /** Replaces every worker, one after the other, each when its successor serves. */
   readonly reload: () => Promise<void>
   /** The metrics of all workers. */
   readonly metrics: () => Promise<string>
 }
 
-/** How much longer than its grace a worker may take to end, before it is killed. */
+/** The time after the grace period before a worker is killed. */
 const killAfterMs = 5_000
-/** Within which a replacement has to serve. */
+/** The time limit of a replacement's start. */
 const replacedWithinMs = 60_000
 
 export function createSupervisor(parts: Supervision): Supervisor {
   const { workers, source, log, graceMs, stopRequested, onReady } = parts
   const { alive, start, metrics } = createCrew(parts)
-  /** Who fills each place. */
+  /** The worker at each place. */
   const filled = new Map<number, WorkerProcess>()
   const stopping = new AbortController()
   let reloading = false
 
-  /** Sees to it that somebody has the place, until the end. */
+  /** Keeps a worker at the place until the end. */
   const keep = async (first: WorkerProcess): Promise<void> => {
     let place = first
     for (let failures = 0; ;) {
@@ -60,7 +60,7 @@ export function createSupervisor(parts: Supervision): Supervisor {
       place = place.successor ?? start(place.number)
     }
   }
-  /** True when the place has a new worker, or no longer needs this one. */
+  /** True if the place has a new worker, or no longer needs this one. */
   const replace = async (old: WorkerProcess): Promise<boolean> => {
     const next = start(old.number)
     const serves = await within(replacedWithinMs, Promise.race([next.serving, next.exit]))
@@ -69,13 +69,13 @@ export function createSupervisor(parts: Supervision): Supervisor {
       return false
     }
     if (filled.get(old.number) !== old) {
-      // It ended by itself, and is replaced already.
+      // It ended unexpectedly, and is replaced already.
       next.tell({ kind: 'stop', reason: 'one too many', replaced: true })
       return true
     }
     old.successor = next
     old.tell({ kind: 'stop', reason: 'replaced', replaced: true })
-    // Its clients have the grace to leave, and what still runs then has it once more.
+    // Its clients have the grace period to leave, and running requests have it once more.
     await within(2 * graceMs + killAfterMs, old.exit)
     old.kill()
     return true
@@ -90,7 +90,7 @@ export function createSupervisor(parts: Supervision): Supervisor {
   const endAll = async (reason: string): Promise<void> => {
     stopping.abort()
     log({ kind: 'stopping', signal: reason })
-    // Who does not hear yet serves nobody.
+    // A worker that does not receive yet serves no client.
     for (const place of alive)
       if (place.hears) place.tell({ kind: 'stop', reason, replaced: false })
       else place.kill()
@@ -102,11 +102,11 @@ export function createSupervisor(parts: Supervision): Supervisor {
   return {
     metrics,
     run: async () => {
-      // Who asks first finds it made, or being made; what is wrong is told to them.
+      // The first caller gets the running or finished compile and its errors.
       source().catch(() => undefined)
       const first = start(1)
       const failed = await Promise.race([first.listening.then(() => null), first.exit, stopRequested.then(() => null)])
-      // What keeps one from listening keeps all: it has said what.
+      // What prevents one from listening prevents all; it has logged the reason.
       if (failed !== null) return failed.code
       const others = Array.from({ length: workers - 1 }, (_, index) => start(index + 2))
       for (const place of [first, ...others]) void keep(place)

@@ -4,20 +4,20 @@ import type { KeptRequest, LiveObservation } from '../../contract/observations.t
 import { positionText, readPosition, type NotedWrite } from '../../contract/position.ts'
 import { Hopeless } from '../../lib/retry.ts'
 
-/** What the primary process and its workers tell each other. An answer bears the number of its call. */
+/** Messages between the primary process and its workers. An answer has the number of its call. */
 
 export type FromWorker =
   | WorkerRequest
-  /** What this worker alone has observed. */
+  /** The metrics of this worker alone. */
   | { readonly kind: 'metrics'; readonly call: number; readonly values: unknown }
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
   | { readonly kind: 'live'; readonly call: number; readonly live: readonly LiveObservation[] }
   /** It listens and has its first schema. */
   | { readonly kind: 'ready'; readonly url: string }
-  /** What another worker wrote is known here. */
+  /** It has received another worker's write. */
   | { readonly kind: 'heard'; readonly call: number }
 
-/** What a worker wants from its primary. */
+/** A request of a worker to its primary. */
 export type WorkerRequest =
   | { readonly kind: 'ask-revision'; readonly call: number }
   | { readonly kind: 'ask-metrics'; readonly call: number }
@@ -29,7 +29,7 @@ export type WorkerRequest =
 export type ToWorker =
   /** See changeToTravel. */
   | { readonly kind: 'revision'; readonly call: number; readonly change: Uint8Array }
-  /** The sums of all workers, as Prometheus reads them. */
+  /** The sums of all workers, in the format of Prometheus. */
   | { readonly kind: 'metrics'; readonly call: number; readonly text: string }
   /** Those that all workers keep. */
   | { readonly kind: 'requests'; readonly call: number; readonly requests: readonly KeptRequest[] }
@@ -40,18 +40,18 @@ export type ToWorker =
   | { readonly kind: 'tell-live'; readonly call: number }
   | { readonly kind: 'taken'; readonly requests: RequestCounts }
   | { readonly kind: 'wrote'; readonly call: number; readonly write: TravellingWrite }
-  /** Every other worker has heard of what this one wrote. */
+  /** Every other worker has received this one's write. */
   | { readonly kind: 'all-heard'; readonly call: number }
-  /** `replaced`: another worker has taken its place, so it need not hurry. */
+  /** `replaced`: another worker has taken its place, so its end is not urgent. */
   | { readonly kind: 'stop'; readonly reason: string; readonly replaced: boolean }
 
-/** What a worker asks its primary for. */
+/** The kind of a worker's request to its primary. */
 export type Asked = 'revision' | 'metrics' | 'requests' | 'live'
 
-/** Requests of callers that the rate limit counted lately. */
+/** Requests of callers that the rate limit counted recently. */
 export type RequestCounts = Readonly<Record<string, number>>
 
-/** A noted write as it goes from one process to another: JSON has no bigints. */
+/** A noted write in a message between processes: JSON has no bigints. */
 export interface TravellingWrite {
   readonly party: string | null
   readonly position: string | null
@@ -67,10 +67,10 @@ export const writeFromTravel = ({ party, position }: TravellingWrite): NotedWrit
   position: readPosition(position),
 })
 
-/** A failure as it goes from one process to another. */
+/** A failure in a message between processes. */
 export interface TravellingFailure {
   readonly hopeless: boolean
-  /** Null: it is not the database's. */
+  /** Null: it does not come from the database. */
   readonly database: DatabaseFailureKind | null
   readonly message: string
   /** For the log. */

@@ -5,40 +5,40 @@ import type { Revision } from '../../contract/revision.ts'
 import { createCalls } from './calls.ts'
 import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './worker-messages.ts'
 
-/** What a worker is told of its place when it starts. */
+/** A worker's place, passed at its start. */
 export interface WorkerPlace {
-  /** From 1 on; who replaces a worker has its number. */
+  /** From 1 on; a successor has the number of its predecessor. */
   readonly number: number
-  /** Whether it listens before it has a schema: nobody else would say that the service is not ready. */
+  /** Whether it listens before it has a schema: no other process would report that the service is not ready. */
   readonly listensEarly: boolean
 }
 
-/** A worker process, as the primary sees it (Node manual, cluster). */
+/** A worker process, for the primary (Node manual, cluster). */
 export interface WorkerProcess {
-  /** From 1 on; who replaces a worker has its number. */
+  /** From 1 on; a successor has the number of its predecessor. */
   readonly number: number
   readonly tell: (message: ToWorker) => void
-  /** Resolves with the metrics of this worker alone; rejects when it ends before. */
+  /** Resolves with the metrics of this worker alone; rejects if it ends first. */
   readonly metrics: () => Promise<unknown>
-  /** Resolves with the requests that this worker keeps; rejects when it ends before. */
+  /** Resolves with the requests that this worker keeps; rejects if it ends first. */
   readonly requests: () => Promise<readonly KeptRequest[]>
-  /** Resolves with what its live queries do; rejects when it ends before. */
+  /** Resolves with its live queries; rejects if it ends first. */
   readonly live: () => Promise<readonly LiveObservation[]>
-  /** Resolves when it knows of a write of another; rejects when it ends before. */
+  /** Resolves when it has received another worker's write; rejects if it ends first. */
   readonly note: (write: TravellingWrite) => Promise<undefined>
   readonly kill: () => void
   /** Resolves when its address is open. */
   readonly listening: Promise<void>
-  /** Resolves with its address when it has its first schema too. */
+  /** Resolves with its address when it also has its first schema. */
   readonly serving: Promise<string>
   readonly exit: Promise<Exit>
-  /** The revision that it was sent last. */
+  /** The last revision that was sent to it. */
   sent: Revision | null
-  /** It has asked for something. What it was told before may be lost; what it is told from then on it hears before it serves. */
+  /** It has sent a request. Earlier messages may be lost; later ones arrive before it serves. */
   hears: boolean
   listens: boolean
   hasServed: boolean
-  /** Who has taken its place, so that its end is wanted. */
+  /** The worker that takes its place, so that its end is expected. */
   successor: WorkerProcess | null
 }
 
@@ -48,15 +48,15 @@ export interface Exit {
 }
 
 /**
- * Starts a process with the arguments of this one. Workers accept connections by themselves: what the primary accepts for one
- * that dies meanwhile would never be answered.
+ * Starts a process with the arguments of this one. Workers accept connections themselves: connections that the primary
+ * accepts for a dying worker would never be answered.
  */
 export function hire(
   { number, listensEarly }: WorkerPlace,
   hear: (place: WorkerProcess, request: WorkerRequest) => void,
 ): WorkerProcess {
   cluster.schedulingPolicy = cluster.SCHED_NONE
-  // Bytes travel as they are (Node manual, child_process, advanced serialization).
+  // Bytes are sent unchanged (Node manual, child_process, advanced serialization).
   cluster.setupPrimary({ serialization: 'advanced' })
   const worker = cluster.fork({ [numberVariable]: String(number), [earlyVariable]: listensEarly ? '1' : '' })
   let serve: (url: string) => void = () => undefined
@@ -113,7 +113,7 @@ export function hire(
         place.hears = true
         return hear(place, message)
       default:
-        // What another library sends.
+        // A message of another library.
         return
     }
   })
@@ -126,7 +126,7 @@ export function hire(
 const numberVariable = 'WORKER_NUMBER'
 const earlyVariable = 'WORKER_LISTENS_EARLY'
 
-/** The place of this worker; null where this process is none. */
+/** The place of this worker; null if this process is not a worker. */
 export const workerPlace = (environment: Readonly<Record<string, string | undefined>>): WorkerPlace | null =>
   cluster.isWorker
     ? { number: Number(environment[numberVariable] ?? 1), listensEarly: environment[earlyVariable] === '1' }

@@ -1,8 +1,8 @@
-/** Every event that this process reports to its operator, with level and words. */
+/** Every event that this process reports to its operator, with level and sentence. */
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** How many tables and views a role sees. */
+/** The number of tables and views that a role sees. */
 export interface VisibleRelations {
   readonly role: string
   readonly relations: number
@@ -13,7 +13,7 @@ interface EventRow<E> {
   readonly say: (event: E) => string
 }
 
-/** An event's members, its level, and what it says. */
+/** An event's members, its level, and its sentence. */
 const row = <E extends object>(level: LogLevel, say: (event: Readonly<E>) => string): EventRow<Readonly<E>> => ({
   level,
   say,
@@ -148,7 +148,7 @@ type EventOf<Kind extends LogEventKind> =
 
 export type LogEvent = { readonly [Kind in LogEventKind]: EventOf<Kind> }[LogEventKind]
 
-/** What takes an event; it never fails and never waits. */
+/** Receives an event; it never fails and never waits. */
 export type Log = (event: LogEvent) => void
 
 export function levelOf(kind: LogEventKind): LogLevel {

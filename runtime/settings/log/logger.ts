@@ -2,13 +2,13 @@ import { levelOf, sentenceOf } from './events.ts'
 import type { Log, LogEvent, LogEventKind, LogLevel } from './events.ts'
 
 export interface LoggerOptions {
-  /** The quietest level that is still written. */
+  /** The lowest level that is written. */
   readonly level: LogLevel | 'silent'
-  /** True writes lines for people, false one JSON object a line. */
+  /** True writes lines for people, false one JSON object per line. */
   readonly human: boolean
-  /** The number of this process among several; left out: it is the only one, or the primary. */
+  /** The number of this process among several; absent: it is the only one, or the primary. */
   readonly worker?: number
-  /** Texts that must never leave; wherever one occurs it is replaced. */
+  /** Texts that must never be written; each occurrence is replaced. */
   readonly secrets: readonly string[]
   readonly write: (line: string) => void
   readonly now: () => Date
@@ -20,7 +20,7 @@ const loudness: Readonly<Record<LogLevel | 'silent', number>> = { debug: 0, info
 export const writes = (level: LoggerOptions['level'], kind: LogEventKind): boolean =>
   loudness[levelOf(kind)] >= loudness[level]
 
-/** Makes a log that writes one line an event. */
+/** Creates a log that writes one line per event. */
 export function createLogger(options: LoggerOptions): Log {
   const render = options.human ? renderForPeople : renderAsJson
   return (event) => {
@@ -39,7 +39,7 @@ function renderForPeople(event: LogEvent, time: Date, worker?: number): string {
   return `${time.toISOString().slice(11, 19)} ${levelOf(event.kind).padEnd(5)} ${who}${sentenceOf(event)}`
 }
 
-/** A secret may stand in a message as it is, or as a JSON string spells it. */
+/** A secret may occur in a message literally, or escaped as in JSON. */
 function conceal(line: string, secrets: readonly string[]): string {
   return secrets
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])

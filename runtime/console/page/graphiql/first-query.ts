@@ -5,7 +5,7 @@ const about = '# Runs as whoever is chosen above: row-level security decides wha
 /** More would not fit on one screen beside the answer. */
 const mostFields = 5
 
-/** A query to begin with: some rows of the first collection, with some of their columns. */
+/** A first query: some rows of the first collection, with some of their columns. */
 export function firstQuery(schema: GraphQLSchema): string {
   const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
   const collection = fields.find(({ name }) => name.endsWith('Collection'))

@@ -1,16 +1,16 @@
 import { useEffect, type RefObject } from 'react'
 
-/** What GraphiQL's editors are called by those who hear them: CodeMirror types into areas that have no label. */
+/** Accessible names of GraphiQL's editors: CodeMirror's text areas have no label. */
 const names: Readonly<Record<string, string>> = {
   '.graphiql-query-editor textarea': 'Query',
   '.graphiql-editor-tool textarea': 'Variables',
   '.result-window textarea': 'Result',
 }
 
-/** What scrolls has to be reached by keyboard (WCAG 2.1.1). */
+/** A scrollable region must be reachable by keyboard (WCAG 2.1.1). */
 const scrolling = '.CodeMirror-scroll'
 
-/** Keeps the editors within `root` named: GraphiQL makes them when they are first shown. */
+/** Keeps the editors within `root` named: GraphiQL creates them on first use. */
 export function useEditorNames(root: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     const console = root.current

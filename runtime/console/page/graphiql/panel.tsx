@@ -14,7 +14,7 @@ import { useEditorNames } from './names.ts'
 import { Plans } from './plans.tsx'
 import type { Explained } from '../../../graphql/extensions/explain.ts'
 
-/** GraphiQL as the chosen role or user, with the plans of the last request when they are requested. */
+/** GraphiQL as the chosen role or user, with the plans of the last request on demand. */
 export function GraphiqlPanel() {
   const { whom } = usePageContext()
   const opened = useOpened()
@@ -44,7 +44,7 @@ export function GraphiqlPanel() {
   )
 }
 
-/** The document that another panel opened, which is shown once. */
+/** The document that another panel opened, once. */
 function useOpened(): string | null {
   const { opened, openDocument } = usePageContext()
   const [first] = useState(opened)
@@ -55,11 +55,11 @@ function useOpened(): string | null {
 interface ConsoleProps {
   readonly introspection: IntrospectionQuery
   readonly fetcher: Fetcher
-  /** The document to show; null: what was shown before. */
+  /** The document to show; null: the previous one. */
   readonly opened: string | null
 }
 
-/** The schema is the owner's answer: the API itself need not answer introspection. */
+/** The schema comes from the owner's endpoint: the API itself need not answer introspection. */
 function Console({ introspection, fetcher, opened }: ConsoleProps) {
   const schema = useMemo(() => buildClientSchema(introspection, { assumeValid: true }), [introspection])
   const root = useRef<HTMLDivElement>(null)
@@ -86,7 +86,7 @@ type Explaining =
   | { readonly kind: 'off' }
   | { readonly kind: 'plans'; readonly plans: readonly Explained[] }
 
-/** A document that was refused has no plans either. */
+/** A refused document has no plans. */
 function explainingOf(explain: unknown, { errors }: GraphqlAnswer): Explaining {
   if (explain !== undefined) return { kind: 'plans', plans: explain as readonly Explained[] }
   return { kind: errors === undefined ? 'off' : 'nothing' }
@@ -105,7 +105,7 @@ function ExplainPane({ plans }: { readonly plans: Explaining }) {
 
 type Fetcher = (params: GraphqlParams) => Promise<GraphqlAnswer>
 
-/** Plans are taken out of the answer, so that it reads as an application would get it. */
+/** Plans are removed from the answer, so that it looks as for an application. */
 function useFetcher(whom: Whom, explains: boolean, tell: (plans: Explaining) => void): Fetcher {
   const { api } = usePageContext()
   const bearerOf = useBearers()

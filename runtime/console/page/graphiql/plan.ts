@@ -1,11 +1,11 @@
-/** Plans as EXPLAIN (FORMAT JSON) gives them (PostgreSQL manual, "Using EXPLAIN"), read for people. */
+/** Plans of EXPLAIN (FORMAT JSON) (PostgreSQL manual, "Using EXPLAIN"), for display. */
 
 export type PlanNode = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is PlanNode =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The plan itself within `[{"Plan": {...}}]`; null: it is none. */
+/** The plan within `[{"Plan": {...}}]`; null: it is not a plan. */
 export function rootOf(plan: unknown): PlanNode | null {
   const [first] = Array.isArray(plan) ? (plan as readonly unknown[]) : []
   const root = isNode(first) ? first['Plan'] : null
@@ -18,9 +18,9 @@ export function childrenOf(node: PlanNode): readonly PlanNode[] {
 }
 
 export interface PlanFacts {
-  /** What it does to what. */
+  /** Node type and object. */
   readonly name: string
-  /** The place of the answer that it works for; null: none of its own. */
+  /** The path of the answer that it serves; null: none. */
   readonly path: string | null
   readonly conditions: readonly string[]
   readonly cost: string

@@ -2,7 +2,7 @@ import { useDeferredValue, useState } from 'react'
 import { AuditLog } from '../parts/audit-log.tsx'
 import { ChoiceField, TextField } from '../parts/controls.tsx'
 
-/** What of an entry is searched, as the admin endpoint names it. */
+/** The searched part of an entry, in the names of the admin endpoint. */
 const scopes = {
   author: { title: 'who did it' },
   action: { title: 'action' },
@@ -11,7 +11,7 @@ const scopes = {
 
 type Scope = keyof typeof scopes
 
-/** What happened to all accounts, newest first. */
+/** The audit log of all accounts, newest first. */
 export function AuditPanel() {
   const [scope, setScope] = useState<Scope>('author')
   const [text, setText] = useState('')

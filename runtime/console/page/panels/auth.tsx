@@ -8,14 +8,14 @@ import { GoogleNotes } from './google-notes.tsx'
 import { labelOf } from './setting-text.ts'
 import { groupSettings } from './setting-groups.ts'
 
-/** Whether auth is on, and every setting of it. */
+/** Whether auth is enabled, and all its settings. */
 export function AuthPanel() {
   const [asked, reload] = useAdminAnswer<SettingsAnswer>('admin/v1/settings')
   if (asked.kind === 'refused' && asked.refusal.code === 'auth_not_enabled') return <Unprepared reload={reload} />
   return <Answer asked={asked}>{(value) => <Settings {...value} reload={reload} />}</Answer>
 }
 
-/** The tables of auth are not in this database yet: made here, then enabled. */
+/** The tables of auth do not exist yet: they are created here, then auth is enabled. */
 function Unprepared({ reload }: { readonly reload: () => void }) {
   const { api } = usePageContext()
   const save = useCallback(

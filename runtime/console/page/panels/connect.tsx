@@ -1,7 +1,9 @@
 import { useState } from 'react'
 import { usePageContext } from '../context.tsx'
 
-/** What an application needs to reach the project, to copy. The service_role key is not among it: it belongs on servers. */
+/**
+ * The values that an application needs to reach the project, without the service_role key, which belongs on servers.
+ */
 export function ConnectPanel() {
   const { project } = usePageContext()
   const { url, anon_key: key } = project

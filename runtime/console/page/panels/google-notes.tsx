@@ -8,7 +8,7 @@ interface GoogleNotesProps {
   readonly missing: readonly AuthSettingName[]
 }
 
-/** What has to be registered at Google, and what is missing here. */
+/** What must be registered at Google, and which settings are missing. */
 export function GoogleNotes({ settings, missing }: GoogleNotesProps) {
   const { project } = usePageContext()
   const external = settings.find(({ name }) => name === 'external_url')?.value

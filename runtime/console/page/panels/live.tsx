@@ -4,7 +4,7 @@ import { Answer } from '../parts/answer.tsx'
 import { RefreshButton } from '../parts/controls.tsx'
 import { WideTable } from '../parts/wide-table.tsx'
 
-/** What live queries do: streams, runs and what came of them, and the tables that are watched. */
+/** Live queries: streams, runs and their results, and the watched tables. */
 export function LivePanel() {
   const [asked, reload] = useAdminAnswer<LiveFigures>('admin/v1/live')
   return (
@@ -42,7 +42,7 @@ function Live({ faults, runs, refused, tables, ...figures }: LiveFigures) {
   )
 }
 
-/** What was too many, by the name that the service has for it. */
+/** The exceeded limits, by the names of the service. */
 const limits: Readonly<Record<string, string>> = {
   party: 'because of their caller\u2019s other streams',
   all: 'because of all other streams',
@@ -76,7 +76,7 @@ function Figures({
   )
 }
 
-/** Why runs are made, in the order in which they are shown. */
+/** The reasons of runs, in display order. */
 const reasons: Readonly<Record<string, string>> = {
   joined: 'a stream was opened',
   change: 'a change was told',

@@ -79,7 +79,7 @@ function Picture({ introspection }: { readonly introspection: IntrospectionQuery
   )
 }
 
-/** Brings the chosen box to the middle of what is seen. */
+/** Scrolls the chosen box to the middle. */
 function useCentred(layout: Layout, zoom: number, chosen: string | null): RefObject<HTMLDivElement | null> {
   const frame = useRef<HTMLDivElement>(null)
   useEffect(() => {

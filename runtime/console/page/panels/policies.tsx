@@ -9,7 +9,7 @@ import { WhomPicker } from '../parts/whom-picker.tsx'
 import { accessPath, commandNames, sentenceOfAccess, tableKey, type Tried } from '../policies.ts'
 import { nameOfWhom } from '../whom.ts'
 
-/** Which tables are shown. */
+/** The filter of tables. */
 const states = {
   all: { title: 'all tables', shows: () => true },
   off: { title: 'row-level security off', shows: ({ enabled }: ShownTable) => !enabled },
@@ -21,7 +21,7 @@ const states = {
 
 type State = keyof typeof states
 
-/** The policies of every table, and what they come to for a role or a user. */
+/** The policies of every table, and their effect for a role or a user. */
 export function PoliciesPanel() {
   const [text, setText] = useState('')
   const [state, setState] = useState<State>('all')
@@ -85,7 +85,7 @@ interface Trial {
 
 const nothingTried: ReadonlyMap<string, Tried> = new Map()
 
-/** Asks table by table; what was found is forgotten when somebody else is chosen. */
+/** Asks table by table; results are dropped when another role or user is chosen. */
 function useTrial(): Trial {
   const { api, whom } = usePageContext()
   const [tried, setTried] = useState(nothingTried)

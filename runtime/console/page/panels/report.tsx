@@ -12,7 +12,7 @@ import type { SchemaReport } from '../../../graphql/extensions/report.ts'
 import { filterAdvice, filterRows, reportRows, type Presence, type ReportRow } from '../report-rows.ts'
 import type { BearerOf, Whom } from '../whom.ts'
 
-/** Every table and function, whether it is in the API of a role and why not, and what should be fixed. */
+/** Every table and function, whether it is in the API of a role and why not, and the advice for the owner. */
 export function ReportPanel() {
   const { whom } = usePageContext()
   const bearerOf = useBearers()
@@ -31,7 +31,7 @@ export function ReportPanel() {
   )
 }
 
-/** Null: the schema's comment does not switch the report on. */
+/** Null: the schema's comment does not enable the report. */
 async function askReport(api: Api, bearerOf: BearerOf, whom: Whom): Promise<Result<SchemaReport | null>> {
   const bearer = await bearerOf(whom)
   if (bearer.kind === 'refused') return bearer

@@ -7,7 +7,7 @@ import { WideTable } from '../parts/wide-table.tsx'
 import { timeOf } from '../parts/time.ts'
 import type { Whom } from '../whom.ts'
 
-/** What is shown of the log. */
+/** The filter of the log. */
 const kinds = {
   all: { title: 'slow and failed', shows: () => true },
   failed: { title: 'failed', shows: ({ code }: ShownRequest) => code !== null },
@@ -16,7 +16,7 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
-/** The last GraphQL requests that failed, and those that took long. */
+/** The last GraphQL requests that failed or were slow. */
 export function RequestsPanel() {
   const [kind, setKind] = useState<Kind>('all')
   const [asked, reload] = useAdminAnswer<RequestsAnswer>('admin/v1/requests')
@@ -87,7 +87,7 @@ function RequestRow({ request }: { readonly request: ShownRequest }) {
   )
 }
 
-/** Opens the document in GraphiQL, where its plan is shown once its values are filled in and it is run. */
+/** Opens the document in GraphiQL, which shows its plan once its values are filled in and it has run. */
 function ExplainButton({ request: { hash, operation, role } }: { readonly request: ShownRequest }) {
   const { api, actAs, openDocument } = usePageContext()
   const [refusal, isDone] = useRefusal()
@@ -109,6 +109,6 @@ function ExplainButton({ request: { hash, operation, role } }: { readonly reques
   )
 }
 
-/** Null: a user's, and the log does not say which; the user who was chosen stays chosen. */
+/** Null: a user's, whose id is not in the log; the chosen user stays. */
 const whomOf = (role: string): Whom | null =>
   role === 'anon' ? { kind: 'anon' } : role === 'service_role' ? { kind: 'service' } : null

@@ -6,7 +6,7 @@ export interface SettingGroup {
   readonly settings: readonly ShownSetting[]
 }
 
-/** Settings as an owner looks for them. One that stands nowhere here is shown among the others. */
+/** Settings in groups for the owner. A setting without a group is shown at the end. */
 const groups: Readonly<Record<string, readonly AuthSettingName[]>> = {
   'Auth and its addresses': ['auth_enabled', 'site_url', 'redirect_allow_list', 'external_url'],
   'Sign-in methods': [

@@ -1,11 +1,11 @@
 import type { ShownSetting } from '../../admin/answers.ts'
 
-/** Settings as people type them. */
+/** Settings in editable form. */
 
-/** What a control holds. */
+/** The value of a control. */
 export type Draft = string | boolean
 
-/** Where the name alone says too little. */
+/** Labels for names that are not clear. */
 const labels: Readonly<Record<string, string>> = {
   redirect_allow_list: 'Also allowed addresses',
   anonymous_enabled: 'Guest sign-in',
@@ -24,7 +24,7 @@ export function labelOf(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What the control shows before a change; empty for a secret. */
+/** The initial value of the control; empty for a secret. */
 export function draftOf({ type, value, secret }: ShownSetting): Draft {
   if (type === 'switch') return value === true
   if (secret) return ''
@@ -32,7 +32,7 @@ export function draftOf({ type, value, secret }: ShownSetting): Draft {
   return Array.isArray(value) ? value.join('\n') : String(value)
 }
 
-/** What is sent for a draft; null asks for the default. */
+/** The value to send for a draft; null requests the default. */
 export function valueOf({ type }: ShownSetting, draft: Draft): unknown {
   if (typeof draft === 'boolean') return draft
   if (type === 'list')

@@ -11,7 +11,7 @@ type Drafts = Readonly<Record<string, Draft>>
 export interface SettingsFormProps {
   readonly title: string
   readonly settings: readonly ShownSetting[]
-  /** Saves all of the changes or none; null asks for a default. */
+  /** Saves all of the changes or none; null requests a default. */
   readonly save: (changes: Readonly<Record<string, unknown>>) => Promise<Result<unknown>>
   readonly saved: () => void
   readonly act?: string

@@ -64,7 +64,7 @@ export function TemplateForm({ template, saved }: TemplateFormProps) {
   )
 }
 
-/** The part that a fault names is the part that it stands at. */
+/** The part that a fault names is the part where it is shown. */
 const withPart = (part: string, problem: string | null): string | null =>
   problem === null ? null : `${part} ${problem}`
 

@@ -3,7 +3,7 @@ import type { MailVariables } from '../../../auth/mails/mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from '../../../auth/mails/template.ts'
 import { faultOf } from '../../../auth/mails/template-fault.ts'
 
-/** A template as its mail will be, and what is wrong with each of its parts; null: nothing. */
+/** A template as its mail will look, and the fault of each part; null: none. */
 export interface Preview {
   readonly subject: string
   readonly html: string
@@ -14,7 +14,7 @@ export interface Preview {
 /** Parts without a fault: a fault reported with one of them belongs to the other. */
 const good: TemplateTexts = { subject: 'Subject', html: '{{ .ConfirmationURL }}' }
 
-/** Values that look like those of a mail of this project. */
+/** Example values for a mail of this project. */
 const samples = (projectUrl: string): MailVariables => ({
   ConfirmationURL: `${projectUrl}/auth/v1/verify?token=a-sample-token&type=signup&redirect_to=https://app.example.com`,
   Token: '123456',
@@ -27,12 +27,12 @@ const samples = (projectUrl: string): MailVariables => ({
   Data: { name: 'Ada' },
 })
 
-/** Names that a template may use, as they are written there. */
+/** Variables of templates, as they are written there. */
 export const variableNames: readonly string[] = Object.keys(samples('')).map((name) =>
   name === 'Data' ? '{{ .Data.name }}' : `{{ .${name} }}`,
 )
 
-/** `before`: what is still shown of a part that cannot be rendered now. */
+/** `before`: the last rendering, for a part that cannot be rendered. */
 export function previewOf({ subject, html }: TemplateTexts, projectUrl: string, before: Preview | null): Preview {
   const variables = samples(projectUrl)
   const subjectProblem = faultOf({ ...good, subject })

@@ -5,7 +5,7 @@ import { Answer } from '../parts/answer.tsx'
 import { labelOf } from './setting-text.ts'
 import { TemplateForm } from './template-form.tsx'
 
-/** What mails look like, with a preview made by the code that makes the mails. */
+/** Mail templates, with a preview made by the code that makes the mails. */
 export function TemplatesPanel() {
   const [asked, reload] = useAdminAnswer<TemplatesAnswer>('admin/v1/templates')
   const [kind, setKind] = useState('confirmation')
@@ -27,7 +27,7 @@ export function TemplatesPanel() {
             ))}
           </div>
           {templates.map((template) => (
-            // Each keeps what was typed into it while another one is looked at.
+            // Each keeps its text while another one is shown.
             <div key={template.kind} hidden={template.kind !== kind}>
               <TemplateForm template={template} saved={reload} />
             </div>

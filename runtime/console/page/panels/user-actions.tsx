@@ -6,14 +6,14 @@ import { ConfirmedButton } from '../parts/confirmed-button.tsx'
 import { TextField } from '../parts/controls.tsx'
 import { nameOf, type ListedUser } from '../users.ts'
 
-/** What an owner does with accounts, by the admin endpoints of auth (spec/auth.md 11). */
+/** An owner's actions on accounts, by the admin endpoints of auth (spec/auth.md 11). */
 
 export interface ActionProps {
   /** Called after something changed. */
   readonly reload: () => void
 }
 
-/** Sends a mail that opens an account, or makes one with a password and without a mail. */
+/** Sends an invitation, or creates an account with a password and without a mail. */
 export function NewUser({ reload }: ActionProps) {
   const { api } = usePageContext()
   const [email, setEmail] = useState('')
@@ -47,7 +47,7 @@ export function NewUser({ reload }: ActionProps) {
   )
 }
 
-/** A hundred years, as GoTrue's own clients ban for good. */
+/** A hundred years, the permanent ban of GoTrue's own clients. */
 const forever = '876000h'
 
 export interface UserActionProps extends ActionProps {
@@ -55,7 +55,7 @@ export interface UserActionProps extends ActionProps {
   readonly isBanned: boolean
 }
 
-/** Bans a user, or lets them in again; deletes one once the owner has said it twice. */
+/** Bans or unbans a user; deletes one after a second confirmation. */
 export function UserActions({ user, isBanned, reload }: UserActionProps) {
   const { api } = usePageContext()
   const [refusal, isDone] = useRefusal()

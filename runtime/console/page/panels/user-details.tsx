@@ -15,7 +15,7 @@ export interface UserDetailsProps {
   readonly close: () => void
 }
 
-/** What the list of users has no room for: second factors, and what happened to the account. */
+/** Details beside the list of users: second factors, and the account's history. */
 export function UserDetails({ user, close }: UserDetailsProps) {
   const name = nameOf(user)
   const path = `auth/v1/admin/users/${user.id}`
@@ -37,7 +37,7 @@ export function UserDetails({ user, close }: UserDetailsProps) {
   )
 }
 
-/** The section opens below the list, so the focus goes there. */
+/** The section opens below the list, so it gets the focus. */
 const focusFirst = (heading: HTMLHeadingElement | null): void => heading?.focus()
 
 function Factors({ path }: { readonly path: string }) {
@@ -60,7 +60,7 @@ interface FactorListProps {
   readonly remove: (id: string) => Promise<void>
 }
 
-/** Sessions that a removed factor had raised fall back to the first level. */
+/** Sessions that a removed factor had raised return to the first level. */
 function FactorList({ factors, remove }: FactorListProps) {
   if (factors.length === 0) return <p>No second factors.</p>
   return (

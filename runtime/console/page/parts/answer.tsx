@@ -19,7 +19,7 @@ export function Answer<T>({ asked, children }: AnswerProps<T>) {
   }
 }
 
-/** Nothing where nothing was refused. */
+/** Renders nothing without a refusal. */
 export function Refused({ refusal }: { readonly refusal: Refusal | null }) {
   if (refusal === null) return null
   return (

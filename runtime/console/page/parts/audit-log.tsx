@@ -19,14 +19,14 @@ interface AuditEntry {
 }
 
 export interface AuditLogProps {
-  /** Of the admin endpoint that lists them. */
+  /** The admin endpoint that lists them. */
   readonly path: string
   readonly query?: string
-  /** What the table is called. */
+  /** The table's accessible name. */
   readonly label: string
 }
 
-/** Who did what and when, page by page. */
+/** Actor, action and time, page by page. */
 export function AuditLog({ path, query = '', label }: AuditLogProps) {
   const [page, setPage] = useState(1)
   const shown = new URLSearchParams({ page: String(page), per_page: String(perPage), query })

@@ -4,7 +4,7 @@ interface BoundaryState {
   readonly failed: boolean
 }
 
-/** Keeps the rest of the page when a panel cannot be drawn. React takes such a thing as a class only. */
+/** Keeps the rest of the page when a panel fails to render. React supports that for classes only. */
 export class Boundary extends Component<{ readonly children: ReactNode }, BoundaryState> {
   override state: BoundaryState = { failed: false }
 

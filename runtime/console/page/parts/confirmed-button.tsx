@@ -2,12 +2,12 @@ import { useState } from 'react'
 
 export interface ConfirmedButtonProps {
   readonly text: string
-  /** What it is done to; together with the text it names the button. */
+  /** The object of the action; it is part of the button's accessible name. */
   readonly target: string
   readonly act: () => Promise<void>
 }
 
-/** A button for what cannot be taken back: it asks once more. */
+/** A button for an irreversible action: it asks for confirmation. */
 export function ConfirmedButton({ text, target, act }: ConfirmedButtonProps) {
   const [isAsking, setAsking] = useState(false)
   if (!isAsking) {

@@ -1,6 +1,6 @@
 import { useId, type ReactNode } from 'react'
 
-/** What ties a control to its label's help and problem. */
+/** The ids that connect a control with its help and problem. */
 export interface Described {
   readonly id: string
   readonly 'aria-describedby': string | undefined
@@ -12,7 +12,7 @@ export interface FieldProps {
   readonly help?: string | undefined
   /** The refusal of this field; null: none. */
   readonly problem?: string | null | undefined
-  /** True puts the label behind the control, as checkboxes have it. */
+  /** True puts the label behind the control, as for checkboxes. */
   readonly inline?: boolean
   readonly children: (described: Described) => ReactNode
 }

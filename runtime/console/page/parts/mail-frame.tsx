@@ -3,13 +3,13 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 export interface MailFrameProps {
   readonly html: string
   readonly title: string
-  /** Told where the mail's links lead, each once. */
+  /** Called with the addresses of the mail's links, without duplicates. */
   readonly onLinks?: (links: readonly string[]) => void
 }
 
 /**
- * HTML that somebody else wrote, in a frame whose policy lets nothing run, leave or load (mailPolicy of register.ts):
- * its markup is put there as data, and styles are all that works of it.
+ * HTML of foreign origin, in a frame whose policy forbids scripts, navigation and loading (mailPolicy of register.ts):
+ * its markup is inserted as data, and only styles take effect.
  */
 export function MailFrame({ html, title, onLinks }: MailFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null)
@@ -33,7 +33,7 @@ export function MailFrame({ html, title, onLinks }: MailFrameProps) {
   )
 }
 
-/** A click in the frame would open the link there, and so spend what it is good for. */
+/** A click in the frame would open the link there, and so spend its token. */
 function takeLinks(body: HTMLElement): readonly string[] {
   const links = [...body.querySelectorAll('[href]')].map((element) => {
     const link = element.getAttribute('href') ?? ''

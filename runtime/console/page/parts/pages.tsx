@@ -1,24 +1,24 @@
 import type { AdminAnswer } from '../context.tsx'
 
-/** Entries on a page. */
+/** Entries per page. */
 export const perPage = 25
 
-/** How many entries there are on all pages: the admin endpoints of auth tell it in a header. */
+/** The number of entries on all pages: the admin endpoints of auth send it in a header. */
 export const totalOf = (asked: AdminAnswer<unknown>): number =>
   asked.kind === 'answer' ? Number(asked.headers.get('x-total-count') ?? 0) : 0
 
 export interface PagesProps {
   readonly label: string
-  /** What one of them is called. */
+  /** The singular. */
   readonly noun: string
-  /** What several of them are called. */
+  /** The plural. */
   readonly nouns: string
   readonly total: number
   readonly page: number
   readonly turn: (page: number) => void
 }
 
-/** Leads through pages, the newest first. */
+/** Navigation through pages, the newest first. */
 export function Pages({ label, noun, nouns, total, page, turn }: PagesProps) {
   const pages = Math.max(1, Math.ceil(total / perPage))
   return (

@@ -1,4 +1,4 @@
-/** What the owner writes to have an addition that a schema has off. */
+/** The comment that enables an addition which a schema has off. */
 export function SwitchOn({ name }: { readonly name: string }) {
   const sql = `comment on schema public is '@graphql({"${name}": {"enabled": true}})';`
   return (

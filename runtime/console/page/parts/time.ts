@@ -1,3 +1,3 @@
-/** A time as people here write it; empty where there is none. */
+/** A time in the local format; empty without one. */
 export const timeOf = (time: string | null | undefined): string =>
   time === null || time === undefined ? '' : new Date(time).toLocaleString()

@@ -11,7 +11,7 @@ const kinds: Readonly<Record<Whom['kind'], { readonly title: string }>> = {
   service: { title: 'service_role: past row-level security' },
 }
 
-/** Chooses as whom documents run. */
+/** Chooses the role or user that runs documents. */
 export function WhomPicker() {
   const { whom, actAs } = usePageContext()
   const [kind, setKind] = useState(whom.kind)
@@ -35,7 +35,7 @@ function UserPicker() {
   const listId = useId()
   const chosen = whom.kind === 'user' ? whom : null
   const found = asked.kind === 'answer' ? asked.value.users.find((user) => nameOf(user) === filter) : undefined
-  // A name that is pasted is there before the list that holds its user; a list that comes again chooses nobody again.
+  // A pasted name may precede the list with its user; a repeated list does not choose again.
   useEffect(() => {
     if (found !== undefined) actAs({ kind: 'user', id: found.id, name: nameOf(found), role: found.role })
   }, [found?.id, actAs])

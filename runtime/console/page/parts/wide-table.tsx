@@ -3,12 +3,12 @@ import type { ReactNode } from 'react'
 interface WideTableProps {
   readonly label: string
   readonly columns: readonly string[]
-  /** Said where there are no rows. */
+  /** Shown without rows. */
   readonly empty?: string
   readonly rows: readonly ReactNode[]
 }
 
-/** A table that scrolls sideways in its own region, by keyboard too. */
+/** A table that scrolls horizontally in its own region, by keyboard too. */
 export function WideTable({ label, columns, empty, rows }: WideTableProps) {
   return (
     <div className="wide" tabIndex={0} role="region" aria-label={label}>

@@ -4,12 +4,12 @@ import { boxWidth, rowHeight, type Box, type Layout, type Line } from './layout.
 interface DrawingProps {
   readonly layout: Layout
   readonly zoom: number
-  /** Its relations stand out; null: all are alike. */
+  /** Its relations are highlighted; null: none. */
   readonly chosen: string | null
   readonly choose: (name: string) => void
 }
 
-/** The diagram. A list beneath it says the same for screen readers. */
+/** The diagram. A list beneath it has the same content for screen readers. */
 export function Drawing({ layout, zoom, chosen, choose }: DrawingProps) {
   const { width, height, boxes, lines } = layout
   const chosenLines = lines.filter((line) => touches(line, chosen))
@@ -83,7 +83,7 @@ const TypeBox = memo(function TypeBox({ box: { type, fields, x, y, height }, dim
   )
 })
 
-/** Characters that a line of a box has room for, and those of them that a name may take. */
+/** The characters of a line of a box, and the maximum for a name. */
 const lineLength = 31
 const longestName = 24
 

@@ -5,7 +5,7 @@ import type {
   IntrospectionType,
 } from 'graphql'
 
-/** The row types of an API and how they hang together, read from what introspection answers. */
+/** The row types of an API and their relations, from introspection. */
 export interface Graph {
   readonly types: readonly GraphType[]
   readonly relations: readonly Relation[]
@@ -18,11 +18,11 @@ export interface GraphType {
 
 export interface GraphField {
   readonly name: string
-  /** As GraphQL writes it. */
+  /** In GraphQL notation. */
   readonly type: string
 }
 
-/** A field that leads from one row type to another. */
+/** A field from one row type to another. */
 export interface Relation {
   readonly from: string
   readonly field: string
@@ -51,8 +51,8 @@ export function readGraph({ __schema: schema }: IntrospectionQuery): Graph {
 }
 
 /**
- * The types whose name contains a text, whatever its case, and the relations between them.
- * @param withNear and types that these refer to or are referred to by
+ * The types whose name contains a text, ignoring case, and the relations between them.
+ * @param withNear includes types that refer to these or are referred to by them
  */
 export function filterGraph(graph: Graph, text: string, withNear: boolean): Graph {
   const wanted = text.trim().toLowerCase()
@@ -67,7 +67,7 @@ export function filterGraph(graph: Graph, text: string, withNear: boolean): Grap
   }
 }
 
-/** A foreign key is a field on both sides: the side that refers is drawn. */
+/** A foreign key is a field on both sides: the referencing side is drawn. */
 const isReverse = ({ from, to, many }: Relation, all: readonly Relation[]): boolean =>
   many && all.some((other) => !other.many && other.from === to && other.to === from)
 

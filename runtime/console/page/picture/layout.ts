@@ -1,6 +1,6 @@
 import type { Graph, GraphField, GraphType, Relation } from './graph.ts'
 
-/** Where everything of the picture stands, in pixels of its own. */
+/** The positions of all parts of the picture, in its own pixels. */
 export interface Layout {
   readonly width: number
   readonly height: number
@@ -10,7 +10,7 @@ export interface Layout {
 
 export interface Box {
   readonly type: GraphType
-  /** Those that are shown; where there are too many the ones that lines begin at are among them. */
+  /** The visible fields; if there are too many, those with lines are among them. */
   readonly fields: readonly GraphField[]
   readonly x: number
   readonly y: number
@@ -25,21 +25,21 @@ export interface Line {
 
 export const boxWidth = 288
 export const rowHeight = 20
-/** Fields of one box that are shown; of more the rest is counted. */
+/** The maximum of visible fields per box; the rest is counted. */
 const mostFields = 16
 
 const gapX = 90
 const gapY = 24
 const margin = 24
-/** A column that is higher goes on in the next one, unless the picture would get much wider than high. */
+/** A higher column continues in the next one, unless the picture would become much wider than high. */
 const leastLimit = 2_400
 
 const heightOf = ({ fields }: GraphType): number =>
   (1 + Math.min(fields.length, mostFields) + (fields.length > mostFields ? 1 : 0)) * rowHeight + 8
 
 /**
- * Columns from left to right: what is referred to stands left of what refers to it, and types without relations come
- * last. Within a column a type stands where its neighbours are, so that lines stay short.
+ * Columns from left to right: referenced types are left of referencing ones, and types without relations come last.
+ * Within a column a type is placed near its neighbours, so that lines stay short.
  */
 export function layOut(graph: Graph): Layout {
   const limit = heightLimit(graph.types)
@@ -47,7 +47,7 @@ export function layOut(graph: Graph): Layout {
   const boxes = columns.flatMap((column, index) => placeColumn(column, index, graph.relations))
   const byName = new Map(boxes.map((box) => [box.type.name, box]))
   return {
-    // The last column's bows need as much room as lines between columns.
+    // The last column's curves need as much room as lines between columns.
     width: columns.length * (boxWidth + gapX) + 2 * margin,
     height: Math.max(0, ...boxes.map(({ y, height }) => y + height)) + margin,
     boxes,
@@ -68,7 +68,7 @@ function columnsOf({ types, relations }: Graph): readonly Column[] {
   return [...settleColumns(ranked, relations), alone].filter((column) => column.length > 0)
 }
 
-/** The longest way to a type that refers to nothing; where relations go round, the way back is not counted. */
+/** The longest path to a type without references; in a cycle, the closing edge is not counted. */
 function rankTypes(types: readonly GraphType[], relations: readonly Relation[]): ReadonlyMap<string, number> {
   const targets = new Map(types.map(({ name }) => [name, [] as string[]]))
   for (const { from, to } of relations) if (from !== to) targets.get(from)?.push(to)
@@ -90,7 +90,7 @@ function rankTypes(types: readonly GraphType[], relations: readonly Relation[]):
 
 const sweeps = 4
 
-/** Sorts each column by where the neighbours of its types stand in their columns, a few times to and fro. */
+/** Sorts each column by the positions of its types' neighbours, a few times in both directions. */
 function settleColumns(columns: readonly Column[], relations: readonly Relation[]): readonly Column[] {
   const neighbours = neighboursOf(relations)
   let settled = columns
@@ -160,7 +160,7 @@ function shownFields({ name, fields }: GraphType, relations: readonly Relation[]
     .flatMap((place) => fields[place] ?? [])
 }
 
-/** From the field that refers to the head of what it refers to; within a column in a bow around it. */
+/** From the referencing field to the head of the referenced type; within a column as a curve around it. */
 function lineOf(relation: Relation, boxes: ReadonlyMap<string, Box>): readonly Line[] {
   const [from, to] = [boxes.get(relation.from), boxes.get(relation.to)]
   if (from === undefined || to === undefined) return []
