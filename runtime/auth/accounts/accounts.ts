@@ -16,7 +16,7 @@ import { clearUserTokens, dropPassword, findUserByEmail, replaceUserMetadata } f
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'
 
-/** Acts upon accounts that several endpoints share; each runs in its caller's transaction. */
+/** Actions on accounts that several endpoints share; each runs in its caller's transaction. */
 
 /**
  * Confirms the address of an account. Where sign-ups came with differing passwords, the owner of the stored one is
@@ -37,8 +37,8 @@ export async function confirmAddress(run: RunStatement, user: UserRef, proof: Ad
 }
 
 /**
- * The account has the address from now on, and everything that the old one was asked for is over (spec/auth.md 5.4,
- * attack 41). Throws 422 `email_exists` when somebody else has it meanwhile.
+ * The account has the address from now on, and everything requested for the old one is void (spec/auth.md 5.4, attack
+ * 41). Throws 422 `email_exists` if another account got it first.
  */
 export async function finishEmailChange(
   run: RunStatement,
@@ -63,18 +63,18 @@ export async function finishEmailChange(
   ])
 }
 
-/** Two people wanted the address: the account is that of the one who opens its mailbox alone (spec/auth.md 5.4). */
+/** Two accounts requested the address: it goes to the one that alone opens its mailbox (spec/auth.md 5.4). */
 async function leaveToMailbox(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([dropPassword(run, userId), deleteSessionsOf(run, userId)])
 }
 
-/** Throws 422 `email_exists` where somebody else than that user has the address. */
+/** Throws 422 `email_exists` if another account has the address. */
 export async function checkAddressIsFree(run: RunStatement, userId: string, email: string): Promise<void> {
   const owner = await findUserByEmail(run, email)
   if (owner !== null && owner.id !== userId) throw refuse('email_exists')
 }
 
-/** The same, where the account that has it may still lose it to the one who proves the mailbox. */
+/** The same, unless the account with the address may still lose it to the one that proves the mailbox. */
 export async function checkAddressIsWon(run: RunStatement, userId: string, email: string): Promise<void> {
   const owner = await findUserByEmail(run, email)
   if (owner === null || owner.id === userId) return
@@ -82,14 +82,14 @@ export async function checkAddressIsWon(run: RunStatement, userId: string, email
 }
 
 /**
- * Voids the mails to the user, a change of address under way, and the flows that the user began at a provider
+ * Voids the mails to the user, a pending change of address, and the flows that the user began at a provider
  * (spec/auth.md, attacks 41 and 46).
  */
 export async function endPending(run: RunStatement, userId: string): Promise<void> {
   await Promise.all([clearUserTokens(run, userId), clearOneTimeTokens(run, userId), deleteFlowsOf(run, userId)])
 }
 
-/** Runs work that makes a user: every refusal of the database, also by the owner's triggers, becomes one sentence. */
+/** Runs work that creates a user: every refusal of the database, also by the owner's triggers, becomes one sentence. */
 export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -103,17 +103,17 @@ export async function savingUser<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Constraints that keep addresses apart: ours, and the one that projects from before 2023 have besides. */
+/** Unique constraints of addresses: ours, and the additional one of projects from before 2023. */
 const addressKeys: ReadonlySet<unknown> = new Set(['users_email_partial_key', 'users_email_key'])
 
-/** Somebody else was faster with the same address. */
+/** A concurrent call used the address first. */
 export function isTakenAddress(error: unknown): boolean {
   if (!(error instanceof DatabaseFailure) || error.sqlstate !== '23505') return false
   const { cause } = error
   return cause instanceof Error && 'constraint' in cause && addressKeys.has(cause.constraint)
 }
 
-/** Rethrows what a change of an address failed with; 422 `email_exists` where somebody else was faster. */
+/** Rethrows the error of a change of address; 422 `email_exists` if a concurrent call used it first. */
 export function refuseTakenAddress(error: unknown): never {
   throw isTakenAddress(error) ? refuse('email_exists') : error
 }

@@ -6,13 +6,13 @@ import { findUserWithSession, lockUser } from '../store/users.ts'
 /** A signed-in user who acts on the account. */
 export interface AccountHolder {
   readonly user: UserRow
-  /** Null: the token names none. */
+  /** Null: the token names no session. */
   readonly session: SessionRow | null
 }
 
 /**
- * The caller under the lock of the user's row: what was checked before took its time. The session is at the lower of the
- * two levels, that of the token and its own. Throws as spec/auth.md 2.2 says.
+ * The caller under the lock of the user's row, because earlier checks took time. The session has the lower of the two
+ * levels, that of the token and its own. Throws as spec/auth.md 2.2 says.
  */
 export async function lockCaller(run: RunStatement, { user, session }: AccountHolder): Promise<AccountHolder> {
   const [, present] = await Promise.all([
@@ -28,6 +28,6 @@ export async function lockCaller(run: RunStatement, { user, session }: AccountHo
 /** Whether a session is below aal2; a token without one is. */
 export const isLow = (session: SessionRow | null): boolean => (session?.aal ?? 'aal1') === 'aal1'
 
-/** Whether the caller still has to show the second factor before changing how the account is signed in to. */
+/** Whether the caller must show the second factor before changing sign-in methods. */
 export const owesFactor = ({ user, session }: AccountHolder): boolean =>
   user.factors.some(({ status }) => status === 'verified') && isLow(session)

@@ -10,13 +10,13 @@ import type { Linked, Linking } from './provider-sign-in.ts'
 
 interface Work<T> {
   readonly link: (linking: Linking) => Promise<Linked>
-  /** What is kept together with the link. */
+  /** Stores rows together with the link. */
   readonly then: (run: RunStatement, user: UserRow) => Promise<T>
 }
 
 /**
- * Links an account, and keeps the rows of `then` with it, in one transaction that may send a mail. Two first sign-ins
- * of one person make one account: the second finds what the first made.
+ * Links an account, and stores the rows of `then` with it, in one transaction that may send a mail. Two concurrent
+ * first sign-ins of one person create one account: the second finds it.
  */
 export function linkAndKeep<T>(
   call: Call,

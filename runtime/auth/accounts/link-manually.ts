@@ -7,7 +7,7 @@ import { endGuestState, findAccountsByAddress, findIdentityOwner } from '../stor
 import { findUserWithSession } from '../store/users.ts'
 import { link, type Linked, type Linking } from './provider-sign-in.ts'
 
-/** Identities are ways to sign in: they change by the second factor, where there is one (spec/auth.md 5.6). */
+/** Identities are sign-in methods: changing them requires the second factor, if there is one (spec/auth.md 5.6). */
 export function checkMayLink(caller: AccountHolder): void {
   if (!owesFactor(caller)) return
   throw refuse('insufficient_aal', {
@@ -17,7 +17,8 @@ export function checkMayLink(caller: AccountHolder): void {
 }
 
 /**
- * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws what that section lists.
+ * A signed-in user adds the provider's identity to their account (spec/auth.md 5.6). Throws the refusals of that
+ * section.
  */
 export async function linkToUser(linking: Linking, caller: AccountHolder): Promise<Linked> {
   const { run, call, provider, profile } = linking
@@ -43,7 +44,7 @@ export async function linkToUser(linking: Linking, caller: AccountHolder): Promi
   return link(linking, user)
 }
 
-/** The same when the provider sends the browser back: the session that asked for it has to be there still. */
+/** The same when the provider sends the browser back: the requesting session must still exist. */
 export async function linkReturned(linking: Linking, userId: string, sessionId: string | null): Promise<Linked> {
   const found = await findUserWithSession(linking.run, userId, sessionId)
   if (found === null) throw refuse('user_not_found')

@@ -19,12 +19,12 @@ import { deleteSessionsOf } from '../store/sessions.ts'
 import { findUserById, insertUser, mergeUserMetadata, replaceUserMetadata } from '../store/users.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'
 
-/** What came of account linking; a refusal is a value where what was done for it has to be kept. */
+/** The result of account linking; a refusal is a value if its side effects must be kept. */
 export type Linked =
   | { readonly kind: 'user'; readonly user: UserRow }
   | { readonly kind: 'refused'; readonly failure: AuthFailure }
 
-/** A sign-in under way: its one transaction, which may send a mail. */
+/** A sign-in in progress: its one transaction, which may send a mail. */
 export interface Linking {
   readonly run: RunStatement
   readonly send: SendMail
@@ -32,11 +32,11 @@ export interface Linking {
   readonly oneTime: Pick<OneTimeTokens, 'issue'>
   readonly provider: ProviderName
   readonly profile: OpenIdProfile
-  /** The destination of the redirect, also of a link that is mailed. */
+  /** The destination of the redirect, also of a mailed link. */
   readonly destination: string
 }
 
-/** Finds or makes the account that the provider's person opens (spec/auth.md 6.5). */
+/** Finds or creates the account that the provider's person opens (spec/auth.md 6.5). */
 export async function linkAccount(linking: Linking): Promise<Linked> {
   const { run, call, provider, profile } = linking
   const decision = decideLink({
@@ -82,7 +82,7 @@ async function signIn(linking: Linking, account: AccountFacts, confirm: boolean)
   return userOf(run, account.id)
 }
 
-/** The identity, and what it adds to the account's metadata. */
+/** Adds the identity, and its data to the account's metadata. */
 async function joinIdentity(linking: Linking, userId: string): Promise<void> {
   const { run, provider, profile } = linking
   await keepIdentity(linking, userId)
@@ -91,7 +91,7 @@ async function joinIdentity(linking: Linking, userId: string): Promise<void> {
   await mergeAppMetadata(run, userId, { ...addProvider(metadata, provider) })
 }
 
-/** The provider's identity joins an account; nothing else of it changes. */
+/** Adds the provider's identity to an account; nothing else changes. */
 export async function link(linking: Linking, account: { readonly id: string }): Promise<Linked> {
   const { run, call, provider } = linking
   await joinIdentity(linking, account.id)
@@ -100,7 +100,7 @@ export async function link(linking: Linking, account: { readonly id: string }): 
   return { kind: 'user', user }
 }
 
-/** All that a stranger may have left behind goes: spec/auth.md, attack 1. */
+/** Removes everything that a stranger may have set: spec/auth.md, attack 1. */
 async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked> {
   const { run, call, provider, profile } = linking
   await confirmAddress(run, account, 'provider')

@@ -16,12 +16,12 @@ import type { UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
 /**
- * Accounts that wait for their address to be confirmed: POST /signup and POST /otp make and remind them alike. Whether
- * an account is made, reminded, or only seems to be made since its address is somebody's already, the statements are
- * the same ones in the same order (spec/auth.md, attack 22): what is not wanted changes no row.
+ * Accounts that wait for a confirmation of their address: POST /signup and POST /otp create and remind them alike.
+ * Whether an account is created, reminded, or only pretended because its address is in use, the statements are the same
+ * in the same order (spec/auth.md, attack 22): unwanted ones change no row.
  */
 
-/** Makes an account and mails its confirmation. Throws what the mailer does; then there is no account. */
+/** Creates an account and mails its confirmation. Throws the errors of the mailer; then there is no account. */
 export async function createUnconfirmed(
   call: Actor,
   tools: AuthTools,
@@ -33,7 +33,7 @@ export async function createUnconfirmed(
   return created
 }
 
-/** Mails the confirmation of an account again; null when it was confirmed meanwhile. */
+/** Mails the confirmation of an account again; null if it was confirmed in the meantime. */
 export function remindUnconfirmed(
   call: Actor,
   tools: AuthTools,
@@ -43,7 +43,7 @@ export function remindUnconfirmed(
   return mailConfirmation(call, tools, input, { id, hash: null, isNew: false })
 }
 
-/** Does what makes an account, on a decoy of which nothing is kept: somebody confirmed has the address. */
+/** Runs the statements of a new account on a decoy that is rolled back: the address has a confirmed account. */
 export function pretendUnconfirmed(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const email = `${randomUUID()}${input.email.slice(input.email.lastIndexOf('@'))}`
   const decoy = confirmationWork(call, tools, { ...input, email }, { id: randomUUID(), hash: null, isNew: true })
@@ -56,7 +56,7 @@ interface Account {
   readonly id: string
   /** Of a new account's password. */
   readonly hash: string | null
-  /** False: it is there already. */
+  /** False: it exists already. */
   readonly isNew: boolean
 }
 
@@ -97,17 +97,17 @@ function confirmationWork(
   }
 }
 
-/** An account that somebody makes for themselves. */
+/** An account that its owner signs up for. */
 export interface NewAccount {
   readonly id: string
   readonly email: string
   readonly data: JsonObject
   readonly hash: string | null
-  /** Of the confirmation that is mailed; empty: none is. */
+  /** Of the mailed confirmation; empty: no mail. */
   readonly token: IssuedToken['token']
 }
 
-/** One INSERT of the user: triggers of the owner see all there is to see (spec/auth.md 13). */
+/** One INSERT of the user: triggers of the owner see the complete row (spec/auth.md 13). */
 export async function insertAccount(
   run: RunStatement,
   { id, email, data, hash, token }: NewAccount,

@@ -12,7 +12,7 @@ import { findUserWithSignedSession } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { AmrMethod, SessionJson, SignedSession, UserRef, UserRow } from '../protocol/records.ts'
 
-/** A session that is in the database: what its answer is made of. */
+/** A stored session: the source of its answer. */
 export interface StartedSession {
   readonly user: UserRow
   readonly session: SignedSession
@@ -26,17 +26,17 @@ export function newRefreshToken(): string {
   return [...randomBytes(12)].map((byte) => alphabet[byte % alphabet.length]).join('')
 }
 
-/** What came of beginning a session. */
+/** The result of beginning a session. */
 export interface BegunSession {
-  /** As the user is now; null: there is none any more. */
+  /** The present user; null: deleted. */
   readonly user: UserRow | null
-  /** Null: the user was closed out meanwhile, or has another password. */
+  /** Null: the user was banned, or the password changed. */
   readonly started: StartedSession | null
 }
 
 /**
- * Begins a session of a user: one exchange, whose statements start at once. `provedHash` is what a password was compared
- * with; null: the caller holds the row of a user who is not closed out (banned, unconfirmed).
+ * Begins a session of a user: one exchange, whose statements start together. `provedHash` is the hash of the compared
+ * password; null: the caller holds the row of a user who may sign in.
  */
 export async function beginSession(
   run: RunStatement,
@@ -57,7 +57,7 @@ export async function beginSession(
   return { user: found, started: { user: found, session: found.session, refreshToken } }
 }
 
-/** The same in a transaction that holds the user's row, or has made it. */
+/** The same in a transaction that holds the user's row, or has inserted it. */
 export async function startSession(
   run: RunStatement,
   tools: AuthTools,
@@ -77,7 +77,7 @@ interface Beginning {
   readonly isRecovery?: boolean
 }
 
-/** How somebody signed in: by a method of ours, or by an account at a provider. */
+/** The sign-in method: one of ours, or an account at a provider. */
 type SignInWay = Exclude<AmrMethod, 'oauth'> | { readonly provider: string }
 
 function methodOf(way: SignInWay): { readonly method: AmrMethod; readonly provider: string } {
@@ -85,7 +85,7 @@ function methodOf(way: SignInWay): { readonly method: AmrMethod; readonly provid
   return { method: way, provider: way === 'anonymous' ? 'anonymous' : 'email' }
 }
 
-/** A session as the answer to a call, with what else belongs to it. */
+/** A session as the answer to a call, with further members. */
 export async function sessionOutcome(
   tools: AuthTools,
   call: Call,
@@ -96,7 +96,7 @@ export async function sessionOutcome(
   return { status: 200, body: { ...(await sessionJson(tools, call, started)), ...more }, headers }
 }
 
-/** The session as its client reads it (spec/auth.md 3.3). */
+/** The session in its client's form (spec/auth.md 3.3). */
 export async function sessionJson(
   { tokens }: AuthTools,
   { settings }: Call,
@@ -113,15 +113,15 @@ export async function sessionJson(
   }
 }
 
-/** A guess of a password that was taken; one that is not given back counts as wrong. */
+/** A reserved guess of a password; it counts as wrong unless it is given back. */
 export interface PasswordGuess {
-  /** The user of the address; null: there is none. */
+  /** The user of the address; null: none. */
   readonly user: UserRow | null
   readonly giveBack: () => Promise<void>
 }
 
 /**
- * Takes a guess of the password that belongs to an address, before it is compared (spec/auth.md 4.4). Throws 429
+ * Reserves a guess of the password of an address before the comparison (spec/auth.md 4.4). Throws 429
  * `over_request_rate_limit`, for known and unknown addresses alike.
  */
 export async function takeGuess(tools: AuthTools, client: Client, address: string): Promise<PasswordGuess> {
@@ -133,21 +133,21 @@ export async function takeGuess(tools: AuthTools, client: Client, address: strin
     if (taken === null) throw new Error('The guesses of an address gave no row.')
     const { granted, known, seconds, busy, user } = taken
     if (granted) return { user, giveBack: () => guesses.givePasswordGuessBack(run, known, hash) }
-    // Several devices with the right password may sign in at once.
+    // Several devices with the right password may sign in simultaneously.
     if (!busy || attempt >= retries.passwordGuess.attempts) throw refuseGuess(seconds)
     await sleep(pauseMs(retries.passwordGuess, attempt))
   }
 }
 
-/** What guesses of a user's password are counted by; null: the user has no address. */
+/** The key that counts guesses of a user's password; null: the user has no address. */
 export const addressHashOf = ({ addressHash }: AuthTools, { email }: Pick<UserRef, 'email'>): Buffer | null =>
   email ? addressHash(email.toLowerCase()) : null
 
-/** Counts towards closing the source address, as a wrong guess does. */
+/** Counts towards blocking the source address, like a wrong guess. */
 export const refuseGuess = (seconds: number): Error =>
   refuse('over_request_rate_limit', { retryAfter: seconds, isAttempt: true })
 
-/** Takes one of the guesses of a session. Throws `spent` where none is left, 403 `session_not_found` where it has ended. */
+/** Reserves one of a session's guesses. Throws `spent` if none is left, 403 `session_not_found` if it has ended. */
 export async function takeGuessOfSession(run: RunStatement, sessionId: string, spent: () => Error): Promise<void> {
   const taken = await takeSessionGuess(run, sessionId)
   if (taken === null) throw refuse('session_not_found')
@@ -155,8 +155,8 @@ export async function takeGuessOfSession(run: RunStatement, sessionId: string, s
 }
 
 /**
- * Takes a guess of the caller's own password, and returns what gives it back (spec/auth.md 5.2). It is one of the
- * session's, so that a session in wrong hands leaves the account's guesses to its owner.
+ * Reserves a guess of the caller's own password, and returns its release (spec/auth.md 5.2). It counts for the session,
+ * so that a stolen session leaves the account's guesses to its owner.
  */
 export async function takeOwnGuess(tools: AuthTools, call: UserCall): Promise<() => Promise<void>> {
   const { run } = tools.database

@@ -10,9 +10,9 @@ import type { WhereReady } from '../schema/where-ready.ts'
 const mostNoted = 50_000
 
 /**
- * Notes that an access token is in use: its client has the refresh token that came with it, so that the one before is no
- * lost client's (spec/auth.md 7). One statement for each refresh token, which nobody waits for; what is lost with the
- * database is noted with the next access token.
+ * Records that an access token is in use: its client received the refresh token with it, so that the previous one is
+ * not a retry (spec/auth.md 7). One statement for each refresh token, which no request awaits; a record lost with the
+ * database is made with the next access token.
  */
 export function createTokenUse(run: RunStatement, whereReady: WhereReady): (caller: Caller) => void {
   const noted = createLru<string, true>(mostNoted)

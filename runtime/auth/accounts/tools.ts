@@ -9,7 +9,7 @@ import type { OneTimeTokens } from '../secrets/one-time-tokens.ts'
 import type { Throttle } from '../limits/throttle.ts'
 import type { AccessTokens } from '../secrets/access-tokens.ts'
 
-/** What endpoints work with. */
+/** The dependencies of endpoints. */
 export interface AuthTools {
   readonly database: StatementsDatabase
   readonly passwords: Passwords
@@ -18,9 +18,9 @@ export interface AuthTools {
   readonly mailer: Mailer
   readonly mailRequests: MailRequests
   readonly throttle: Throttle
-  /** What the device of a request is known again by. */
+  /** The key that identifies the device of a request. */
   readonly deviceOf: (client: Client) => Buffer
-  /** What guesses of an address, in lower case, are counted by. */
+  /** The key that counts guesses of an address, in lower case. */
   readonly addressHash: (email: string) => Buffer
   readonly providers: ProviderSet
   readonly proveFlow: ProveFlow

@@ -15,9 +15,9 @@ import { findLockedUser } from '../store/users.ts'
 import type { AuthTools } from './tools.ts'
 import type { UserRow } from '../protocol/records.ts'
 
-/** Codes and links that come back from mailboxes (spec/auth.md 4.12, 4.13 and 5.4). */
+/** Codes and links from mailboxes (spec/auth.md 4.12, 4.13 and 5.4). */
 
-/** The slots that a type may stand for, in the order in which they are tried. */
+/** The possible slots of a type, in the order in which they are tried. */
 const slotsOfType = {
   signup: ['confirmation'],
   invite: ['confirmation'],
@@ -43,7 +43,7 @@ export function isVerificationType(type: string): type is VerificationType {
   return Object.hasOwn(slotsOfType, type)
 }
 
-/** By a typed code: costs a guess of every code that it could be, also when nothing comes of it. Null: wrong. */
+/** By a typed code: costs a guess of every code that it could be, also if the call fails. Null: wrong. */
 export function presentCode(
   { oneTime, database }: AuthTools,
   { settings }: Call,
@@ -68,21 +68,21 @@ export async function presentToken(
   return { userId: holder.user_id, slot: holder.slot, token: holder.token }
 }
 
-/** What the link's address calls it (spec/auth.md 4.13). */
+/** The type in the link's address (spec/auth.md 4.13). */
 export type ResolvedType = Exclude<VerificationType, 'email'>
 
 export interface Accepted {
-  /** As it was before. */
+  /** The user before the change. */
   readonly user: UserRow
   readonly type: ResolvedType
-  /** False: another mailbox has to confirm too. */
+  /** False: another mailbox must confirm too. */
   readonly complete: boolean
 }
 
 /**
- * Spends a token and does what it is for, in its caller's transaction: of many at once one gets through, since the user
- * is locked and the token found and spent by one statement (spec/auth.md, attacks 18 and 40). Throws 403 `otp_expired`
- * and `user_banned`, 422 `email_exists`; then nothing is spent.
+ * Spends a token and applies its effect, in its caller's transaction: of concurrent calls one succeeds, because the
+ * user is locked and the token found and spent by one statement (spec/auth.md, attacks 18 and 40). Throws 403
+ * `otp_expired` and `user_banned`, 422 `email_exists`; then nothing is spent.
  */
 export async function acceptToken(
   run: RunStatement,
@@ -136,14 +136,14 @@ async function proveByRecovery(run: RunStatement, call: Call, user: UserRow): Pr
 }
 
 /**
- * Whether the person who began an account could come back to it: by the password that they chose, or by their account
- * at a provider. While the address is unconfirmed, another person may be the one who confirms it.
+ * Whether the person who created an account could return to it: with their password, or their account at a provider.
+ * While the address is unconfirmed, another person may be the one who confirms it.
  */
 function hasWayIn({ encrypted_password: password, identities }: UserRow): boolean {
   return (password ?? '') !== '' || identities.some(({ provider }) => provider !== 'email')
 }
 
-/** True once no other mailbox has to confirm, whatever mails were sent. */
+/** True once no other mailbox must confirm, whatever mails were sent. */
 async function confirmChange(
   run: RunStatement,
   { client, settings }: Call,

@@ -3,8 +3,8 @@ import { refuse } from '../protocol/errors.ts'
 import { judgeRedirect } from '../rules/redirect.ts'
 
 /**
- * The destination of a redirect: the one of header or query, else the page that the call came from if it is allowed,
- * else the site (spec/auth.md 8). Throws 400 `validation_failed` for a destination that is on neither list.
+ * The destination of a redirect: that of header or query, else the page of the call if it is allowed, else the site
+ * (spec/auth.md 8). Throws 400 `validation_failed` for a destination that is on neither list.
  */
 export function destinationOf({ askedRedirect: { asked, referer }, settings }: Call): string {
   if (asked === '') {

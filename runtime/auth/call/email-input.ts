@@ -3,16 +3,16 @@ import { judgeEmail, normalEmail } from '../rules/email.ts'
 import { readChallenge, type Challenge } from '../rules/pkce.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What somebody gives who asks for a mail: to sign up, or to come back. Checked. */
+/** The input of a request for a mail: to sign up, or to sign in again. Checked. */
 export interface Registration {
   readonly email: string
-  /** What they say of themselves. */
+  /** The user's own metadata. */
   readonly data: JsonObject
   readonly challenge: Challenge | null
   readonly destination: string
 }
 
-/** An address that was given, in the form that is stored. Throws 400 `validation_failed` (spec/auth.md 4.2). */
+/** The stored form of a given address. Throws 400 `validation_failed` (spec/auth.md 4.2). */
 export function checkedEmail(address: string): string {
   switch (judgeEmail(address)) {
     case 'too-long':
@@ -24,7 +24,7 @@ export function checkedEmail(address: string): string {
   }
 }
 
-/** How a body or a query gives a proof key (RFC 7636). */
+/** A proof key in a body or a query (RFC 7636). */
 interface GivenChallenge {
   readonly code_challenge: string | undefined
   readonly code_challenge_method: string | undefined

@@ -4,20 +4,20 @@ import { emailAppMetadata, emailUserMetadata } from '../rules/user-json.ts'
 import type { UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Metadata that tokens could not carry is refused where it is set: everything here throws 422 `metadata_too_large`. */
+/** Metadata that tokens could not carry is refused when it is set: all functions throw 422 `metadata_too_large`. */
 
-/** Of an account that is to be made, exactly as it will have it. */
+/** Of a new account, in its final form. */
 export function checkNewMetadata(user: JsonObject, app: JsonObject): void {
   if (outgrows({ user, app }, null)) throw tooLarge()
 }
 
-/** Of an account that somebody makes for themselves by address. Every id is as long as this one. */
+/** Of a sign-up by address. Every id is as long as this one. */
 export function checkSignUpMetadata(email: string, data: JsonObject): void {
   const id = '00000000-0000-0000-0000-000000000000'
   checkNewMetadata(emailUserMetadata(id, email, data, false), emailAppMetadata)
 }
 
-/** Of a user who is locked; null changes nothing. */
+/** Of a locked user; null changes nothing. */
 export function checkMetadataChange(
   { raw_app_meta_data: app, raw_user_meta_data: user }: UserRow,
   change: Metadata,

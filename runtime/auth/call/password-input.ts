@@ -1,9 +1,7 @@
 import { refuse } from '../protocol/errors.ts'
 import { isTooLong, judgeStrength, type PasswordRules } from '../rules/password.ts'
 
-/**
- * Holds that a new password meets the rules. Throws 422 `weak_password` and 400 `validation_failed` (spec/auth.md 4.2).
- */
+/** Checks a new password. Throws 422 `weak_password` and 400 `validation_failed` (spec/auth.md 4.2). */
 export function checkNewPassword(password: string, rules: PasswordRules): void {
   const weakness = judgeStrength(password, rules)
   if (weakness !== null) throw refuse('weak_password', { message: weakness.message, weakReasons: weakness.reasons })

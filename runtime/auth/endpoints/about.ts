@@ -5,14 +5,14 @@ import { isOffered } from '../providers/client.ts'
 import { otherProviders } from '../providers/other-providers.ts'
 import { providerNames } from '../providers/provider-table.ts'
 
-/** What auth says of itself. */
+/** Public information about auth. */
 
-/** GET /health (spec/auth.md 4.1). The name is what probes of GoTrue look for; it says nothing of the database. */
+/** GET /health (spec/auth.md 4.1). Probes of GoTrue look for the name; it does not depend on the database. */
 export async function health(): Promise<Outcome> {
   return json({ version: 'v1', name: 'GoTrue', description: 'Catalograph speaks the interface of GoTrue' })
 }
 
-/** GET /.well-known/jwks.json (spec/auth.md 4.1): public keys; a shared secret is none. */
+/** GET /.well-known/jwks.json (spec/auth.md 4.1): public keys, without the shared secret. */
 export async function jwks({ settings }: Call): Promise<Outcome> {
   return json({ keys: publicJwks(settings.jwt_keys) }, { 'cache-control': 'public, max-age=600' })
 }
@@ -36,12 +36,12 @@ export async function publicSettings({ settings }: Call): Promise<Outcome> {
   })
 }
 
-/** POST /sso: there is no SAML; clients know it by this text (spec/auth.md 11). */
+/** POST /sso: SAML is not supported; clients know this text (spec/auth.md 11). */
 export async function sso(): Promise<never> {
   throw refuse('saml_provider_disabled')
 }
 
-/** Recovery codes are not offered: newest clients ask for them, and know these codes (spec/auth.md 5.7). */
+/** Recovery codes are not supported: the newest clients ask for them, and know these codes (spec/auth.md 5.7). */
 export async function enrolRecoveryCodes(): Promise<never> {
   throw refuse('mfa_recovery_codes_enroll_not_enabled')
 }

@@ -10,12 +10,12 @@ import { insertFlow, type FlowLinker } from '../store/flow-states.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
-/** GET /authorize (spec/auth.md 6.3): refusals are answered here, and never by sending the browser anywhere. */
+/** GET /authorize (spec/auth.md 6.3): refusals are answered here, without a redirect. */
 export async function authorize(call: Call<typeof io.authorize>, tools: AuthTools): Promise<Outcome> {
   return redirect(302, await startAuthorization(call, tools, null))
 }
 
-/** Begins a flow: the provider's address to go to. `linker`: the user who asks for the identity, and by which session. */
+/** Begins a flow: returns the provider's address. `linker`: the user who requests the identity, and the session. */
 export async function startAuthorization(
   call: Call<typeof io.authorize>,
   tools: AuthTools,
@@ -60,7 +60,7 @@ function scopesOf(provider: ProviderName, extras: string): string {
   return [...new Set(scopes)].filter((scope) => scope !== '').join(' ')
 }
 
-/** Ours, or able to change what the flow rests on (RFC 6749 section 4.1.1; OpenID Connect Core 1.0 section 6). */
+/** Set by us, or relevant to the security of the flow (RFC 6749 section 4.1.1; OpenID Connect Core 1.0 section 6). */
 const neverPassed: ReadonlySet<string> = new Set([
   'apikey',
   'client_id',

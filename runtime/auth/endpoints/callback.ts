@@ -15,7 +15,7 @@ import { claimFlow, deleteFlow, signFlow, type Claim, type ReturnedFlow } from '
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
-/** What the provider sends the browser back with (RFC 6749 section 4.1.2). */
+/** The query of the provider's redirect (RFC 6749 section 4.1.2). */
 type Returned = QueryOf<typeof io.callback>
 
 /** GET /callback (spec/auth.md 6.4). */
@@ -23,7 +23,7 @@ export async function callback(call: Call<typeof io.callback>, tools: AuthTools)
   return land(call, tools, call.query)
 }
 
-/** POST /callback: of a field that the address has too, the form's holds. */
+/** POST /callback: a field of the form takes precedence over that of the address. */
 export async function callbackForm(call: Call<typeof io.callbackForm>, tools: AuthTools): Promise<Outcome> {
   const { query, body } = call
   return land(call, tools, {
@@ -34,7 +34,7 @@ export async function callbackForm(call: Call<typeof io.callbackForm>, tools: Au
   })
 }
 
-/** In every case the browser is sent to a destination that was checked before. */
+/** In every case the browser is redirected to a destination that was checked before. */
 async function land(call: Call, tools: AuthTools, returned: Returned): Promise<Outcome> {
   const { state = '', code = '', error: refusal = '' } = returned
   const claim = await claimOf(tools, state)
@@ -66,7 +66,7 @@ async function claimOf({ database }: AuthTools, state: string): Promise<Returned
   return refuse('bad_oauth_state', claimSentences[claim.kind])
 }
 
-/** The stored destination, as long as a list still has it; what the callback's own query says counts for nothing. */
+/** The stored destination, while a list still has it; the callback's own query is ignored. */
 function landingOf({ settings }: Call, { referrer }: ReturnedFlow): string {
   const verdict = judgeRedirect(referrer ?? '', settings)
   return verdict.kind === 'allowed' ? verdict.url : settings.site_url

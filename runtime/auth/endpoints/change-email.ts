@@ -13,7 +13,7 @@ import { beginChange } from '../store/email-changes.ts'
 import { clearOneTimeToken } from '../store/one-time-tokens.ts'
 import { findUserById } from '../store/users.ts'
 
-/** What PUT /user does with a new address, inside its transaction; the user is locked (spec/auth.md 5.4). */
+/** The part of PUT /user for a new address, inside its transaction; the user is locked (spec/auth.md 5.4). */
 export async function changeEmail(
   run: RunStatement,
   send: SendMail,

@@ -20,12 +20,12 @@ import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 import type { FactorRow } from '../protocol/records.ts'
 
-/** Loaded by the first who has a second factor: a server starts without it. */
+/** Loaded with the first second factor: a server starts without it. */
 export const totp = once(() => import('../rules/totp.ts'))
 
 /** Names are part of every user object. */
 export const longestFactorName = 255
-/** A longer one would not fit into the code that is shown. */
+/** A longer one would not fit into the QR code. */
 const longestIssuer = 64
 
 interface Enrolment {
@@ -69,7 +69,7 @@ function readEnrolment({ body, settings }: SessionCall<typeof io.enrolFactor>): 
   }
 }
 
-/** Its host; of an application's own scheme the scheme, since a host there names a page and not the application. */
+/** Its host; for a custom scheme the scheme, because the host names a page there and not the application. */
 function nameOfSite(siteUrl: string): string {
   const site = new URL(siteUrl)
   return isWeb(site) ? site.host : site.protocol.slice(0, -1)
@@ -113,7 +113,7 @@ export async function challengeFactor(call: SessionCall, { database }: AuthTools
   return json({ id, type: 'totp', expires_at: expiresAt })
 }
 
-/** DELETE /factors/{id}. Whether the session may is asked of the present row too: it can have been lowered. */
+/** DELETE /factors/{id}. The session's present row is checked too: it may have been lowered. */
 export async function unenrolFactor(call: SessionCall, { database }: AuthTools): Promise<Outcome> {
   const { user } = call
   const id = pathId(call.params, 'factor_id')
@@ -130,14 +130,14 @@ export async function unenrolFactor(call: SessionCall, { database }: AuthTools):
   return json({ id })
 }
 
-/** The TOTP factor of the path, where it is the caller's own. Throws 404 `mfa_factor_not_found`. */
+/** The caller's own TOTP factor in the path. Throws 404 `mfa_factor_not_found`. */
 export async function ownFactor(run: RunStatement, { user, params }: SessionCall): Promise<FactorWithSecret> {
   const factor = await findFactor(run, user.id, pathId(params, 'factor_id'))
   if (factor === null || factor.factor_type !== 'totp') throw refuse('mfa_factor_not_found')
   return factor
 }
 
-/** Notes what was done with a factor. */
+/** Records an action on a factor. */
 export async function noteFactor(
   run: RunStatement,
   { user, client }: SessionCall,

@@ -14,9 +14,7 @@ import type * as io from '../io/user.ts'
 import type { IdentityRow, UserRow } from '../protocol/records.ts'
 import { startAuthorization } from './authorize.ts'
 
-/**
- * Identities of a signed-in user (spec/auth.md 5.6). Whether they may be changed at all comes before everything else.
- */
+/** Identities of a signed-in user (spec/auth.md 5.6). Whether they may be changed is checked first. */
 
 function checkOffered({ settings }: SessionCall): void {
   if (!settings.manual_linking) throw refuse('manual_linking_disabled')
@@ -61,7 +59,7 @@ async function unlink(run: RunStatement, call: SessionCall, id: string): Promise
   await audit(run, { action: 'identity_unlinked', actor: user, address: call.client.address, traits })
 }
 
-/** The address went with its identity: then that of another one takes its place, if its provider has verified it. */
+/** The address belonged to the removed identity: that of another one replaces it, if its provider has verified it. */
 async function keepAddressProved(
   run: RunStatement,
   user: UserRow,

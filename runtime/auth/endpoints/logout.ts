@@ -12,11 +12,11 @@ import type * as io from '../io/user.ts'
 
 type End = (run: RunStatement, call: UserCall) => Promise<void>
 
-/** Nothing under way becomes a session either. A guest has no other way back than a mail that waits for them. */
+/** Flows in progress must not become a session. A guest can only return by a pending mail. */
 const endUnderWay = (run: RunStatement, { id, email }: UserRow): Promise<void> =>
   (email ?? '') === '' ? deleteFlowsOf(run, id) : endPending(run, id)
 
-/** What each scope ends (spec/auth.md 5.5). */
+/** The sessions that each scope ends (spec/auth.md 5.5). */
 const scopes = new Map<string, End>([
   [
     'global',
@@ -27,8 +27,8 @@ const scopes = new Map<string, End>([
 ])
 
 /**
- * POST /logout?scope=. The user is locked first, as in calls that raise a session and end the others: two calls that
- * each end several sessions of one user would otherwise deadlock.
+ * POST /logout?scope=. The user is locked first, as in calls that raise a session and end the others: otherwise two
+ * calls that each end several sessions of one user would deadlock.
  */
 export async function logout(call: UserCall<typeof io.logout>, { database }: AuthTools): Promise<Outcome> {
   const scope = call.query.scope || 'global'

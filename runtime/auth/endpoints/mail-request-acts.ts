@@ -8,7 +8,7 @@ import type { AuthTools } from '../accounts/tools.ts'
 
 type Act = (call: Actor, tools: AuthTools, input: Registration) => Promise<void>
 
-/** What is done for each kind of request once it was answered. */
+/** The work for each kind of request after its answer. */
 export const mailRequestActs: Readonly<Record<MailRequestKind, Act>> = {
   recovery: recoverByMail,
   'sign-in': signInByMailTo,

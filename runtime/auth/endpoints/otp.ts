@@ -16,7 +16,7 @@ import type * as io from '../io/user.ts'
 import type { UserRow } from '../protocol/records.ts'
 import { mailRecovery } from './recover.ts'
 
-/** POST /otp (spec/auth.md 4.8): a mail that signs in, or up where there is no account. */
+/** POST /otp (spec/auth.md 4.8): a mail that signs in, or up if there is no account. */
 export async function otp(call: Call<typeof io.otp>, tools: AuthTools): Promise<Outcome> {
   return signInByMail(call, tools, call.body.create_user ?? true)
 }
@@ -34,13 +34,13 @@ async function signInByMail(call: Call<typeof io.magicLink>, tools: AuthTools, m
   return json({})
 }
 
-/** Where no account may be made, an unknown address is refused as such (spec/auth.md 4.8; clients expect it). */
+/** If no account may be created, an unknown address is refused as such (spec/auth.md 4.8; clients expect it). */
 async function refuseStranger({ settings }: Call, { database }: AuthTools, { email }: Registration): Promise<void> {
   if ((await findUserByEmail(database.run, email)) !== null) return
   throw refuse(settings.disable_signup ? 'signup_disabled' : 'otp_disabled')
 }
 
-/** What POST /otp asks for. An owner's trigger that refuses the account shows in the log alone: others have one. */
+/** The work of POST /otp. A refusal by an owner's trigger is only logged: existing accounts do not meet it. */
 export async function signInByMailTo(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
   await (user === null ? mailUnknown(call, tools, input) : mailKnown(call, tools, input, user))
@@ -69,7 +69,7 @@ const magicMail = { kind: 'magic_link', linkType: 'magiclink', providerType: 'ma
 async function mailKnown(call: Actor, tools: AuthTools, input: Registration, user: UserRow): Promise<void> {
   const { challenge, destination } = input
   const asked = { ...magicMail, challenge, destination }
-  // The mailbox is not proved yet: where no confirmation is required, the link itself proves it.
+  // The mailbox is unproved: without required confirmation, the link itself proves it.
   if (user.email_confirmed_at !== null || call.settings.autoconfirm) return mailRecovery(call, tools, user, asked)
   await setPasswordAmbiguous(tools.database.run, input.email, true)
   const reminded = await remindUnconfirmed(call, tools, input, user)
@@ -84,7 +84,7 @@ async function mailUnknown(call: Actor, tools: AuthTools, input: Registration): 
       else await createUnconfirmed(call, tools, input, null)
     })
   } catch (error) {
-    // Somebody else was faster with this address.
+    // A concurrent call used the address first.
     const winner = isTakenAddress(error) ? await findUserByEmail(tools.database.run, input.email) : null
     if (winner === null) throw error
     await mailKnown(call, tools, input, winner)

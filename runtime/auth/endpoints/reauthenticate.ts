@@ -18,7 +18,7 @@ export async function reauthenticate(call: UserCall, { mailer, oneTime }: AuthTo
   }
   const issued = oneTime.issue('reauthentication', email, 'implicit')
   const facts = { issued, linkType: 'recovery', destination: settings.site_url, email, newEmail: '', data: {} } as const
-  // A code and no link: the session is there already.
+  // A code without a link: the session exists already.
   const variables = { ...mailVariables(settings, facts), ConfirmationURL: '', TokenHash: '' }
   await mailer.withMail(settings, async (run, send) => {
     await lockUser(run, user.id)

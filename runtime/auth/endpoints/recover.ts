@@ -24,7 +24,7 @@ export async function recover(call: Call<typeof io.recover>, { mailRequests, dat
 
 const recoveryMail = { kind: 'recovery', linkType: 'recovery', providerType: 'recovery', method: 'recovery' } as const
 
-/** What POST /recover asks for. */
+/** The work of POST /recover. */
 export async function recoverByMail(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await findUserByEmail(tools.database.run, email)
@@ -36,7 +36,7 @@ type RecoveryMail = Pick<TokenMail, 'kind' | 'linkType' | 'providerType' | 'meth
   readonly data?: JsonObject
 }
 
-/** Mails what the recovery slot holds: a reset or a magic link, each in place of the other (spec/auth.md 4.9). */
+/** Mails the content of the recovery slot: a reset or a magic link, each in place of the other (spec/auth.md 4.9). */
 export async function mailRecovery(call: Actor, tools: AuthTools, user: UserRow, asked: RecoveryMail): Promise<void> {
   const address = user.email?.toLowerCase() ?? ''
   const parts = { settings: call.settings, oneTime: steadyTokens(tools.oneTime) }

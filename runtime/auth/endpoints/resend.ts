@@ -49,14 +49,14 @@ function readInput(call: Call<typeof io.resend>): Input {
   return { kind: type === 'signup' ? 'confirmation' : 'email-change', input: { ...input, data: {} } }
 }
 
-/** What POST /resend asks for of type `signup`. */
+/** The work of POST /resend for type `signup`. */
 export async function resendConfirmation(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const user = await findUserByEmail(tools.database.run, input.email)
   if (user === null || user.email_confirmed_at !== null) return
   await remindUnconfirmed(call, tools, { ...input, data: user.raw_user_meta_data ?? {} }, user)
 }
 
-/** What POST /resend asks for of type `email_change`. */
+/** The work of POST /resend for type `email_change`. */
 export async function resendChange(call: Actor, tools: AuthTools, input: Registration): Promise<void> {
   const { email, challenge, destination } = input
   const user = await changingUser(tools, email)

@@ -18,7 +18,7 @@ import type * as io from '../io/user.ts'
 import type { UserRef, UserRow } from '../protocol/records.ts'
 import { guestSignUp } from './sign-up-guest.ts'
 
-/** POST /signup: an account by address (spec/auth.md 4.2), or a guest when no address is given (spec/auth.md 4.3). */
+/** POST /signup: an account by address (spec/auth.md 4.2), or a guest without an address (spec/auth.md 4.3). */
 export async function signUp(call: Call<typeof io.signUp>, tools: AuthTools): Promise<Outcome> {
   const { body } = call
   if (!body.email && !body.phone) return guestSignUp(call, tools)
@@ -60,14 +60,14 @@ async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promi
   try {
     return await savingUser(() => create(call, tools, input, hash))
   } catch (error) {
-    // Somebody else was faster with this address: then it is theirs, as if they had come long before.
+    // A concurrent call used the address first: it is theirs, as if they had come long before.
     const winner = isTakenAddress(error) ? await findUserByEmail(tools.database.run, input.email) : null
     if (winner === null) throw error
     return signUpAgain(call, tools, input, winner)
   }
 }
 
-/** One hash is made or compared for known and unknown addresses, each evenly, so that the time reveals nothing. */
+/** One hash is made or compared for known and unknown addresses, in equal time, so that the time reveals nothing. */
 async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
   const confirmed = user.email_confirmed_at !== null
   const mayMatch = confirmed || !call.settings.autoconfirm || (await isGuessLeft(call, tools, input.email))
@@ -81,7 +81,7 @@ async function signUpAgain(call: Call, tools: AuthTools, input: SignUp, user: Us
   return confirmed ? pretend(call, tools, input, user) : remind(call, tools, input, user)
 }
 
-/** A guess is taken where the answer shows whether the password is right (spec/auth.md 4.2). */
+/** A guess is reserved if the answer shows whether the password is right (spec/auth.md 4.2). */
 const isGuessLeft = (call: Call, tools: AuthTools, email: string): Promise<boolean> =>
   takeGuess(tools, call.client, email).then(
     () => true,
@@ -105,7 +105,7 @@ async function create(call: Call, tools: AuthTools, input: SignUp, hash: string)
   return sessionOutcome(tools, call, started)
 }
 
-/** The password was compared before the user was locked: it has to be the same still. */
+/** The password was compared before the user was locked: it must be unchanged. */
 async function confirmKnown(call: Call, tools: AuthTools, user: UserRow): Promise<object> {
   const started = await tools.database.transaction(async (run) => {
     const present = await findLockedUser(run, user.id)
@@ -130,13 +130,13 @@ async function confirmAndSignIn(
   return startSession(run, tools, call, user, 'password')
 }
 
-/** An account that was never confirmed gets another mail. */
+/** An unconfirmed account gets another mail. */
 async function remind(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
   const present = await remindUnconfirmed(call, tools, input, user)
   return present === null ? pretend(call, tools, input, user) : json(unconfirmedUserJson(present, input))
 }
 
-/** The address belongs to somebody who confirmed it: the answer is like that of a new account, and nothing is kept. */
+/** The address belongs to a confirmed account: the answer is like that of a new one, and nothing is kept. */
 async function pretend(call: Call, tools: AuthTools, input: SignUp, user: UserRow): Promise<Outcome> {
   await pretendUnconfirmed(call, tools, input, user)
   return json(fakeUserJson(input, { id: randomUUID(), aud: call.settings.jwt_aud, at: likeDatabaseTime(tools.now()) }))

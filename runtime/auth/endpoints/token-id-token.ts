@@ -15,7 +15,7 @@ import { useIdToken } from '../store/used-id-tokens.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
-/** POST /token?grant_type=id_token (spec/auth.md 4.7). Whose token it must be is settled before anybody looks at it. */
+/** POST /token?grant_type=id_token (spec/auth.md 4.7). The expected issuer is decided before the token is read. */
 export async function idTokenGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
   const { body, settings } = call
   const link = await linkerOf(call)
@@ -73,7 +73,7 @@ async function spend(run: RunStatement, idToken: string, { exp }: VerifiedClaims
   }
 }
 
-/** The token names the hash of what its client kept to itself. */
+/** The token contains the hash of its client's secret nonce. */
 function checkNonce(nonce: string, claims: VerifiedClaims): void {
   const named = typeof claims['nonce'] === 'string' ? claims['nonce'] : ''
   if ((nonce === '') !== (named === '')) {

@@ -15,7 +15,7 @@ import { findUserById, lockUser } from '../store/users.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 import type * as io from '../io/user.ts'
 
-/** POST /token?grant_type=pkce (spec/auth.md 6.4): the code of a flow, together with what only its beginner knows. */
+/** POST /token?grant_type=pkce (spec/auth.md 6.4): the code of a flow, with the verifier of its client. */
 export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): Promise<Outcome> {
   const { auth_code: code = '', code_verifier: verifier = '' } = call.body
   if (code === '' || verifier === '') {
@@ -30,14 +30,14 @@ export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): 
   })
 }
 
-/** A refusal is a value: what was counted for it has to be kept. */
+/** A refusal is a value: its counted attempt must be kept. */
 type Ended =
   | { readonly kind: 'session'; readonly started: StartedSession; readonly flow: IssuedFlow }
   | { readonly kind: 'refused'; readonly failure: AuthFailure }
 
 const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
 
-/** The flow survives a wrong verifier, since its owner may still come, but not an unlimited number of them. */
+/** The flow survives some wrong verifiers, because its owner may still come. */
 const mostTries = 5
 
 async function exchange(

@@ -27,7 +27,7 @@ export async function refreshGrant(call: Call<typeof io.token>, tools: AuthTools
 /** Ours have twelve characters, those of older projects more. */
 const shape = /^[A-Za-z0-9_-]{12,255}$/
 
-/** Nearly always the token is live, and one statement does it all; every other case takes the long way. */
+/** Nearly always the token is live, and one statement does it all; every other case takes several. */
 async function refresh(call: Call, tools: AuthTools, token: string): Promise<StartedSession> {
   const { run } = tools.database
   if (!hasSessionLimits(call)) {
@@ -43,7 +43,7 @@ function hasSessionLimits({ settings }: Call): boolean {
   return timebox !== null || inactivity !== null || single
 }
 
-/** What a transaction ended in; a refusal is a value where what it did has to be kept. */
+/** The result of a transaction; a refusal is a value if its side effects must be kept. */
 type Ended =
   | { readonly kind: 'session'; readonly started: StartedSession }
   | { readonly kind: 'busy' }
@@ -121,7 +121,7 @@ async function act(
   switch (verdict.kind) {
     case 'rotate': {
       const child = newRefreshToken()
-      // Only a holder of the session's lock spends its tokens, so there is nothing that could come between.
+      // Only a holder of the session's lock spends its tokens, so no concurrent call can interfere.
       if (!(await tokens.spendToken(run, token, child))) throw new Error('A live token was spent under its lock.')
       return answer(run, call, user, session.id, child)
     }

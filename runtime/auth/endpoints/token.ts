@@ -14,7 +14,7 @@ import { refreshGrant } from './token-refresh.ts'
 
 type Grant = (call: Call<typeof io.token>, tools: AuthTools) => Promise<Outcome>
 
-/** What a session can be had for (spec/auth.md 4.4 to 4.7). */
+/** The grants of a session (spec/auth.md 4.4 to 4.7). */
 const grants = new Map<string, Grant>([
   ['password', passwordGrant],
   ['refresh_token', refreshGrant],
@@ -56,7 +56,7 @@ async function passwordGrant(call: Call<typeof io.token>, tools: AuthTools): Pro
   throw refuse('invalid_credentials')
 }
 
-/** The account of an address, and its right password. */
+/** The account of an address, with its proved password. */
 interface Proved {
   readonly user: UserRow
   readonly password: string
@@ -65,8 +65,8 @@ interface Proved {
 }
 
 /**
- * Only a caller with the right password learns that the account is closed. The password was compared before the user's
- * row was locked: it has to be the same still.
+ * Only a caller with the right password learns that the account is banned. The password was compared before the user's
+ * row was locked: it must be unchanged.
  */
 async function enter(call: Call, tools: AuthTools, proved: Proved): Promise<Outcome> {
   const { user, password } = proved
@@ -88,8 +88,8 @@ function refuseClosed({ banned }: UserRow): void {
 }
 
 /**
- * The hash of the right password that the account has from now on. Rows that came from elsewhere are completed first: with
- * a hash like ours, and with the identity of the address.
+ * The account's hash of the right password from now on. Imported rows are completed first: with a hash like ours, and
+ * with the identity of the address.
  */
 async function completed({ passwords, database }: AuthTools, { user, password, isOutdated }: Proved): Promise<string> {
   const old = user.encrypted_password ?? ''
@@ -105,12 +105,12 @@ async function completed({ passwords, database }: AuthTools, { user, password, i
   return hash
 }
 
-/** Users that were written by hand often have none (spec/auth.md 13, restored data). */
+/** Manually inserted users often have none (spec/auth.md 13, restored data). */
 async function addIdentity(run: RunStatement, { id, email }: UserRow): Promise<void> {
   await ensureEmailIdentity(run, id, { sub: id, email, email_verified: true, phone_verified: false })
 }
 
-/** Tells the client when the present rules would not let the password pass (spec/auth.md 3.3). */
+/** Reports to the client if the present rules would refuse the password (spec/auth.md 3.3). */
 function weaknessOf(password: string, { settings }: Call): object {
   const weak_password = judgeStrength(password, settings)
   return weak_password === null ? {} : { weak_password }

@@ -31,7 +31,7 @@ type Updating = UserCall<typeof io.updateUser>
 /** The changes of PUT /user; null: unchanged. */
 interface Change {
   readonly password: string | null
-  /** In the form that is stored, and not the present one. */
+  /** In stored form, and different from the present one. */
   readonly email: string | null
   readonly data: JsonObject | null
 }
@@ -52,7 +52,7 @@ export async function updateUser(call: Updating, tools: AuthTools): Promise<Outc
 
 function readChange(call: Updating): Change {
   const { body, settings, user } = call
-  // Nothing is no password, and no address: only what is not there stays as it is.
+  // An empty value is neither a password nor an address: only absent members stay unchanged.
   const { password = null } = body
   if (password !== null) checkNewPassword(password, settings)
   if (body.app_metadata !== undefined) {
@@ -76,12 +76,12 @@ function checkRights(caller: AccountHolder, { password, email }: Change): void {
   }
 }
 
-/** Sessions that are older than this need a code by mail, where the owner asks for one. */
+/** Older sessions need a mailed code, if the owner requires it. */
 const freshSeconds = 86_400
 
-/** What the change of a password rests on and has to spend with it. */
+/** The proof for a change of password, which is spent with it. */
 interface Proof {
-  /** Token that a typed code stands for; null where none was needed. */
+  /** The token of a typed code; null if none was needed. */
   readonly nonceToken: string | null
 }
 
@@ -96,7 +96,7 @@ async function checkPasswordChange(tools: AuthTools, call: Updating, password: s
   return { nonceToken }
 }
 
-/** The token that the typed code stands for. */
+/** The token of the typed code. */
 async function checkNonce({ oneTime, database }: AuthTools, { body, user, settings }: Updating): Promise<string> {
   const { nonce = '' } = body
   if (nonce === '') throw refuse('reauthentication_needed')
@@ -118,8 +118,8 @@ async function isOfRecovery({ database }: AuthTools, { session }: UserCall): Pro
 }
 
 /**
- * Whether the new password equals the present one, after a check of `current_password` where it is required. The answer
- * reveals that even where the change fails later, so that each comparison counts as a guess until the change is made.
+ * Whether the new password equals the present one, after a check of `current_password` if required. The answer reveals
+ * that even if the change fails later, so each comparison counts as a guess until the change is made.
  */
 async function isPresentPassword(
   tools: AuthTools,
@@ -130,7 +130,7 @@ async function isPresentPassword(
   const { passwords } = tools
   const { current_password: current = '' } = call.body
   const stored = call.user.encrypted_password || null
-  // Who has none yet cannot know it.
+  // A user without a password cannot know it.
   if (stored === null) return passwords.compare(password, stored)
   if (asksCurrent && current === '') throw refuse('current_password_required')
   const giveBack = await takeOwnGuess(tools, call)
@@ -174,7 +174,7 @@ async function applyOwn(
   ])
 }
 
-/** A new password ends what the old one opened: every pending code and link, and every other session. */
+/** A new password voids everything of the old one: every pending code and link, and every other session. */
 async function applyPassword(
   run: RunStatement,
   tools: AuthTools,

@@ -57,8 +57,8 @@ async function checkChallenge(
 }
 
 /**
- * The time step of a right code. A guess is taken first and given back, so that guesses at once get no more. Wrong codes
- * of somebody who has the password alone end with the session's five: the next ones need the password again.
+ * The time step of a right code. A guess is reserved first and given back, so that concurrent guesses get no more.
+ * Wrong codes of a person with only the password end with the session's five: further ones need the password again.
  */
 async function checkCode(tools: AuthTools, call: SessionCall, factor: FactorWithSecret, code: string): Promise<number> {
   const { run } = tools.database
@@ -95,7 +95,7 @@ async function stepUp(
   ])
   if (!hasSession) throw refuse('session_not_found')
   if (before === null) throw refuse('mfa_factor_not_found')
-  // A factor that was enrolled before the first one was verified may be a stranger's.
+  // A factor that was enrolled before the first verification may be a stranger's.
   if (before.status === 'unverified' && owesFactor(caller)) throw lowForEnrolment()
   const [isNewStep, isUnused] = await Promise.all([
     challenges.acceptStep(run, factorId, step),
@@ -103,7 +103,7 @@ async function stepUp(
   ])
   if (!isNewStep) throw refuse('mfa_verification_rejected')
   if (!isUnused) throw refuse('mfa_ip_address_mismatch')
-  // Who began a change of address or a sign-in may have had the password alone.
+  // Pending changes of address and sign-ins may have been started with the password only.
   if (before.status === 'unverified') await endPending(run, userId)
   const refreshToken = newRefreshToken()
   const [, , , found] = await Promise.all([

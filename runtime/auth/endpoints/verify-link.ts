@@ -15,9 +15,9 @@ import type { Accepted, ResolvedType, VerificationType } from '../accounts/verif
 import { linkExpired, proceedMessage, unknownType } from './verify.ts'
 
 /**
- * GET /verify (spec/auth.md 4.13): the link of a mail. Only GET spends it: scanners that ask by HEAD are refused
- * (spec/auth.md, attack 29). The destination is checked again, because the list may have shrunk, before anything is
- * spent.
+ * GET /verify (spec/auth.md 4.13): the link of a mail. Only GET spends it: scanners that use HEAD are refused
+ * (spec/auth.md, attack 29). The destination is checked again before anything is spent, because the list may have
+ * shrunk.
  */
 export async function verifyLink(call: Call<typeof io.verifyLink>, tools: AuthTools): Promise<Outcome> {
   const { token = '', type = '' } = call.query
@@ -77,7 +77,7 @@ const methodOf: Readonly<Record<ResolvedType, AmrMethod>> = {
   email_change: 'email_change',
 }
 
-/** A link may be called `email`, or a reset a magic link, since both are of one slot: then it is the other's flow. */
+/** A link may have type `email`, and a reset be a magic link: both share a slot, so it is the other's flow. */
 const alike: Partial<Readonly<Record<ResolvedType, AmrMethod>>> = { recovery: 'magiclink', magiclink: 'recovery' }
 
 async function issueCode(run: RunStatement, { user, type }: Accepted): Promise<string> {
@@ -89,6 +89,6 @@ async function issueCode(run: RunStatement, { user, type }: Accepted): Promise<s
   return flow.auth_code
 }
 
-/** The page of a PKCE flow may be rendered by a server, which receives no fragment, so the query says it too. */
+/** The page of a PKCE flow may be rendered by a server, which receives no fragment, so the query has the fields too. */
 const withFields = (destination: string, fields: Readonly<Record<string, string>>, isPkce: boolean): string =>
   isPkce ? withBoth(destination, fields) : withFragment(destination, fields)

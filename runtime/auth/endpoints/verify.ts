@@ -63,10 +63,10 @@ function readInput({ body }: Call<typeof io.verify>): Input {
   return { kind: 'code', type, email: address, code }
 }
 
-/** No code ever went to a phone. */
+/** No code is ever sent to a phone. */
 function refusePhone(type: string, phone: string): Error {
   if (type !== 'sms' && type !== 'phone_change') return refuse('validation_failed', 'Unsupported verification type')
-  // E.164: up to 15 digits, the first of them no zero.
+  // E.164: up to 15 digits, the first of them not zero.
   if (/^\+?[1-9]\d{1,14}$/.test(phone)) return refuse('otp_expired')
   return refuse('validation_failed', 'Invalid phone number format (E.164 required)')
 }

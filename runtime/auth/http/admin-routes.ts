@@ -13,7 +13,7 @@ const admin = { guard: 'admin', assurance: 'none', limit: 'none', counted: false
 const user = '/admin/users/:user_id'
 const factor = `${user}/factors/:factor_id` as const
 
-/** What an administrator's token may do (spec/auth.md 11). */
+/** The endpoints for an administrator's token (spec/auth.md 11). */
 export const adminRoutes: readonly Route[] = [
   route({ at: 'POST /invite', ...admin, io: io.invite, handle: invite }),
   route({ at: 'GET /admin/users', ...admin, io: io.listUsers, handle: listUsers }),

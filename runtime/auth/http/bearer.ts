@@ -37,8 +37,8 @@ async function verifyBearer({ authorization, verify }: Bearer): Promise<Verified
 }
 
 /**
- * The user of the token, and its session where it names one, at the assurance that both of them have: a token from
- * before the session was raised stays what it was. Throws what spec/auth.md 2.2 lists.
+ * The user of the token, and its session if it names one, at their common assurance: a token from before the session
+ * was raised keeps its level. Throws the refusals of spec/auth.md 2.2.
  */
 export async function userOfBearer(
   bearer: Bearer,
@@ -61,7 +61,7 @@ function atMost(claimed: unknown, session: SessionRow): SessionRow {
   return claimed === 'aal2' || claimed === 'aal3' ? session : { ...session, aal: 'aal1' }
 }
 
-/** Tokens that the owner signs himself need not belong to a session. */
+/** Tokens that the owner signs need not belong to a session. */
 function sessionIdOf(claims: Readonly<Record<string, unknown>>): string | null {
   const id = claims['session_id'] ?? ''
   if (id === '') return null
@@ -69,7 +69,7 @@ function sessionIdOf(claims: Readonly<Record<string, unknown>>): string | null {
   throw refuse('bad_jwt', 'invalid claim: session_id claim must be a UUID')
 }
 
-/** The role of an administrator's token. Throws what spec/auth.md 2.2 lists for admin endpoints. */
+/** The role of an administrator's token. Throws the refusals of spec/auth.md 2.2 for admin endpoints. */
 export async function adminOfBearer(bearer: Bearer, adminRoles: readonly string[]): Promise<string> {
   const { role, claims } = await verifyBearer(bearer)
   if (!adminRoles.includes(role)) throw refuse('not_admin')

@@ -11,16 +11,16 @@ import {
 } from '../protocol/errors.ts'
 import { statusOfTrigger } from '../protocol/trigger-status.ts'
 
-/** A failure as it is sent. */
+/** The answer of a failure. */
 export interface ErrorAnswer {
   readonly status: number
   readonly body: object
   readonly headers: Readonly<Record<string, string>>
-  /** An unforeseen error: it goes to the log. */
+  /** An unexpected error: it is logged. */
   readonly unexpected: boolean
 }
 
-/** What the database's state means for the one who asked. */
+/** The meaning of a database failure for the caller. */
 const databaseCodes: Readonly<Record<DatabaseFailureKind, AuthErrorCode>> = {
   unavailable: 'unavailable',
   timeout: 'request_timeout',
@@ -43,7 +43,7 @@ const httpCodes: Partial<Readonly<Record<HttpFailureCode, AuthErrorCode>>> = {
   NOT_FOUND: 'not_found',
   METHOD_NOT_ALLOWED: 'method_not_allowed',
   HEADERS_TOO_LARGE: 'request_headers_too_large',
-  // Sending it counts towards the time that a call may take (spec/auth.md 2.3).
+  // Sending it counts towards the time limit of a call (spec/auth.md 2.3).
   REQUEST_TIMEOUT: 'request_timeout',
   OVERLOADED: 'overloaded',
 }
@@ -53,12 +53,12 @@ const fastifyCodes: Readonly<Record<string, AuthErrorCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_json',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_BAD_URL: 'not_found',
-  // QUERY without a type (RFC 10008 section 2), which nothing here answers.
+  // QUERY without a type (RFC 10008 section 2), which no route supports.
   FST_ERR_ROUTE_MISSING_CONTENT_TYPE: 'method_not_allowed',
   ECONNRESET: 'bad_json',
 }
 
-/** Every failure in the shape of its kind (spec/auth.md 2.4). Texts of the database and of programs never leave. */
+/** Every failure in the form of its kind (spec/auth.md 2.4). Texts of the database and of programs are never sent. */
 export function toErrorAnswer(error: unknown, version: ApiVersion, requestId: string): ErrorAnswer {
   if (error instanceof KeyFailure) return plain(401, { message: error.message })
   if (error instanceof OauthFailure) return plain(400, { error: error.error, error_description: error.message })
@@ -85,13 +85,13 @@ function recognise(error: unknown): AuthFailure | null {
   return code === undefined ? null : refuse(code)
 }
 
-/** Triggers of the owner refuse changes of users too, not only their making. */
+/** Triggers of the owner refuse changes of users too, not only their creation. */
 function ofDatabase(failure: DatabaseFailure): AuthFailure {
   const status = statusOfTrigger(failure)
   return status === null ? refuse(databaseCodes[failure.kind]) : refuse('unexpected_failure', { status })
 }
 
-/** What the log records of an unforeseen failure. */
+/** The log's text of an unexpected failure. */
 export function detailOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? error.message

@@ -10,7 +10,7 @@ import type { Route } from './route.ts'
 import type { ReadAuthState } from '../settings/load.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
-/** What a request carried: already measured, not believed yet. */
+/** The content of a request: limited in size, not verified. */
 export interface RawRequest {
   readonly client: Client
   readonly apikey: string
@@ -32,8 +32,8 @@ export interface Endpoints {
 export const usualBudgetMs = 10_000
 
 /**
- * Answers one request in the order that holds for all of them: enabled, project key, closed addresses and limits,
- * bearer token, body, then the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
+ * Answers one request in the common order: enabled, project key, blocked addresses and limits, bearer token, body, then
+ * the endpoint itself. Size and CORS came before. Throws AuthFailure, OauthFailure, KeyFailure.
  */
 export async function answerCall(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
   const budget = createBudget(endpoints.tools.database, endpoints.budgetMs)
@@ -59,7 +59,7 @@ const toolsWithin = ({ database, check }: Budget, tools: AuthTools): AuthTools =
 })
 
 const keyless: ReadonlySet<Route['guard']> = new Set(['probe', 'open'])
-/** Not asked, or only once a token turns out not to be an administrator's. */
+/** Not checked, or only once a token turns out not to be an administrator's. */
 const spared: ReadonlySet<Route['guard']> = new Set(['probe', 'admin'])
 
 async function answerInTime(endpoints: Endpoints, route: Route, arrival: RawRequest): Promise<Outcome> {
@@ -118,7 +118,7 @@ function ofSession(call: UserCall, { assurance }: Route): SessionCall {
   return { ...call, session: call.session }
 }
 
-/** Answers that say nothing of an attempt: neither what was limited already nor a token that is missing. */
+/** Answers that are not failed attempts: calls that were limited already, and missing tokens. */
 const uncounted: ReadonlySet<number> = new Set([401, 429])
 
 async function count({ tools, state }: Endpoints, route: Route, { client }: RawRequest, error: unknown): Promise<void> {

@@ -27,27 +27,27 @@ import { createTokenUse } from '../accounts/token-use.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 export interface OpenAuthOptions {
-  /** Connection URL of a role that owns the tables of auth, or may take on the role that does. */
+  /** Connection URL of a role that owns the tables of auth, or may become the role that does. */
   readonly url: string
   readonly poolSize: number
-  /** Left out: it is found out. */
+  /** Absent: detected. */
   readonly pooler?: PoolerSetting
   /** The project's secret. */
   readonly secret: string
-  /** The one before it: codes that it keyed are good until it ends. Null or left out: there is none. */
+  /** The previous secret: codes keyed with it are valid until it ends. Null or absent: none. */
   readonly previousSecret?: PreviousSecret | null
-  /** Address under which the project is reached, without a slash at its end. */
+  /** Address of the project, without a trailing slash. */
   readonly baseUrl: () => string
   readonly issuers: Issuers
   /** The clock, in milliseconds. */
   readonly now: () => number
-  /** Connection URL of the mail server; null or left out: mails stay in the outbox. */
+  /** Connection URL of the mail server; null or absent: mails stay in the outbox. */
   readonly smtpUrl?: string | null
-  /** Sender of mails; null or left out: one at the host of the project's own address. */
+  /** Sender of mails; null or absent: one at the host of the project's own address. */
   readonly mailFrom?: string | null
-  /** How many processes serve the project; left out: this one. */
+  /** The number of processes of the project; absent: one. */
   readonly processes?: number
-  /** Of bcrypt; left out: as spec/auth.md 12 wants it. */
+  /** Of bcrypt; absent: that of spec/auth.md 12. */
   readonly hashCost?: number
   readonly log: Log
 }
@@ -55,19 +55,19 @@ export interface OpenAuthOptions {
 export interface OpenAuth {
   readonly tools: AuthTools
   readonly state: ReadAuthState
-  /** The keys beside the secret, as they are now. Rejects with HttpFailure while they cannot be known. */
+  /** The current keys beside the secret. Rejects with HttpFailure while they are unknown. */
   readonly keys: () => Promise<KeySet>
-  /** Called with the caller of each access token when its signature was verified for the first time. */
+  /** Called with the caller of each access token when its signature is first verified. */
   readonly believed: (caller: Caller) => void
   readonly close: () => Promise<void>
 }
 
-/** Below the limit of a request, so that a statement that is too slow ends before its answer is due. */
+/** Below the time limit of a request, so that a slow statement ends before its answer is due. */
 const statementTimeoutMs = 8_000
 
 const noKeys = createKeySet([])
 
-/** What auth works on. Opens nothing yet: connections are made when they are first needed. */
+/** The dependencies of auth. Opens no connection: they are made on demand. */
 export function openAuth(options: OpenAuthOptions): OpenAuth {
   const database = openStatements({
     url: options.url,

@@ -19,10 +19,10 @@ export interface AuthParts {
   readonly state: ReadAuthState
   /** Of project keys and access tokens alike. */
   readonly verify: VerifyToken
-  /** The one header with the client's address, in lower case; null: the socket has it. */
+  /** The header with the client's address, in lower case; null: the socket has it. */
   readonly addressHeader: string | null
   readonly log: Log
-  /** Receives each write, with the user who has to see it, null for everybody; resolves with its position. Left out: nobody asks. */
+  /** Receives each write, with the user who must see it, null for all; resolves with its position. Absent: unused. */
   readonly wrote?: ((user: string | null) => Promise<Position | null>) | undefined
 }
 
@@ -31,7 +31,7 @@ const largestBody = 1_048_576
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'] as const
 const versionHeader = 'x-supabase-api-version'
 
-/** Registers every row of routes.ts below /auth/v1. Fastify's requests go no further than this file. */
+/** Registers every row of routes.ts below /auth/v1. Fastify's requests are not passed beyond this file. */
 export function registerAuth(app: FastifyInstance, parts: AuthParts): void {
   const endpoints: Endpoints = { ...parts, budgetMs: usualBudgetMs }
   void app.register(
@@ -73,10 +73,10 @@ function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, pa
   })
 }
 
-/** Links of mails and providers are followed by GET, and send the browser on. */
+/** Links of mails and providers are followed by GET, and redirect the browser. */
 const mayHaveWritten = (method: string, { status }: Outcome): boolean => method !== 'GET' || status >= 300
 
-/** The user whom a session in the answer belongs to; guests read as their address. */
+/** The user of a session in the answer; guests read as their address. */
 function signedIn({ body }: Outcome): string | null {
   const user: unknown = body !== null && 'user' in body ? body.user : null
   return isJsonObject(user) && typeof user['id'] === 'string' && user['is_anonymous'] !== true ? user['id'] : null
@@ -92,13 +92,13 @@ function refuseOtherMethods(scope: FastifyInstance, path: string, parts: AuthPar
   scope.route({ method: [...method], url: path, onRequest: handler, handler })
 }
 
-/** A project that has not enabled auth answers every path alike. */
+/** A project without auth answers every path alike. */
 async function refuseUnknown({ state }: AuthParts, failure: HttpFailure): Promise<never> {
   if ((await state()).kind === 'disabled') throw refuse('auth_not_enabled')
   throw failure
 }
 
-/** Under every content type, the row of the endpoint reads the body; an empty one is fine (spec/auth.md 2.3). */
+/** For every content type, the row of the endpoint reads the body; an empty one is allowed (spec/auth.md 2.3). */
 function acceptAnyBytes(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', { parseAs: 'buffer' }, async (_request: FastifyRequest, body: Buffer) => body)
@@ -128,13 +128,13 @@ function headerOf(request: FastifyRequest, name: string): string {
 
 const versionOf = (request: FastifyRequest): string => headerOf(request, versionHeader)
 
-/** The version that the header X-Supabase-Api-Version asks for; what cannot be read asks for the first. */
+/** The version in the header X-Supabase-Api-Version; an unreadable value means the first. */
 export function apiVersionOf(header: string | undefined): ApiVersion {
   const date = /^\d{4}-\d{2}-\d{2}$/.test(header ?? '') ? Date.parse(header ?? '') : NaN
   return date >= Date.UTC(2024, 0, 1) ? '2024-01-01' : 'initial'
 }
 
-/** Fields as texts; of a repeated one the first holds. Throws 400 for NUL, which Postgres could not take. */
+/** Fields as texts; of a repeated one the first counts. Throws 400 for NUL, which Postgres does not accept. */
 function textsOf(fields: unknown): Readonly<Record<string, string>> {
   const entries = Object.entries(fields as Readonly<Record<string, string | readonly string[]>>)
   const texts = entries.map(([name, value]) => [name, typeof value === 'string' ? value : (value[0] ?? '')] as const)

@@ -4,9 +4,9 @@ import type { LimitGroup } from '../rules/rate-limits.ts'
 import type { AuthTools } from '../accounts/tools.ts'
 
 /**
- * One row of routes.ts. Guards: `probe` and `open` need no project key, since monitors and browsers come by themselves;
- * `key` does; `user` and `admin` need a bearer token besides. An address that is closed (spec/auth.md 10) is refused by
- * all but `probe`, and but for administrators, so that strangers who come from the same address lock no owner out.
+ * One row of routes.ts. Guards: `probe` and `open` need no project key, because monitors and browsers have none; `key`
+ * does; `user` and `admin` need a bearer token besides. A blocked address (spec/auth.md 10) is refused by all but
+ * `probe`, and except for administrators, so that strangers at the same address lock no owner out.
  */
 export type Route = RouteBase & Guarded
 
@@ -16,16 +16,16 @@ interface RouteBase {
   /** Method and path below /auth/v1; `:name` is a parameter. */
   readonly at: `${Method} /${string}`
   readonly limit: LimitGroup | 'none'
-  /** Whether a 4xx of it counts towards closing the source address (spec/auth.md 10). */
+  /** Whether a 4xx of it counts towards blocking the source address (spec/auth.md 10). */
   readonly counted: boolean
   readonly io: Io
 }
 
 /**
- * A row forgets what its endpoint reads of query and body: TypeScript lets a method take more than its interface gives.
- * `route` has seen that they are what the row's io describes.
+ * A row without the types of its endpoint's query and body: TypeScript lets a method take more than its interface
+ * gives. `route` has checked that they are those of the row's io.
  *
- * Assurance: what a user's token has to be more than valid; `member` is a session of somebody who is no guest.
+ * Assurance: further conditions on a user's token; `member` is a session of a user who is not a guest.
  */
 type Guarded =
   | {
@@ -41,7 +41,7 @@ type Guarded =
     }
   | { readonly guard: 'admin'; readonly assurance: 'none'; handle(call: AdminCall, tools: AuthTools): Promise<Outcome> }
 
-/** A row whose endpoint reads no more than its own io describes. */
+/** A row whose endpoint reads no more than its own io declares. */
 type Reading<R extends Route, I extends Io> = R extends Route
   ? R & {
       readonly io: I
@@ -52,7 +52,7 @@ type Reading<R extends Route, I extends Io> = R extends Route
     }
   : never
 
-/** A row of the table; an endpoint that reads what `io` does not describe is a type error here. */
+/** A row of the table; it is a type error if the endpoint reads undeclared input. */
 export const route = <I extends Io>(row: Reading<Route, I>): Route => row
 
 export function placeOf({ at }: Pick<Route, 'at'>): { readonly method: string; readonly path: string } {

@@ -28,7 +28,7 @@ const changing = { guard: 'user', assurance: none, limit: 'sign-up', counted: no
 const ofSession = { guard: 'user', assurance: 'session', limit: none, counted: no } as const
 const ofMember = { guard: 'user', assurance: 'member', limit: none, counted: no } as const
 
-/** What the newest clients ask for, so that they understand the refusal: there are no recovery codes (spec/auth.md 5.7). */
+/** For the newest clients, so that they understand the refusal: recovery codes are not supported (spec/auth.md 5.7). */
 const recoveryCodeRoutes: readonly Route[] = [
   route({ at: 'GET /factors/recovery-codes', ...ofMember, io: io.recoveryCodeStatus, handle: enrolRecoveryCodes }),
   route({ at: 'POST /factors/recovery-codes', ...ofMember, io: io.recoveryCodes, handle: enrolRecoveryCodes }),
@@ -43,8 +43,8 @@ const recoveryCodeRoutes: readonly Route[] = [
 ]
 
 /**
- * Every endpoint: who may call it, how sure of the caller it has to be, what limits it, whether its refusals count
- * towards closing an address, what it takes and answers. Reading this is reading auth. route.ts explains the columns.
+ * Every endpoint: its callers, their assurance, its limits, whether its refusals count towards blocking an address, its
+ * input and answers. This table is the overview of auth. route.ts explains the columns.
  */
 export const routes: readonly Route[] = [
   route({
@@ -66,7 +66,7 @@ export const routes: readonly Route[] = [
     handle: publicSettings,
   }),
   route({ at: 'GET /.well-known/jwks.json', ...open, io: io.jwks, handle: jwks }),
-  // Guests have a limit of their own: the endpoint knows who is one.
+  // Guests have their own limit: the endpoint knows them.
   route({
     at: 'POST /signup',
     guard: 'key',

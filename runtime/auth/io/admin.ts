@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { body, exactly, flag, id, io, named, object, ok, oneOf, query, text, time } from './build.ts'
 import { userMembers } from './schemas.ts'
 
-/** What the endpoints of administrators take and answer (spec/auth.md 11). */
+/** Input and answers of the endpoints for administrators (spec/auth.md 11). */
 
 const email = text('Address')
 const redirectTo = { redirect_to: text('Where the browser shall go; an allowed address') }

@@ -2,11 +2,11 @@ import { Type, type TProperties, type TSchema } from 'typebox'
 import type { Io, Members, Parameters } from '../protocol/io.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** Pieces that io tables are written with. */
+/** Parts of io tables. */
 
 export const text = (description: string) => Type.String({ description })
 export const oneOf = (description: string, ...values: readonly string[]) => Type.String({ enum: values, description })
-/** The same of an answer, whose type has these values alone: what is sent may be refused in an endpoint's own words. */
+/** The same for an answer, whose type has only these values: input may be refused in an endpoint's own words. */
 export const either = <V extends string>(description: string, ...values: readonly V[]) =>
   Type.Unsafe<V>({ type: 'string', enum: values, description })
 export const flag = (description: string) => Type.Boolean({ description })
@@ -33,7 +33,7 @@ export const form = <M extends Members>(members: M) => ({ body: { kind: 'form', 
 export const patch = <M extends Members>(members: M) => ({ body: { kind: 'patch', members } }) as const
 export const query = <P extends Parameters>(parameters: P) => ({ query: parameters }) as const
 
-/** An endpoint that takes nothing but what is said here. */
+/** The io of an endpoint; undeclared parts are empty. */
 export const io = <A extends Io['answers'], T extends Omit<Io, 'summary' | 'answers'> = object>(
   summary: string,
   answers: A,

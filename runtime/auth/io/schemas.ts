@@ -3,11 +3,11 @@ import { authErrors } from '../protocol/errors.ts'
 import { providerNames } from '../providers/provider-table.ts'
 import { exactly, flag, id, named, object, oneOf, text, time } from './build.ts'
 
-/** Objects that several endpoints answer with (spec/auth.md 3), by the names that `named` refers to. */
+/** Answer objects of several endpoints (spec/auth.md 3), by the names that `named` refers to. */
 
 const seconds = (description: string) => Type.Integer({ description: `${description}, Unix seconds` })
 
-/** What an account says of itself before its address is confirmed is less than this. */
+/** The answer for an unconfirmed account has fewer members. */
 export const userMembers = {
   id,
   aud: text('Audience'),
@@ -42,7 +42,7 @@ const weakPassword = exactly({
   reasons: Type.Array(oneOf('What is missing', 'length', 'characters', 'pwned')),
 })
 
-/** The two shapes that X-Supabase-Api-Version chooses between (spec/auth.md 2.4). */
+/** The two forms that X-Supabase-Api-Version selects (spec/auth.md 2.4). */
 const error = exactly({
   code: Type.Integer({ description: 'The HTTP status' }),
   error_code: named('ErrorCode'),

@@ -19,14 +19,14 @@ import {
   text,
 } from './build.ts'
 
-/** What the endpoints of users take and answer (spec/auth.md 4 to 7). */
+/** Input and answers of the endpoints for users (spec/auth.md 4 to 7). */
 
 const email = text('Address')
 const phone = text('Refused: there are no phones')
 const password = text('At most 72 bytes')
 const code = text('The code')
 
-/** RFC 7636: by the verifier the client shows later that it began the flow. */
+/** RFC 7636: with the verifier the client later proves that it began the flow. */
 const challenge = {
   code_challenge: text('RFC 7636'),
   code_challenge_method: oneOf('RFC 7636; plain unless it is given', 's256', 'plain', 'S256', 'PLAIN', 'Plain'),
@@ -34,7 +34,7 @@ const challenge = {
 const byMail = { email, ...challenge }
 const data = object('User metadata')
 
-/** Where a mail or a provider sends the browser; a header `redirect_to` says the same. */
+/** The destination after a mail or provider; a header `redirect_to` is equivalent. */
 const redirectTo = { redirect_to: text('Where the browser shall go; an allowed address') }
 
 /** GET and POST of the callback (RFC 6749 section 4.1.2). */
@@ -117,7 +117,7 @@ export const resend = io('The mail once more', done, {
   ...body({ ...byMail, phone, type: oneOf('Which', 'signup', 'email_change', 'sms', 'phone_change') }),
 })
 
-/** Where two mailboxes have to agree, the first gets this. */
+/** The first of two mailboxes gets this. */
 const proceed = exactly({ msg: text('For people'), code: text('200') })
 
 const verificationType = text('signup, invite, magiclink, recovery, email_change or email')

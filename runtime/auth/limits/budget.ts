@@ -2,26 +2,26 @@ import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.
 import { refuse } from '../protocol/errors.ts'
 
 /**
- * The time that a call may take (spec/auth.md 2.3). 504 means that nothing was kept and nothing will be: once the time
- * is up no statement of the call begins and none of its transactions is committed. A commit that is under way, or was
- * done, is no longer to be stopped: then the call is answered what came of it, however late.
+ * The time limit of a call (spec/auth.md 2.3). 504 means that nothing was kept and nothing will be: after the limit no
+ * statement of the call begins and none of its transactions commits. A commit that is in progress, or done, cannot be
+ * stopped: then the call is answered with its result, however late.
  */
 export interface Budget {
-  /** The database as the call may use it. */
+  /** The database within the time limit of the call. */
   readonly database: StatementsDatabase
-  /** Throws 504 `request_timeout` once the time is up. */
+  /** Throws 504 `request_timeout` after the time limit. */
   readonly check: () => void
-  /** Gives what the work gives, or throws 504 `request_timeout` when the time is up before anything was kept. */
+  /** Resolves with the work's result, or throws 504 `request_timeout` if the limit passes before anything was kept. */
   readonly within: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** The commit of some statements: `begin` says that it is no longer to be stopped, `settle` that it is over. */
+/** The commit of some statements: after `begin` it cannot be stopped, after `settle` it is over. */
 interface Commits {
   readonly begin: () => void
   readonly settle: () => void
 }
 
-/** A single statement commits by itself: a call that ends right behind it is answered with its result. */
+/** A single statement commits with itself: a call that ends right after it is answered with its result. */
 const afterStatementMs = 100
 
 export function createBudget(database: StatementsDatabase, ms: number): Budget {
@@ -44,7 +44,7 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
       leave()
     }
   }
-  /** Runs what commits. It may do so again after a conflict, and then begins with `settle`. */
+  /** Runs work that commits. It may run again after a conflict, and then begins with `settle`. */
   const keeping = async <T>(work: (commits: Commits) => Promise<T>): Promise<T> => {
     check()
     let committing = false

@@ -19,25 +19,25 @@ import { countFailure, listClosed, takeTokens, takeWithin } from '../store/throt
 import type { WhereReady } from '../schema/where-ready.ts'
 
 /**
- * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). The cost: a closed address is
- * known from memory. A call of a limited group is one small statement that waits for no disk, beside the hash or the
- * writes of the call. Refreshing, of the group `token`, has neither: there a process reports ten calls of a source at a
- * time, fewer towards the limit, so that over many processes up to nine calls more than the limit can pass in each. A
+ * Limits by source address, shared by all processes through Postgres (spec/auth.md 10). The cost: a blocked address is
+ * known from memory. A call of a limited group is one small statement without a disk flush, beside the hash or the
+ * writes of the call. Refreshing, of the group `token`, has neither: a process reports ten calls of a source together,
+ * fewer towards the limit, so that with several processes up to nine calls more than the limit can pass in each. A
  * source without calls left is refused from memory for a second.
  */
 export interface Throttle {
-  /** Seconds for which a source is closed to every service; 0: it is open. Never rejects. */
+  /** Seconds for which a source is blocked for every service; 0: not blocked. Never rejects. */
   readonly closedFor: (source: () => string) => number | Promise<number>
-  /** Throws 429 `over_request_rate_limit` while the address is closed. */
+  /** Throws 429 `over_request_rate_limit` while the address is blocked. */
   readonly refuseBanned: (source: string) => Promise<void>
-  /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` when none is left. */
+  /** Takes one call of a group's allowance; throws 429 `over_request_rate_limit` if none is left. */
   readonly take: (group: LimitGroup, source: string, settings: AuthSettings) => Promise<void>
   /**
-   * Lets a guest in; throws 429 `over_request_rate_limit` when as many as may came from the source within the last
-   * hour. The window slides: no hour, whenever it begins, has more of them (spec/auth.md, fact 20).
+   * Admits a guest; throws 429 `over_request_rate_limit` if the source has used its allowance of the last hour. The
+   * window slides: no period of an hour has more of them (spec/auth.md, fact 20).
    */
   readonly takeGuest: (source: string, settings: AuthSettings) => Promise<void>
-  /** Receives each 4xx that counts towards closing the address; see the column `counted` of routes.ts. Never rejects. */
+  /** Receives each 4xx that counts towards blocking the address; see column `counted` of routes.ts. Never rejects. */
   readonly failed: (source: string, settings: AuthSettings) => Promise<void>
 }
 
@@ -65,7 +65,7 @@ export function createThrottle({ run, whereReady, now }: ThrottleParts): Throttl
     },
     failed: async (source, settings) => {
       if (settings.ban_threshold === 0) return
-      // The call fails in any case; a count that is lost with the database is no worse failure.
+      // The call fails in any case; losing its count with the database is acceptable.
       const seconds = await countFailure(run, source, settings).catch(() => null)
       if (seconds !== null) closed.close(source, seconds)
     },
@@ -74,7 +74,7 @@ export function createThrottle({ run, whereReady, now }: ThrottleParts): Throttl
 
 const guestWindowSeconds = 3_600
 
-/** Sources that one process remembers; more at once are an attack, and forgetting costs a statement each. */
+/** Sources that one process remembers; more are an attack, and forgetting costs a statement each. */
 const mostTallies = 50_000
 
 function createLimiter({ run, now }: Pick<ThrottleParts, 'run' | 'now'>): Throttle['take'] {
@@ -101,25 +101,25 @@ const tooMany = ({ left, owed }: Tally, { perSecond }: Bucket): AuthFailure =>
   refuse('over_request_rate_limit', { retryAfter: Math.max(1, Math.ceil((owed - left) / perSecond)) })
 
 /**
- * The source addresses that are closed for the whole project (spec/auth.md 10), as this process knows them. Every
- * request of every service reads the list, so it is in memory: it is read again, behind the requests, once it is older
- * than `freshMs`. Only a process that had no request for longer than `staleMs` waits for it, and not for long.
+ * The source addresses that are blocked for the whole project (spec/auth.md 10), cached in this process. Every request
+ * of every service reads the list, so it is in memory: it is read again, concurrently with requests, once it is older
+ * than `freshMs`. Only a process without requests for longer than `staleMs` waits for it, and not for long.
  */
 interface ClosedAddresses {
-  /** Seconds for which a source is closed yet; 0: it is not. It is asked for while some are closed. A promise only while the list has to be waited for; never rejects. */
+  /**
+   * The seconds for which a source remains blocked; 0: not blocked. A promise only while the list must be awaited;
+   * never rejects.
+   */
   readonly closedFor: (source: () => string) => number | Promise<number>
-  /** This process has just closed it. */
+  /** This process has just blocked it. */
   readonly close: (source: string, seconds: number) => void
 }
 
 const freshMs = 500
 const staleMs = 2_000
-/** Longer than a healthy database takes, and little for a request while it is away. */
+/** Longer than a healthy database takes, and acceptable for a request while it is unavailable. */
 const patienceMs = 250
-/**
- * How long the list is not looked up again where auth was never set up, so that there is none, or where the database is
- * away.
- */
+/** The pause of lookups if auth was never set up, so that there is no list, or if the database is unavailable. */
 const failedMs = 10_000
 
 function createClosedAddresses(run: RunStatement, whereReady: WhereReady, now: () => number): ClosedAddresses {

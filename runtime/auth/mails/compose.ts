@@ -6,10 +6,10 @@ import type { Mail } from './mailer.ts'
 import { parseHtml, parseSubject, render, renderSubject } from './template.ts'
 import { faultOf } from './template-fault.ts'
 
-/** The mail as it is sent: the owner's template, or the default where there is none or only one that is no good. */
+/** The mail as it is sent: from the owner's template, or from the default if there is no valid one. */
 export async function composeMail(run: RunStatement, { kind, recipient, variables }: Mail): Promise<NewMail> {
   const own = mailKinds[kind].changeable ? await storedTemplate(run, kind) : null
-  // A template that was written into the table by hand was never checked.
+  // A template that was inserted manually was never checked.
   const { subject, html }: TemplateTexts = own !== null && faultOf(own) === null ? own : mailKinds[kind]
   return {
     kind,

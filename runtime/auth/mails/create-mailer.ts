@@ -12,17 +12,17 @@ export interface MailerOptions {
   readonly database: StatementsDatabase
   /** The project's secret. */
   readonly secret: string
-  /** Null: there is none, and mails stay in the outbox, where their owner reads them. */
+  /** Null: none; mails stay in the outbox, where the owner reads them. */
   readonly server: MailServer | null
   /** Sender; null: one at the host of the project's own address. */
   readonly from: string | null
 }
 
-/** What every view of a mailer shares. */
+/** The common parts of a mailer's views. */
 interface Parts {
   readonly database: StatementsDatabase
   readonly key: Buffer
-  /** Null: mails stay with us. */
+  /** Null: mails stay in the outbox. */
   readonly handOver: HandOver | null
 }
 
@@ -30,13 +30,13 @@ interface Job<T> {
   readonly settings: AuthSettings
   readonly work: MailWork<T>
   readonly note: MailNote<T>
-  /** The address whose owner gets no mail; null: the work and its mails are real. */
+  /** The address for which a decoy is processed; null: the work and its mails are real. */
   readonly decoyOf: string | null
 }
 
 const noNote = async (): Promise<void> => undefined
 
-/** Sends mails through the mail server, or keeps them where there is none (spec/auth.md 4.11 and 9.3). */
+/** Sends mails through the mail server, or keeps them without one (spec/auth.md 4.11 and 9.3). */
 export function createMailer({ database, secret, server, from }: MailerOptions): Mailer {
   const handOver = server === null ? null : createHandOver(server, from)
   const parts = { database, key: addressKey(secret), handOver }
@@ -78,7 +78,7 @@ function keepMails<T>(parts: Parts, view: MailerView, job: Job<T>): Promise<T> {
   })
 }
 
-/** Two transactions, and the mail server between them: the first keeps what limits need, the second the work. */
+/** Two transactions, with the mail server between them: the first stores the limits, the second the work. */
 async function sendMails<T>(parts: Parts, handOver: HandOver, view: MailerView, job: Job<T>): Promise<T> {
   const { database } = parts
   const { settings, work, note, decoyOf } = job
@@ -108,7 +108,7 @@ interface Reserved {
   readonly posted: readonly Posted[]
 }
 
-/** A mail that was sent is counted, even if the transaction of its subject was rolled back. */
+/** A sent mail is counted, even if the transaction of its subject was rolled back. */
 async function giveUp(
   database: StatementsDatabase,
   { begun, posted }: Reserved,
@@ -124,7 +124,7 @@ const savepoint = statement<object>('auth.mails.savepoint', 'savepoint work')
 const keep = statement<object>('auth.mails.keep', 'release savepoint work')
 const takeBack = statement<object>('auth.mails.take-back', 'rollback to savepoint work')
 
-/** Runs work, and rolls it back at once unless it must be kept. */
+/** Runs work, and rolls it back immediately unless it must be kept. */
 async function attempt<T>(run: RunStatement, kept: boolean, work: () => Promise<T>): Promise<T> {
   await run(savepoint)
   const value = await work()
@@ -132,11 +132,11 @@ async function attempt<T>(run: RunStatement, kept: boolean, work: () => Promise<
   return value
 }
 
-/** Whose cooldown begins: a decoy's mail stands for one to the address that it is in place of. */
+/** The addresses whose cooldown begins: a decoy's mail counts for the address that it replaces. */
 const recipientsOf = <T>(asked: readonly Mail[], { decoyOf }: Job<T>): readonly Recipient[] =>
   asked.map(({ kind, recipient }) => ({ kind, recipient: decoyOf ?? recipient }))
 
-/** Mails that stay with us are none that the ceiling counts. */
+/** Mails in the outbox do not count towards the ceiling. */
 async function limit(
   run: RunStatement,
   { key, handOver }: Parts,

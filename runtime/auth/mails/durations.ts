@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { MailKind } from './kinds.ts'
 
 /**
- * How long the last mails of each kind took, so that calls without a mail can take as long (spec/auth.md, attack 22).
+ * The durations of the last mails of each kind, so that calls without a mail can take as long (spec/auth.md, attack
+ * 22).
  */
 export interface Durations {
   readonly note: (kind: MailKind, ms: number) => void
-  /** Resolves when as much time has passed since `began` as one of the last mails took. */
+  /** Resolves when the time since `began` equals the duration of one of the last mails. */
   readonly wait: (kind: MailKind, began: number) => Promise<void>
 }
 

@@ -6,9 +6,9 @@ import type { SendMail } from './mailer.ts'
 import { mailToken, type MailingParts } from './mail-token.ts'
 
 export interface EmailChangeMails {
-  /** With the address to come in `email_change`. */
+  /** With the new address in `email_change`. */
   readonly user: UserRow
-  /** The mailboxes that have to confirm. */
+  /** The mailboxes that must confirm. */
   readonly slots: readonly ChangeMailbox[]
   readonly challenge: Challenge | null
   readonly destination: string
@@ -21,7 +21,7 @@ const kindOfMail = {
   method: 'email_change',
 } as const
 
-/** One mail to each mailbox that has to confirm, each with a code and a link of its own (spec/auth.md 5.4). */
+/** One mail to each mailbox that must confirm, each with its own code and link (spec/auth.md 5.4). */
 export async function mailEmailChange(
   run: RunStatement,
   send: SendMail,

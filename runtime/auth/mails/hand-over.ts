@@ -6,23 +6,23 @@ import { mailKinds, type MailKind } from './kinds.ts'
 import { plainText } from './plain-text.ts'
 import { isPassing, type MailServer } from './smtp.ts'
 
-/** A mail that is in the outbox. */
+/** A mail in the outbox. */
 export interface Posted extends NewMail {
   readonly id: string
   readonly kind: MailKind
 }
 
-/** What is said to the mail server. Everything here throws 500 `unexpected_failure` in the words of the mail's kind. */
+/** Communication with the mail server. Its functions throw 500 `unexpected_failure` in the words of the mail's kind. */
 export interface HandOver {
-  /** Hands all of them over, and notes which the server has taken, also when another fails. */
+  /** Delivers all of them, and records which the server has accepted, also if another fails. */
   readonly deliver: (settings: AuthSettings, mails: readonly Posted[], taken: Set<Posted>) => Promise<void>
-  /** In place of a delivery: fails like the last one failed, and takes as long as one took. */
+  /** Instead of a delivery: fails like the last failure, and takes as long as a delivery. */
   readonly pretend: (mails: readonly Posted[]) => Promise<void>
   /** Connects and signs in. */
   readonly check: (kind: MailKind) => Promise<void>
 }
 
-/** A refusal is taken for the server's mood so long, unless it takes a mail before. */
+/** How long a refusal applies to all mails, unless a mail is accepted before. */
 const moodMs = 60_000
 
 interface Refusal {
@@ -66,14 +66,14 @@ export function createHandOver(server: MailServer, from: string | null): HandOve
       for (const { kind } of mails) {
         await check(kind)
         await durations.wait(kind, began)
-        // A server that takes no mail at all would otherwise reveal for which addresses it was asked.
+        // A server that accepts no mail at all would otherwise reveal for which addresses it was asked.
         if (refusal !== null && performance.now() - refusal.at < moodMs) throw failure(kind, refusal.cause)
       }
     },
   }
 }
 
-/** Whether a failure is one of the server's mood, which may be another one in a while (RFC 5321 section 4.2.1). */
+/** Whether a failure is transient (RFC 5321 section 4.2.1). */
 export function isPutOff(error: unknown): boolean {
   if (!(error instanceof AuthFailure) || error.code !== 'unexpected_failure') return false
   return isPassing(error.cause)

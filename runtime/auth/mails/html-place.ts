@@ -1,15 +1,15 @@
 /**
- * Where in an HTML document a variable stands, so that its value can be escaped for just that place. A small part of
- * the HTML Standard's tokenizer (section 13.2.5): enough to know text, attribute values, comments and raw elements.
+ * The position of a variable in an HTML document, which decides how its value is escaped. A small part of the HTML
+ * Standard's tokenizer (section 13.2.5): enough to distinguish text, attribute values, comments and raw elements.
  */
 
-/** Places that a variable may stand in. Of an address: its beginning, its path, or what follows `?` or `#`. */
+/** Positions of variables. Of an address: its beginning, its path, or the part after `?` or `#`. */
 export type Place = 'html' | 'comment' | 'url-start' | 'url-path' | 'url-query'
 
 export type HtmlState =
   | { readonly in: 'text' }
   | { readonly in: 'comment' }
-  /** Up to its end tag an element that is not read as markup. */
+  /** The content of a raw element up to its end tag. */
   | { readonly in: 'raw'; readonly element: string }
   | { readonly in: 'tag'; readonly element: string }
   | {
@@ -17,7 +17,7 @@ export type HtmlState =
       readonly element: string
       readonly attribute: string
       readonly quote: string
-      /** What of the value is written already. */
+      /** The beginning of the value. */
       readonly before: string
     }
 
@@ -74,7 +74,7 @@ function inText(at: number, literal: string): Step {
   if (literal.startsWith('<!--', open)) return { state: { in: 'comment' }, at: open + 4 }
   const tag = matchAt(/<(\/?)([a-z!?][^\s/>]*)/iy, literal, open)
   if (tag === null) {
-    // What comes next would name the element.
+    // The following text would name the element.
     const unnamed = /^<\/?$/.test(literal.slice(open))
     return unnamed ? { state: { in: 'tag', element: '' }, at: literal.length } : { state: startState, at: open + 1 }
   }
@@ -121,7 +121,7 @@ function inValue(state: HtmlState & { readonly in: 'value' }, at: number, litera
   return { state: { in: 'tag', element: state.element }, at: end + 1 }
 }
 
-/** The state after a variable, of whose value nothing is known. */
+/** The state after a variable, whose value is unknown. */
 export function afterVariable(state: HtmlState): HtmlState {
   return state.in === 'value' ? { ...state, before: `${state.before}\u{fffd}` } : state
 }
@@ -130,8 +130,8 @@ const addresses: ReadonlySet<string> = new Set(['href', 'src', 'action', 'backgr
 const plainAttributes = /^(alt|title|aria-[a-z]+|data-[a-z-]+|class|id|name|value|placeholder|label|summary|lang)$/
 
 /**
- * The place of a variable; null: none may stand there, since its value could not be distinguished from markup or
- * program.
+ * The position of a variable; null: variables are not allowed here, because their value could not be distinguished from
+ * markup or script.
  */
 export function placeIn(state: HtmlState): Place | null {
   switch (state.in) {

@@ -7,11 +7,11 @@ export interface TemplateTexts {
 }
 
 interface KindRow extends TemplateTexts {
-  /** What cannot be sent in the words of the refusal. */
+  /** The reason in the words of the refusal. */
   readonly failure: string
-  /** Mails of one group to one address keep their distance (spec/auth.md 4.11): those that share a slot. */
+  /** Mails of one group to one address have a minimum interval (spec/auth.md 4.11): those that share a slot. */
   readonly cooldown: TokenSlot | 'email_change'
-  /** Whether the owner may write another. */
+  /** Whether the owner may replace it. */
   readonly changeable: boolean
 }
 
@@ -28,7 +28,7 @@ const page = (title: string, why: string, button: string): string => `<h2>${titl
 ${foot}
 `
 
-/** Every kind of mail (spec/auth.md 9.1), named as its template is. To add one, add a row. */
+/** Every kind of mail (spec/auth.md 9.1), with the name of its template. To add one, add a row. */
 export const mailKinds = {
   confirmation: {
     subject: 'Confirm your address',
@@ -79,7 +79,7 @@ ${foot}
 
 export type MailKind = keyof typeof mailKinds
 
-/** Kinds that have a template of the owner's choice. */
+/** Kinds with a template that the owner may replace. */
 export const templateKinds: readonly MailKind[] = (Object.keys(mailKinds) as readonly MailKind[]).filter(
   (kind) => mailKinds[kind].changeable,
 )

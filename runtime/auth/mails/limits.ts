@@ -13,7 +13,7 @@ export interface Recipient {
   readonly recipient: string
 }
 
-/** The key of an address in the table: a reader of the table learns no address. */
+/** The key of an address in the table, from which a reader cannot derive the address. */
 export function addressKey(projectSecret: string): Buffer {
   return createHmac('sha256', projectSecret).update('catalograph mail cooldowns').digest()
 }
@@ -50,7 +50,7 @@ export async function beginCooldowns(
   return begun
 }
 
-/** Ends cooldowns whose mail was not sent, unless they began again meanwhile. */
+/** Ends cooldowns whose mail was not sent, unless they began again since. */
 export async function endCooldowns(run: RunStatement, begun: readonly Begun[]): Promise<void> {
   for (const { kind, address, sentAt } of begun) {
     await endCooldown(run, { kind, addressHash: Buffer.from(address, 'hex') }, sentAt)
@@ -63,12 +63,12 @@ const tooSoon = (seconds: number): Error =>
     retryAfter: seconds,
   })
 
-/** Retry-After of the ceiling: a place gets free before that, or soon after. */
+/** Retry-After of the ceiling: a place becomes free before that, or soon after. */
 const ceilingRetrySeconds = 60
 
 /**
- * Throws 429 `over_email_send_rate_limit` when so many mails more would be more than an hour may have. `request`: one
- * that is counted already, and now gets its mails.
+ * Throws 429 `over_email_send_rate_limit` if so many more mails exceed the hourly maximum. `request`: one that is
+ * counted already, and now gets its mails.
  */
 export async function checkCeiling(
   run: RunStatement,

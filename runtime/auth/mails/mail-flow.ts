@@ -12,7 +12,7 @@ export interface MailFlow {
   readonly destination: string
 }
 
-/** Keeps the flow that a mail belongs to (spec/auth.md 6.2). */
+/** Stores the flow of a mail (spec/auth.md 6.2). */
 export async function startMailFlow(run: RunStatement, flow: MailFlow): Promise<void> {
   const { userId, challenge, providerType, method, destination } = flow
   if (challenge === null) return

@@ -14,27 +14,27 @@ import type { MailRequest, MailRequestKind, StoredRequest } from '../store/mail-
 import type { WhereReady } from '../schema/where-ready.ts'
 
 /**
- * Calls that request a mail and are answered before accounts are looked up: an answer that precedes the look-up reveals
- * nothing about an account (spec/auth.md, attacks 21 and 22).
+ * Requests for mails that are answered before accounts are looked up: such an answer reveals nothing about an account
+ * (spec/auth.md, attacks 21 and 22).
  *
- * Two rules of the specification conflict here. spec/auth.md 9.3 wants 500 when a mail is not taken; spec/auth.md 4.9
- * wants 200 for known and unknown addresses, and a mail is taken or not only where there is an account. The answer
- * therefore says what can be known without an account: whether the mail server takes mails, the cooldown and the
- * ceiling, which give the same 500 or 429 for every address. A mail that the server puts off after that is made again,
- * with a new code, after pauses as long as the request is old. One that is refused leaves everything as it was, its
- * cooldown too, and is logged; the person asks again.
+ * Two rules of the specification conflict here. spec/auth.md 9.3 wants 500 if a mail is not accepted; spec/auth.md 4.9
+ * wants 200 for known and unknown addresses, and a mail is only sent if there is an account. The answer therefore
+ * depends only on facts without an account: whether the mail server accepts mails, the cooldown and the ceiling, which
+ * give the same 500 or 429 for every address. A mail that the server defers after that is made again, with a new code,
+ * after pauses that equal the request's age. A refused one leaves everything unchanged, its cooldown too, and is
+ * logged; the person asks again.
  */
 export interface MailRequests {
   /**
-   * Takes a request in the name of a call, whose `database` it is kept in. Begins the cooldowns of all kinds of mail
-   * that may come of it, so that later calls are answered alike too. Throws 429 and 500 as Mailer does.
+   * Accepts a request for a call, and stores it in the call's `database`. Begins the cooldowns of all possible kinds of
+   * its mail, so that later calls are answered alike too. Throws 429 and 500 as Mailer does.
    */
   readonly accept: (call: Actor, database: StatementsDatabase, request: Omit<MailRequest, 'client'>) => Promise<void>
-  /** Nothing new begins; resolves when what runs has ended. */
+  /** Begins no more work; resolves when the current work has ended. */
   readonly stop: () => Promise<void>
 }
 
-/** Does what was asked for, with a mailer that knows which limits were looked at already. */
+/** Processes a request, with a mailer that has checked the limits already. */
 export type ActOnRequest = (kind: MailRequestKind, call: Actor, mailer: Mailer, input: Registration) => Promise<void>
 
 export interface MailRequestParts {
@@ -43,11 +43,11 @@ export interface MailRequestParts {
   readonly mailer: Mailer
   readonly state: ReadAuthState
   readonly act: ActOnRequest
-  /** Told of mails that were not sent. */
+  /** Receives the failures of mails that were not sent. */
   readonly failed: (error: unknown) => void
 }
 
-/** Mails that may come of each kind; the first one's words are those of a refusal. */
+/** The possible mails of each kind; the first one's words are those of a refusal. */
 const mailsOf: Readonly<Record<MailRequestKind, readonly [MailKind, ...MailKind[]]>> = {
   recovery: ['recovery'],
   'sign-in': ['magic_link', 'confirmation'],
@@ -55,7 +55,7 @@ const mailsOf: Readonly<Record<MailRequestKind, readonly [MailKind, ...MailKind[
   'email-change': ['email_change'],
 }
 
-/** The work begins at some moment after the answer, so that what follows the answer at once does not feel it. */
+/** The work begins at a random time after the answer, so that it does not affect the next request measurably. */
 const longestPauseMs = 250
 
 const lookEveryMs = 5_000
@@ -73,7 +73,7 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
   }
   const looking = setInterval(() => {
     const looked = whereReady('mail_requests', () => takeMailRequests(database.run))
-    // While the database is away there is nothing to be found.
+    // While the database is unavailable there is nothing to find.
     looked.then(
       (found) => found?.forEach(begin),
       () => undefined,
@@ -98,7 +98,7 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
   }
 }
 
-/** What is left undone because the database is away stays in its table. Never rejects. */
+/** Work left undone because of the database stays in its table. Never rejects. */
 async function answer(parts: MailRequestParts, request: StoredRequest): Promise<void> {
   const { database } = parts
   const { id, begun } = request
@@ -131,5 +131,5 @@ async function failureOf(
   }
 }
 
-/** A refusal that the call would have answered for good reasons is no failure of the service. */
+/** A refusal that the call would have answered is not a failure of the service. */
 const isRefusal = (error: unknown): boolean => error instanceof AuthFailure && error.status < 500

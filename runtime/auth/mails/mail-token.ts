@@ -8,12 +8,12 @@ import type { SendMail } from './mailer.ts'
 import { mailVariables, type LinkType } from './variables.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** A mail with a code and a link for an account that exists. */
+/** A mail with a code and a link for an existing account. */
 export interface TokenMail extends MailFlow {
   readonly kind: MailKind
   readonly slot: TokenSlot
   readonly linkType: LinkType
-  /** Mailbox that it goes to. */
+  /** The recipient's mailbox. */
   readonly address: string
   /** Present address of the account, empty for a guest. */
   readonly email: string
@@ -23,11 +23,11 @@ export interface TokenMail extends MailFlow {
 
 export interface MailingParts {
   readonly settings: AuthSettings
-  /** Issues the same again for the same mailbox: see steadyTokens. */
+  /** Issues the same token again for the same mailbox: see steadyTokens. */
   readonly oneTime: Pick<OneTimeTokens, 'issue'>
 }
 
-/** Makes code and link, in place of those that the slot held, and sends them. The user is locked. */
+/** Makes code and link, replaces those in the slot, and sends them. The user is locked. */
 export async function mailToken(
   run: RunStatement,
   send: SendMail,

@@ -4,7 +4,7 @@ import type { Begun } from '../store/cooldowns.ts'
 import type { MailKind } from './kinds.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a template may name. Everything that comes from people is theirs to choose: escape it where it is put. */
+/** The variables of a template. Values from people are arbitrary: escape them where they are inserted. */
 export interface MailVariables {
   readonly ConfirmationURL: string
   readonly Token: string
@@ -29,35 +29,35 @@ export type SendMail = (mail: Mail) => void
 /** Statements, and the mails about them. It may run more than once, and must send the same mails each time. */
 export type MailWork<T> = (run: RunStatement, send: SendMail) => Promise<T>
 
-/** What is kept beside the work, in its transaction. */
+/** Stores rows with the work, in its transaction. */
 export type MailNote<T> = (run: RunStatement, value: T) => Promise<void>
 
-/** A request for a mail that was answered already: its cooldowns are begun, and the ceiling counts it. */
+/** A request for a mail that was answered already: its cooldowns have begun, and the ceiling counts it. */
 export interface HeldRequest {
   readonly id: string
   readonly begun: readonly Begun[]
 }
 
-/** On whose behalf a mailer works. */
+/** The context of a mailer. */
 export interface MailerView {
-  /** Where work is kept; a call's own refuses to commit once the call was answered 504. */
+  /** Where work is stored; a call's own refuses to commit once the call was answered 504. */
   readonly database: StatementsDatabase
-  /** Null: limits are those of the call itself. */
+  /** Null: the limits of the call itself apply. */
   readonly request: HeldRequest | null
 }
 
 export interface Mailer {
   /**
-   * Runs work that sends mails, and commits it once the mail server has taken them: a server that refuses or is late
-   * leaves everything as it was, and 500 `unexpected_failure` is thrown (spec/auth.md 9.3). No lock is held while the
-   * server thinks (spec/auth.md, attack 34): the work runs once to collect its mails and is rolled back, and runs again
-   * when they are sent. Throws 429 while an address has to wait.
+   * Runs work that sends mails, and commits it once the mail server has accepted them: a server that refuses or is late
+   * leaves everything unchanged, and 500 `unexpected_failure` is thrown (spec/auth.md 9.3). No lock is held while the
+   * server responds (spec/auth.md, attack 34): the work runs once to collect its mails and is rolled back, and runs
+   * again when they are sent. Throws 429 while an address must wait.
    */
   readonly withMail: <T>(settings: AuthSettings, work: MailWork<T>, note?: MailNote<T>) => Promise<T>
   /**
    * The same with work on a decoy, which is rolled back, and without a mail: only the cooldown of `address` and the
    * note are kept. It costs the statements of withMail, so that the time does not reveal whether the address has an
-   * account (spec/auth.md, attacks 21 and 22); in place of the mail the server is asked whether it takes mails.
+   * account (spec/auth.md, attacks 21 and 22); instead of the mail the server is asked whether it accepts mails.
    */
   readonly pretend: (
     settings: AuthSettings,
@@ -65,7 +65,7 @@ export interface Mailer {
     decoy: MailWork<unknown>,
     note: MailNote<unknown>,
   ) => Promise<void>
-  /** Asks the mail server whether it takes mails; throws 500 `unexpected_failure` when it does not. */
+  /** Asks the mail server whether it accepts mails; throws 500 `unexpected_failure` if not. */
   readonly check: (kind: MailKind) => Promise<void>
   /** Begins the cooldowns of an address for mails of these kinds. Throws 429 while one lasts or no more may be sent. */
   readonly reserve: (

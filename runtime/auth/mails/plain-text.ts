@@ -1,15 +1,15 @@
 import type { HtmlToTextOptions } from 'html-to-text'
 import { once } from '../../lib/once.ts'
 
-/** Megabytes that a server without mails need not hold. */
+/** Megabytes that a server without mails need not load. */
 const converter = once(async () => (await import('html-to-text')).compile(options))
 
 const asWritten = { uppercase: false }
 
 const options: HtmlToTextOptions = {
-  // Mail programs wrap lines themselves, and an address that is broken in two is useless.
+  // Mail programs wrap lines themselves, and a broken address is useless.
   wordwrap: false,
-  // The converter recurses; text that is nested deeper than this is not read by anyone.
+  // The converter is recursive; deeper text has no readers.
   limits: { maxDepth: 200 },
   selectors: [
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, linkBrackets: ['(', ')'] } },
@@ -19,8 +19,8 @@ const options: HtmlToTextOptions = {
 }
 
 /**
- * The text part of an HTML mail: addresses of links follow their words. Our own link, which the mail is about, is
- * always there, even where the HTML has it in a place that is not shown.
+ * The text part of an HTML mail: addresses of links follow their words. Our own link, the subject of the mail, is
+ * always included, even if the HTML does not show it.
  */
 export async function plainText(html: string): Promise<string> {
   const text = (await converter())(html.replace(unprintable, ' ')).trim()
@@ -28,7 +28,7 @@ export async function plainText(html: string): Promise<string> {
   return [text, ...new Set(hidden)].join('\n\n')
 }
 
-/** Parts of the text come from the recipient or a stranger: none of them may steer a terminal. */
+/** Parts of the text come from the recipient or a stranger: control characters could affect a terminal. */
 const unprintable = /[^\P{Cc}\n]/gu
 
 /** As variables.ts writes them, escaped by template.ts. */

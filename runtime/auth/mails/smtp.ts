@@ -1,11 +1,11 @@
 import { once } from '../../lib/once.ts'
 import { within } from '../../lib/within.ts'
 
-/** A mail server, as far as mails need one. */
+/** The functions of a mail server that mails need. */
 export interface MailServer {
-  /** Resolves once the server has accepted the mail; rejects when it refuses or is late. */
+  /** Resolves once the server has accepted the mail; rejects if it refuses or is late. */
   readonly deliver: (mail: LetterToSend) => Promise<void>
-  /** Asks the server whether it would take mails: costs what a delivery costs, short of the mail. */
+  /** Asks the server whether it would accept mails: costs as much as a delivery without its mail. */
   readonly knock: () => Promise<void>
 }
 
@@ -14,21 +14,21 @@ export interface LetterToSend {
   readonly recipient: string
   readonly subject: string
   readonly html: string
-  /** The same for who reads no HTML. */
+  /** The plain text alternative. */
   readonly text: string
 }
 
-/** RFC 3834 section 5, and what Exchange reads instead: nobody wants an absence reply. */
+/** RFC 3834 section 5, and Exchange's equivalent: suppress automatic replies. */
 const ofMachine = { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' }
 
-/** Below the limit of a request (spec/auth.md 9.3). */
+/** Below the time limit of a request (spec/auth.md 9.3). */
 const usualSmtpLimitMs = 8_000
 
-/** Speaks SMTP to the server of the address, such as smtps://user:password@mail.example.com. */
+/** Connects to the server of the address by SMTP, for example smtps://user:password@mail.example.com. */
 export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer {
   const limits = { connectionTimeout: limitMs, greetingTimeout: limitMs, socketTimeout: limitMs, dnsTimeout: limitMs }
   const options = { url, ...limits, disableFileAccess: true, disableUrlAccess: true }
-  // Some megabytes that a server without mails need not hold.
+  // Some megabytes that a server without mails need not load.
   const transport = once(async () => (await import('nodemailer')).createTransport(options))
   return {
     deliver: ({ from, recipient, ...parts }) =>
@@ -44,7 +44,7 @@ export function createSmtp(url: string, limitMs = usualSmtpLimitMs): MailServer 
 
 class TookTooLong extends Error {}
 
-/** How nodemailer names a server that it could not reach, or lost. */
+/** Codes of nodemailer for a server that it could not reach, or lost. */
 const unreachable: ReadonlySet<string> = new Set([
   'ECONNECTION',
   'ECONNREFUSED',
@@ -54,7 +54,7 @@ const unreachable: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ])
 
-/** Whether a server that failed so may take the same mail later: 4yz (RFC 5321 section 4.2.1), or none was reached. */
+/** Whether the server may accept the same mail later: 4yz (RFC 5321 section 4.2.1), or it was not reached. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TookTooLong) return true
   if (!(error instanceof Error)) return false
@@ -63,7 +63,7 @@ export function isPassing(error: unknown): boolean {
   return typeof code === 'string' && unreachable.has(code)
 }
 
-/** Rejects when the work takes longer than that. */
+/** Rejects if the work takes longer than that. */
 async function inTime(ms: number, work: () => Promise<void>): Promise<void> {
   if (!(await within(ms, work()))) throw new TookTooLong(`The mail server took longer than ${ms} ms.`)
 }

@@ -4,7 +4,7 @@ import { parseHtml, parseSubject, showsLink, TemplateFault } from './template.ts
 const longestHtml = 262_144
 const longestSubject = 255
 
-/** What keeps a template from being used; null: nothing. */
+/** The fault of a template; null: none. */
 export function faultOf({ subject, html }: TemplateTexts): string | null {
   if (subject.trim() === '') return 'has no subject'
   if ([...subject].length > longestSubject) return `has a subject of more than ${longestSubject} characters`

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../lib/json.ts'
 
 /**
  * Templates of mails: text with variables as `{{ .Token }}`, and nothing else. No functions, no files, no conditions: a
- * template is data (spec/auth.md, attack 28). Each value is escaped for the place where it stands.
+ * template is data (spec/auth.md, attack 28). Each value is escaped for its position.
  */
 
 /** A template that cannot be used; the message says why. */
@@ -50,7 +50,7 @@ export function parseSubject(source: string): Template {
 type Piece = { readonly kind: 'literal'; readonly text: string } | Variable
 
 function split(source: string): readonly Piece[] {
-  // Comments go first, so that what stands around one is read as the one text that it is.
+  // Comments are removed first, so that the text around one becomes one text.
   const pieces = source.replace(/\{\{\s*\/\*[^]*?\*\/\s*\}\}/g, '').split(/(\{\{[^]*?\}\})/)
   return pieces.flatMap((text, index): readonly Piece[] => {
     if (index % 2 === 1) return readAction(text.slice(2, -2))
@@ -81,7 +81,7 @@ export function render(template: Template, variables: MailVariables): string {
   return template.map((part) => (part.kind === 'literal' ? part.text : escapeFor(part, variables))).join('')
 }
 
-/** A subject is one line: what would end it is left out (spec/auth.md, attack 27). */
+/** A subject is one line: line breaks are removed (spec/auth.md, attack 27). */
 export function renderSubject(template: Template, variables: MailVariables): string {
   const line = render(template, variables).replace(/[\p{Cc}\u2028\u2029]+/gu, ' ')
   return [...line].slice(0, longestSubject).join('').trim()
@@ -89,7 +89,7 @@ export function renderSubject(template: Template, variables: MailVariables): str
 
 const longestSubject = 255
 
-/** Addresses that are made of checked ones. */
+/** Addresses made of checked ones. */
 const checkedAddresses: ReadonlySet<keyof MailVariables> = new Set<keyof MailVariables>([
   'ConfirmationURL',
   'SiteURL',
@@ -104,7 +104,7 @@ function escapeFor({ name, path, place }: Part & { readonly kind: 'variable' }, 
     case 'html':
       return escapeHtml(value)
     case 'comment':
-      // A comment could be ended by more than `-->`.
+      // A comment can be ended by more than `-->`.
       return escapeHtml(value).replaceAll('-', '&#45;')
     case 'url-start':
       return checkedAddresses.has(name) || /^https?:\/\//i.test(value) ? escapeHtml(normalAddress(value)) : '#'
@@ -134,7 +134,7 @@ const entities: Readonly<Record<string, string>> = {
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 
-/** Percent-encodes what no address holds (RFC 3986 section 2); what is encoded already stays. */
+/** Percent-encodes characters that an address cannot contain (RFC 3986 section 2); existing encoding stays. */
 const normalAddress = (text: string): string =>
   text.replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]/gu, encodeURIComponent)
 
@@ -152,7 +152,7 @@ const blankVariables: MailVariables = {
   Data: {},
 }
 
-/** Whether people will find the link in the mail: what only a comment holds they do not. */
+/** Whether people will see the link in the mail: a comment does not count. */
 export function showsLink(html: Template): boolean {
   const visible = html.filter((part) => part.kind === 'literal' || part.place !== 'comment')
   return render(visible, { ...blankVariables, ConfirmationURL: marker }).includes(marker)

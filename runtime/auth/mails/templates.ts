@@ -4,7 +4,7 @@ import { deleteTemplateRow, putTemplate, storedTemplates } from '../store/mail-t
 import { mailKinds, templateKinds, type TemplateTexts, type MailKind } from './kinds.ts'
 import { faultOf } from './template-fault.ts'
 
-/** The owner's templates: list, set, reset (spec/auth.md 9.1). A change holds for the next mail of every process. */
+/** The owner's templates: list, set, reset (spec/auth.md 9.1). A change applies to the next mail of every process. */
 
 export interface ListedTemplate extends TemplateTexts {
   readonly kind: MailKind
@@ -12,7 +12,7 @@ export interface ListedTemplate extends TemplateTexts {
   readonly changed: boolean
 }
 
-/** Every kind with what its mails look like now. */
+/** Every kind with its present template. */
 export async function listTemplates(run: RunStatement): Promise<readonly ListedTemplate[]> {
   const stored = await storedTemplates(run)
   return templateKinds.map((kind) => {
@@ -23,8 +23,8 @@ export async function listTemplates(run: RunStatement): Promise<readonly ListedT
 }
 
 /**
- * Stores a template; what is left out stays as it is. What is wrong with it comes back as a sentence, and nothing is
- * stored: over HTTP that is 422 `validation_failed`.
+ * Stores a template; omitted parts stay unchanged. Returns its fault as a sentence, and stores nothing then: over HTTP
+ * that is 422 `validation_failed`.
  */
 export async function setTemplate(
   run: RunStatement,

@@ -13,12 +13,12 @@ export interface MailFacts {
   readonly destination: string
   /** Address of the account, empty for a guest. */
   readonly email: string
-  /** The new address of the account; empty when it stays. */
+  /** The new address of the account; empty if unchanged. */
   readonly newEmail: string
   readonly data: JsonObject
 }
 
-/** What a template may name, made of settings alone: never of the request's host (spec/auth.md, attack 6). */
+/** The variables of a template, made of settings only: never of the request's host (spec/auth.md, attack 6). */
 export function mailVariables(settings: AuthSettings, facts: MailFacts): MailVariables {
   const { issued, linkType, destination } = facts
   const query = `token=${issued.token}&type=${linkType}&redirect_to=${encodeURIComponent(destination)}`

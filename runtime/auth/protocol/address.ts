@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** Addresses that browsers may be sent to (spec/auth.md 8). */
+/** Redirect addresses (spec/auth.md 8). */
 
 export interface Address {
   readonly raw: string
@@ -10,8 +10,8 @@ export interface Address {
 const forbiddenSchemes: ReadonlySet<string> = new Set(['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:'])
 
 /**
- * An address that is written as the parser reads it, or null. Everything that makes a parser see another host than a
- * person or a pattern does ends here: user names, digits for dots, other alphabets, missing slashes.
+ * An address whose text the parser reads literally, or null. Everything that makes a parser see another host than a
+ * person or a pattern is refused: user names, digits for dots, other alphabets, missing slashes.
  */
 export function readAddress(raw: string): Address | null {
   if (!URL.canParse(raw)) return null
@@ -26,7 +26,7 @@ export const isWeb = ({ protocol }: URL): boolean => protocol === 'http:' || pro
 
 /**
  * RFC 3986 section 3.2 without user: labels of letters, digits and hyphens between dots, none of them empty (RFC 1035
- * section 2.3.1), or an IPv6 literal; then a port or none. So `*` where a pattern has a label stands for one.
+ * section 2.3.1), or an IPv6 literal; then an optional port. So a `*` for a label in a pattern matches one label.
  */
 function isPlainAuthority(authority: string, parsed: URL): boolean {
   const [, host = '', port = ''] =
@@ -35,7 +35,7 @@ function isPlainAuthority(authority: string, parsed: URL): boolean {
   return host.toLowerCase() === parsed.hostname && (port === usual ? '' : port) === parsed.port
 }
 
-/** Blanks, backslashes and control characters: parsers drop or replace them, each in its own way. */
+/** Blanks, backslashes and control characters: parsers drop or replace them in different ways. */
 export const holdsOddCharacters = (text: string): boolean => /[\s\\\p{Cc}]/u.test(text)
 
 export function isLoopback(hostname: string): boolean {

@@ -1,7 +1,4 @@
-/**
- * How auth refuses (spec/auth.md 2.4). The code is the promise; where a code has several sentences the caller gives
- * one.
- */
+/** Refusals of auth (spec/auth.md 2.4). The code is stable; for a code with several sentences the caller gives one. */
 
 interface ErrorRow {
   readonly status: number
@@ -105,15 +102,15 @@ export interface RefusalDetails {
   readonly message?: string
   readonly status?: number
   readonly weakReasons?: readonly string[]
-  /** Seconds after which the same may be tried again. */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number
-  /** A limit refused an attempt: it counts towards closing the source address all the same (spec/auth.md 10). */
+  /** A limit refused an attempt, which still counts towards blocking the source address (spec/auth.md 10). */
   readonly isAttempt?: true
   /** For the log, never for the client. */
   readonly cause?: unknown
 }
 
-/** Seconds after which it is worth trying again, where nothing better is known (spec/auth.md 2.4 and 10). */
+/** Seconds before a retry, if no better value is known (spec/auth.md 2.4 and 10). */
 const usualRetryAfter: ReadonlyMap<number, number> = new Map([
   [429, 60],
   [503, 1],
@@ -143,7 +140,7 @@ export function refuse(code: AuthErrorCode, details: string | RefusalDetails = {
   return new AuthFailure(code, typeof details === 'string' ? { message: details } : details)
 }
 
-/** The shape of OAuth's own refusals (RFC 6749 section 5.2): the same for every version of the API. */
+/** The form of OAuth's own refusals (RFC 6749 section 5.2): the same for every version of the API. */
 export class OauthFailure extends Error {
   override readonly name = 'OauthFailure'
   readonly error: string
@@ -154,7 +151,7 @@ export class OauthFailure extends Error {
   }
 }
 
-/** The versions of the API that answers differ by. */
+/** The versions of the API with different answers. */
 export type ApiVersion = 'initial' | '2024-01-01'
 
 /** The body of a refusal (spec/auth.md 2.4). */

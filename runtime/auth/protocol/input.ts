@@ -6,7 +6,7 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text)
 }
 
-/** An id of the path, in lower case. Throws 404 `validation_failed` for what is no UUID (spec/auth.md 2.3). */
+/** An id in the path, in lower case. Throws 404 `validation_failed` if it is not a UUID (spec/auth.md 2.3). */
 export function pathId(
   params: Readonly<Record<string, string>>,
   name: 'user_id' | 'factor_id' | 'identity_id',

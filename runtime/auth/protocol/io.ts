@@ -3,25 +3,25 @@ import { Type, type Static, type TBoolean, type TSchema, type TString, type TUnk
 import { refuse, type AuthFailure } from './errors.ts'
 import { isJsonObject, tryParseJson, type JsonObject } from '../../lib/json.ts'
 
-/** What an endpoint takes and answers. The types that it reads, their checks and /openapi.json are made of this. */
+/** Input and answers of an endpoint. Its types, their checks and /openapi.json are derived from it. */
 export interface Io extends DescribedEndpoint {
   readonly query?: Parameters
-  /** Whether parameters without a declaration count too: they are passed to a provider. */
+  /** Whether undeclared parameters count too: they are passed to a provider. */
   readonly passesQuery?: boolean
   readonly body?: Body
 }
 
-/** An endpoint that takes nothing; any function that reads neither query nor body asks for no more. */
+/** An endpoint without input; functions that read neither query nor body need no more. */
 export interface DescribedEndpoint {
   readonly summary: string
   /** By HTTP status. */
   readonly answers: Readonly<Record<number, Answer>>
 }
 
-/** One answer that is no refusal; refusals are alike everywhere. */
+/** One successful answer; refusals are alike everywhere. */
 export type Answer =
   | { readonly kind: 'json'; readonly schema: TSchema }
-  /** Sends the browser on. */
+  /** Redirects the browser. */
   | { readonly kind: 'redirect' }
   | { readonly kind: 'empty' }
 
@@ -29,7 +29,7 @@ export type Answer =
 export type Parameters = Readonly<Record<string, TString>>
 
 export interface Body {
-  /** `patch`: JSON that the endpoint reads whole, because null and unknown names mean something in it (RFC 7396). */
+  /** `patch`: JSON that the endpoint reads as a whole, because null and unknown names have a meaning (RFC 7396). */
   readonly kind: 'json' | 'form' | 'patch'
   readonly members: Members
 }
@@ -40,20 +40,20 @@ export type Members = Readonly<Record<string, Member>>
 /** The schemas that `wantedInstead` can check. */
 export type Member = TString | TBoolean | TUnsafe<JsonObject> | TUnknown
 
-/** What an endpoint reads of its query. */
+/** The declared query of an endpoint. */
 export type QueryOf<I extends Io> = Values<I['query']>
 
-/** What an endpoint reads of its body. */
+/** The declared body of an endpoint. */
 export type BodyOf<I extends Io> = I['body'] extends { readonly kind: 'patch' }
   ? JsonObject
   : I['body'] extends { readonly members: infer M }
     ? Values<M>
     : Values<unknown>
 
-/** Absent values are undefined, but their names are there: a schema that lacks one that is read does not compile. */
+/** Absent values are undefined, but their names exist: reading an undeclared one does not compile. */
 type Values<M> = { readonly [N in keyof M]: M[N] extends TSchema ? Static<M[N]> | undefined : never }
 
-/** What an endpoint answers with a status. */
+/** The answer of an endpoint with a status. */
 export type AnswerOf<I extends Io, S extends keyof I['answers'] = 200> = I['answers'][S] extends {
   readonly schema: infer A extends TSchema
 }
@@ -61,7 +61,7 @@ export type AnswerOf<I extends Io, S extends keyof I['answers'] = 200> = I['answ
   : never
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T
 
-/** The parameters that the endpoint declares. */
+/** The declared parameters. */
 export function readQuery(
   { query = {}, passesQuery }: Io,
   given: Readonly<Record<string, string>>,
@@ -70,7 +70,7 @@ export function readQuery(
   return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(query, name)))
 }
 
-/** The members that the endpoint declares (spec/auth.md 2.3). Throws 400 `bad_json`. */
+/** The declared members (spec/auth.md 2.3). Throws 400 `bad_json`. */
 export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpoint> {
   switch (body?.kind) {
     case undefined:
@@ -85,8 +85,8 @@ export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpo
 }
 
 /**
- * Null is as good as absent, and a wrong type is bad JSON. A member is checked when it is read: the endpoint decides
- * which refusal comes first, and a member that it does not need may be of any type.
+ * Null counts as absent, and a wrong type is bad JSON. A member is checked when it is read: the endpoint decides which
+ * refusal comes first, and a member that it does not need may have any type.
  */
 function valuesOf(members: Members, sent: JsonObject): object {
   const prototype = prototypes.get(members) ?? prototypeOf(members)
@@ -94,7 +94,7 @@ function valuesOf(members: Members, sent: JsonObject): object {
   return Object.assign(Object.create(prototype) as object, { [given]: sent })
 }
 
-/** Of each endpoint: to define the members for each request costs more than to read them. */
+/** Per endpoint: defining the members for each request costs more than reading them. */
 const prototypes = new WeakMap<Members, object>()
 
 const given = Symbol('given')
@@ -119,7 +119,7 @@ function checked(name: string, member: Member, value: unknown): unknown {
   throw malformed(`${name} must be ${wanted}`)
 }
 
-/** Null: the type is right. An `enum` is not checked, because endpoints refuse other values in sentences of their own. */
+/** Null: the type is right. An `enum` is not checked, because endpoints refuse other values in their own sentences. */
 function wantedInstead(member: Member, value: unknown): string | null {
   if (Type.IsUnknown(member)) return null
   if (Type.IsString(member)) return typeof value === 'string' ? null : 'a string'
@@ -131,7 +131,7 @@ const deepest = 64
 
 const malformed = (what: string): AuthFailure => refuse('bad_json', `Could not parse request body as JSON: ${what}`)
 
-/** A JSON object; no body at all is an empty one. Throws 400 `bad_json`. */
+/** A JSON object; an absent body is an empty one. Throws 400 `bad_json`. */
 export function readJsonBody(bytes: Buffer): JsonObject {
   if (bytes.length === 0) return {}
   if (!isUtf8(bytes)) throw malformed('it is not UTF-8')
@@ -142,12 +142,12 @@ export function readJsonBody(bytes: Buffer): JsonObject {
   return value
 }
 
-/** The fields of a form; the last of a name holds. */
+/** The fields of a form; the last of a name counts. */
 function readFormBody(bytes: Buffer): JsonObject {
   return Object.fromEntries(new URLSearchParams(bytes.toString('utf8')))
 }
 
-/** What Postgres could not keep: NUL and halves of characters in a text, and more levels than anything of sense has. */
+/** Values that Postgres cannot store: NUL and lone surrogates in a text, and unreasonable nesting. */
 function checkValue(value: unknown, depth: number): void {
   if (depth > deepest) throw malformed('it is nested too deeply')
   if (typeof value === 'string') checkText(value)
@@ -160,7 +160,7 @@ function checkValue(value: unknown, depth: number): void {
   }
 }
 
-/** Halves of a pair that stand alone (with the flag u a whole pair is one character). */
+/** Lone surrogates (with the flag u a pair is one character). */
 const unstorable = /\0|[\ud800-\udfff]/u
 
 function checkText(text: string): void {

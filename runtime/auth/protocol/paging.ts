@@ -6,7 +6,7 @@ export interface PageRequest {
   readonly perPage: number
 }
 
-/** How a query gives them. */
+/** Its form in a query. */
 export interface GivenPage {
   readonly page: string | undefined
   readonly per_page: string | undefined
@@ -16,7 +16,7 @@ const usualPerPage = 50
 const most = 1_000_000
 
 /**
- * An absent or empty number has its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
+ * An absent or empty number means its default, as auth-js sends it; page 0 is the first one, as in GoTrue. Throws 400
  * `validation_failed`.
  */
 export function readPage({ page = '', per_page: perPage = '' }: GivenPage): PageRequest {
@@ -34,8 +34,8 @@ function numberOf(name: string, text: string, usual: number): number {
 }
 
 /**
- * X-Total-Count and Link (RFC 8288). auth-js reads the one character after the first `=` of each link, so `page` comes
- * first. `rest`: further parameters that the next page needs.
+ * X-Total-Count and Link (RFC 8288). auth-js reads one character after the first `=` of each link, so `page` comes
+ * first. `rest`: further parameters for the next page.
  */
 export function pageHeaders(
   path: string,

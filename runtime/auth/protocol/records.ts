@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What flows through auth: rows as the store gives them, and the objects that clients read. Types only. */
+/** The data of auth: rows of the store, and the objects for clients. Types only. */
 
 /** A time as Postgres prints it in UTC, with microseconds; see rfc3339. */
 export type DatabaseTime = string
 
-/** A user with what belongs to every answer about one. Any text may be null in rows that came from elsewhere. */
+/** A user with the parts of every answer about one. Any text may be null in imported rows. */
 export interface UserRow {
   readonly id: string
   readonly aud: string | null
@@ -31,7 +31,7 @@ export interface UserRow {
   readonly created_at: DatabaseTime | null
   readonly updated_at: DatabaseTime | null
   readonly banned_until: DatabaseTime | null
-  /** Whether `banned_until` lies ahead, by the database's clock. */
+  /** Whether `banned_until` is in the future, by the database's clock. */
   readonly banned: boolean
   readonly deleted_at: DatabaseTime | null
   readonly is_anonymous: boolean
@@ -39,7 +39,7 @@ export interface UserRow {
   readonly factors: readonly FactorRow[]
 }
 
-/** A user as acts upon one name them; no address: a guest. */
+/** The subject of an action; no address: a guest. */
 export type UserRef = Pick<UserRow, 'id' | 'email'>
 
 export interface IdentityRow {
@@ -75,13 +75,13 @@ export interface SessionRow {
   readonly age: number
 }
 
-/** A session with the methods by which it was signed in: what tokens are made of. */
+/** A session with its sign-in methods: the source of tokens. */
 export interface SignedSession extends SessionRow {
   /** Newest first. */
   readonly amr: readonly AmrEntry[]
 }
 
-/** One method by which a session was signed in: claim `amr` (RFC 8176 names the idea; the values are GoTrue's). */
+/** One sign-in method of a session: claim `amr` (RFC 8176 has the idea; the values are GoTrue's). */
 export interface AmrEntry {
   readonly method: AmrMethod
   /** Unix seconds. */
@@ -100,7 +100,7 @@ export type AmrMethod =
   | 'email_change'
   | 'invite'
 
-/** What a client holds after a sign-in (spec/auth.md 3.3). */
+/** The result of a sign-in for a client (spec/auth.md 3.3). */
 export interface SessionJson {
   readonly access_token: string
   readonly token_type: 'bearer'

@@ -1,9 +1,9 @@
-/** What a provider's answers may be long: its documents have a few kilobytes. */
+/** The maximum size of a provider's answer: its documents have a few kilobytes. */
 const largestAnswer = 262_144
 
 type Ask = (url: string, init: RequestInit) => Promise<Response>
 
-/** fetch for servers that are not ours: rejects, without keeping it, an answer that is larger than any should be. */
+/** fetch for servers of others: rejects an answer beyond the maximum size without reading it to its end. */
 export const boundedFetch: Ask = async (url, init) => {
   const response = await fetch(url, init)
   if (response.body === null) return response

@@ -1,6 +1,6 @@
 import type { ProviderRow } from './provider.ts'
 
-/** As https://accounts.google.com/.well-known/openid-configuration has it. */
+/** From https://accounts.google.com/.well-known/openid-configuration. */
 export const google: ProviderRow = {
   issuer: 'https://accounts.google.com',
   // Google's older tokens lack the scheme.

@@ -5,21 +5,22 @@ import { boundedFetch } from './bounded-fetch.ts'
 import type { ProviderRow } from './provider.ts'
 
 /**
- * Whom an ID token has to be from and for. Neither is ever taken from a request or a token (spec/auth.md, attack 5).
+ * The expected issuer and audience of an ID token. Neither is ever taken from a request or a token (spec/auth.md,
+ * attack 5).
  */
 export interface TokenExpectations {
   readonly issuers: readonly string[]
   readonly clientId: string
   readonly keys: JWTVerifyGetKey
-  /** None but what the provider signs with; each hashes `at_hash` by SHA-256. */
+  /** Only the provider's algorithms; each hashes `at_hash` with SHA-256. */
   readonly algorithms: ProviderRow['algorithms']
   /** Unix milliseconds. */
   readonly now: number
-  /** What `at_hash` has to belong to, where the token has one; empty: nothing to compare. */
+  /** The token for `at_hash`, if the ID token has one; empty: not compared. */
   readonly accessToken: string
 }
 
-/** Claims that hold: `sub` is there. */
+/** Verified claims, including `sub`. */
 export interface VerifiedClaims extends JWTPayload {
   readonly sub: string
   /** Unix seconds. */
@@ -31,12 +32,12 @@ const toleranceSeconds = 30
 /** OpenID Connect Core 1.0 section 2: ASCII, at most 255. */
 const isSubject = /^[\x20-\x7e]{1,255}$/
 
-/** The published keys of a provider, kept for a while. */
+/** The published keys of a provider, cached for a while. */
 export function publishedKeys(address: string): JWTVerifyGetKey {
   return createRemoteJWKSet(new URL(address), { timeoutDuration: 2_500, [customFetch]: boundedFetch })
 }
 
-/** OpenID Connect Core 1.0 section 3.1.3.7. Rejects for a token that is not to be trusted. */
+/** OpenID Connect Core 1.0 section 3.1.3.7. Rejects for an invalid token. */
 export async function verifyIdToken(token: string, expected: TokenExpectations): Promise<VerifiedClaims> {
   const { payload } = await jwtVerify(token, expected.keys, {
     algorithms: [...expected.algorithms],
@@ -56,12 +57,12 @@ export async function verifyIdToken(token: string, expected: TokenExpectations):
 
 /** Whether verifying failed because the provider's keys were not available, not because of the token. */
 export function isOutage(error: unknown): boolean {
-  // What fetch itself throws, and what jose makes of an answer that is none.
+  // Errors of fetch itself, and jose's error for an unusable answer.
   const unusable = error instanceof errors.JOSEError && error.code === errors.JOSEError.code
   return unusable || error instanceof TypeError || error instanceof errors.JWKSTimeout
 }
 
-/** Of several audiences the token names the one that it was given to. A single one may be asked for by another client. */
+/** With several audiences the token names its authorized party. A single audience may have another requester. */
 function isFor({ aud = [], azp }: JWTPayload, clientId: string): boolean {
   const audiences = [aud].flat()
   return audiences.includes(clientId) && (audiences.length === 1 || azp === clientId)

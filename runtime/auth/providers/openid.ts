@@ -10,7 +10,7 @@ import { publishedKeys, verifyIdToken, type VerifiedClaims } from './id-token.ts
 import type { ProviderRow } from './provider.ts'
 import { providerNames, providers, type ProviderName } from './provider-table.ts'
 
-/** Sign-in by a provider, as OpenID Connect has it. */
+/** Sign-in by a provider, by OpenID Connect. */
 
 export interface ProviderClient {
   readonly clientId: string
@@ -22,7 +22,7 @@ export interface SignedIn {
   readonly tokens: ProviderTokens
 }
 
-/** A code that a browser came back with, and what the flow that it came to was begun with. */
+/** The code of a returned browser, and the parameters of its flow. */
 export interface CodeGrant {
   readonly code: string
   readonly redirectUri: string
@@ -30,17 +30,17 @@ export interface CodeGrant {
 }
 
 export interface Provider {
-  /** The issuer that tokens have to be from. */
+  /** The issuer of valid tokens. */
   readonly issuer: string
-  /** Where a browser is sent to; rejects while the provider cannot be reached. */
+  /** The address for the browser; rejects while the provider cannot be reached. */
   readonly authorizationUrl: (client: ProviderClient, parameters: Readonly<Record<string, string>>) => Promise<string>
-  /** Trades a code for what the provider says of the person. Rejects when it refuses, lies or is late. */
+  /** Exchanges a code for the provider's profile of the person. Rejects if it refuses, is inconsistent or is late. */
   readonly exchange: (client: ProviderClient, grant: CodeGrant) => Promise<SignedIn>
-  /** The claims of an ID token that somebody brought. Rejects for one that is not to be trusted. */
+  /** The claims of a presented ID token. Rejects if it is invalid. */
   readonly verify: (client: ProviderClient, idToken: string, accessToken: string) => Promise<VerifiedClaims>
 }
 
-/** Below the limit of a whole request, keys included: the answer then says that the provider was too slow. */
+/** Below the time limit of a whole request, keys included: the answer then says that the provider was too slow. */
 const exchangeMs = 6_000
 
 interface Endpoints {
@@ -48,13 +48,13 @@ interface Endpoints {
   readonly keys: JWTVerifyGetKey
 }
 
-/** Loaded when somebody first signs in this way: a server starts without it. */
+/** Loaded with the first sign-in of this kind: a server starts without it. */
 const openid = once(() => import('openid-client'))
 
 /** Every provider of the table, by name. */
 export type ProviderSet = Readonly<Record<ProviderName, Provider>>
 
-/** Whom each provider's tokens are from: its own issuer, or one that the operator puts in its place to test against. */
+/** The issuer of each provider's tokens: its own, or the operator's replacement for tests. */
 export type Issuers = Readonly<Record<ProviderName, string>>
 
 export function createProviders(issuers: Issuers, now: () => number): ProviderSet {
@@ -94,11 +94,11 @@ function createProvider(row: ProviderRow, issuer: string, now: () => number): Pr
   }
 }
 
-/** The provider's own code, such as `invalid_client`: with it the owner's log says what to fix. */
+/** The provider's own code, such as `invalid_client`: it shows the owner the cause in the log. */
 async function tradeCode(config: Configuration, { code, redirectUri, proof }: CodeGrant) {
   const { genericGrantRequest, ResponseBodyError } = await openid()
   try {
-    // The ID token is verified by us, like one that somebody brings.
+    // The ID token is verified by us, like a presented one.
     const parameters = { code, redirect_uri: redirectUri, code_verifier: proof.verifier }
     return await genericGrantRequest(config, 'authorization_code', parameters)
   } catch (cause) {
@@ -106,13 +106,13 @@ async function tradeCode(config: Configuration, { code, redirectUri, proof }: Co
   }
 }
 
-/** Made when they are first asked for: what fetches keys brings all of fetch along. */
+/** Created on first use: fetching keys loads all of fetch. */
 function pinned(metadata: ServerMetadata): () => Promise<Endpoints> {
   const endpoints = once(() => endpointsOf(metadata))
   return async () => endpoints()
 }
 
-/** Asked until it was answered once; kept from then on. */
+/** Requested until the first answer; kept from then on. */
 function discovered(issuer: string): () => Promise<Endpoints> {
   let known: Endpoints | null = null
   const ask = singleFlight(async () => {

@@ -1,4 +1,4 @@
-/** Providers that GoTrue knows and we do not offer: clients look them up by name. */
+/** Providers of GoTrue that are not supported: clients look them up by name. */
 export const otherProviders = [
   'apple',
   'azure',

@@ -1,7 +1,7 @@
 import { google } from './google.ts'
 import type { ProviderRow } from './provider.ts'
 
-/** Whose accounts open ours (spec/auth.md 6). To add one, add a row and its three settings. */
+/** The providers (spec/auth.md 6). To add one, add a row and its three settings. */
 export const providers = { google } as const satisfies Readonly<Record<string, ProviderRow>>
 
 export type ProviderName = keyof typeof providers

@@ -4,17 +4,17 @@ import type { AuthSettings } from '../settings/setting-keys.ts'
 /** Names of settings whose values are of a type. */
 type SettingOf<T> = { [N in keyof AuthSettings]: AuthSettings[N] extends T ? N : never }[keyof AuthSettings]
 
-/** What OpenID Connect leaves to each provider: a row of table.ts. */
+/** The facts that OpenID Connect leaves to each provider: a row of table.ts. */
 export interface ProviderRow {
-  /** Whom its ID tokens are from. */
+  /** The issuer of its ID tokens. */
   readonly issuer: string
-  /** How its tokens name the issuer besides. */
+  /** Further names of the issuer in its tokens. */
   readonly aliases: readonly string[]
-  /** Its discovery document, pinned so that nothing is asked first. */
+  /** Its discovery document, as a constant that saves a request. */
   readonly metadata: ServerMetadata
-  /** What every sign-in asks for (spec/auth.md 6.3). */
+  /** The scopes of every sign-in (spec/auth.md 6.3). */
   readonly scopes: readonly string[]
-  /** What its ID tokens are signed with: its discovery document, `id_token_signing_alg_values_supported`. */
+  /** The algorithms of its ID tokens: its discovery document, `id_token_signing_alg_values_supported`. */
   readonly algorithms: readonly ('RS256' | 'PS256' | 'ES256')[]
   /** The owner's settings of it: all three are needed (spec/auth.md 1). */
   readonly settings: {

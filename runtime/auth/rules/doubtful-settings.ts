@@ -3,16 +3,16 @@ import type { AuthSettings } from '../settings/setting-keys.ts'
 import { expand } from './glob.ts'
 import { judgeRedirect } from './redirect.ts'
 
-/** Settings that work, and that few owners mean as they are written (spec/auth.md 1). */
+/** Settings that work, but that few owners intend as written (spec/auth.md 1). */
 
 type DoubtfulName = 'external_url' | 'site_url' | 'redirect_allow_list'
 
-/** Null where none is stored. */
+/** Null if none is stored. */
 type Doubtful = { readonly [N in DoubtfulName]: AuthSettings[N] | null }
 
 export interface SettingWarning {
   readonly name: DoubtfulName
-  /** Behind the name. */
+  /** Printed after the name. */
   readonly warning: string
 }
 
@@ -44,7 +44,7 @@ function listWarnings(list: readonly string[]): readonly SettingWarning[] {
   })
 }
 
-/** Endings below which anybody may register a name, and one that nobody may (RFC 2606). */
+/** Suffixes below which anyone may register a name, and one that nobody can have (RFC 2606). */
 const openEndings = ['example', 'com', 'net', 'org', 'io', 'app', 'dev']
 
 const strangers: readonly string[] = openEndings.map((ending) => `stranger.${ending}`)
@@ -55,13 +55,13 @@ const plainStrangers: readonly string[] = ['https', 'http'].flatMap((scheme) =>
   ),
 )
 
-/** An address that an entry allows although somebody else has it: the glob itself is asked. */
+/** An address of a stranger that an entry allows, found with the glob itself. */
 function strangerOf(entry: string): string | undefined {
   const settings = { site_url: 'https://site.invalid', redirect_allow_list: [entry] }
   return candidates(entry).find((address) => isStrange(address) && judgeRedirect(address, settings).kind === 'allowed')
 }
 
-/** Addresses of strangers, and what the entry itself becomes where a stranger fills in its stars. */
+/** Addresses of strangers, and the entry itself with a stranger's names for its stars. */
 function candidates(entry: string): readonly string[] {
   const filled = (expand(entry) ?? []).flatMap((one) => {
     const single = one.replace(
@@ -75,7 +75,7 @@ function candidates(entry: string): readonly string[] {
   return [...plainStrangers, 'stranger://home', 'stranger:home', ...filled]
 }
 
-/** Of a scheme that nobody has, or of a host whose last label is filled in, or its last two, or its end. */
+/** Has an unknown scheme, or a host whose last label, last two labels or suffix are free. */
 function isStrange(address: string): boolean {
   if (!URL.canParse(address)) return false
   const parsed = new URL(address)

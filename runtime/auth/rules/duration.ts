@@ -1,4 +1,4 @@
-/** Durations as Go writes them (`24h`, `1h30m`, `1.5h`), which the admin API takes (spec/auth.md 11). */
+/** Durations in Go's notation (`24h`, `1h30m`, `1.5h`), which the admin API accepts (spec/auth.md 11). */
 
 const unitSeconds: Readonly<Record<string, number>> = {
   ns: 1e-9,
@@ -10,10 +10,10 @@ const unitSeconds: Readonly<Record<string, number>> = {
   h: 3600,
 }
 
-/** What Go's type can hold: about 292 years. */
+/** The maximum of Go's type: about 292 years. */
 const longest = 2 ** 63 / 1e9
 
-/** Seconds; null when it is no duration. */
+/** Seconds; null if it is not a duration. */
 export function durationSeconds(text: string): number | null {
   if (!/^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+$/.test(text)) return null
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)]

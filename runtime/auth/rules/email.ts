@@ -1,4 +1,4 @@
-/** What is wrong with an address; null: nothing (spec/auth.md 4.2). */
+/** The fault of an address; null: none (spec/auth.md 4.2). */
 export type EmailFault = 'malformed' | 'too-long' | null
 
 /** RFC 5322 atoms, dots anywhere among them. */

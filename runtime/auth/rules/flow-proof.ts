@@ -1,8 +1,8 @@
 import { createHash, createHmac } from 'node:crypto'
 
 /**
- * What binds the provider's answer to the flow that asked for it (RFC 9700 section 4.5): made of the flow's `state` by a
- * key, so that nothing of it has to be kept, and nobody else can make it.
+ * Binds the provider's answer to the flow that requested it (RFC 9700 section 4.5): derived from the flow's `state` by
+ * a key, so that it need not be stored and cannot be forged.
  */
 export interface FlowProof {
   /** RFC 7636. */
@@ -20,7 +20,7 @@ export function createFlowProof(projectSecret: string): ProveFlow {
   return (state) => ({ verifier: made('verifier', state), nonce: made('nonce', state) })
 }
 
-/** What the provider is sent of it. */
+/** The part for the provider. */
 export const challengeOf = ({ verifier, nonce }: FlowProof): Readonly<Record<string, string>> => ({
   code_challenge: createHash('sha256').update(verifier, 'ascii').digest('base64url'),
   code_challenge_method: 'S256',

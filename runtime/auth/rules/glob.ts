@@ -1,7 +1,7 @@
 /**
  * Globs of the allow list (spec/auth.md 8): `*` matches within a segment (segments end at `.` and `/`), `**` anything,
  * `?` one character that ends no segment, `[abc]` and `[!a-z]` one of a class, `{a,b}` one of several. A backslash
- * takes a character's meaning away. The time to match grows with text times pattern in all cases.
+ * escapes a character. The time to match grows with text times pattern in all cases.
  */
 
 type Token =
@@ -16,15 +16,15 @@ const exactly =
   (character: string): boolean =>
     character === wanted
 
-/** More alternatives than this are no pattern that a person wrote. */
+/** More alternatives do not occur in a person's pattern. */
 const mostAlternatives = 256
 
-/** True when the pattern matches the whole text; a pattern that is malformed matches nothing. */
+/** True if the pattern matches the whole text; a malformed pattern matches nothing. */
 export function matchesGlob(pattern: string, text: string): boolean {
   return expand(pattern)?.some((one) => matchesTokens(tokensOf(one), text)) ?? false
 }
 
-/** The patterns that one with braces stands for; null when the braces do not close or stand for too many. */
+/** The patterns that braces expand to; null if the braces do not close or expand to too many. */
 export function expand(pattern: string): readonly string[] | null {
   const open = indexOutside(pattern, '{', 0)
   if (open === -1) return [pattern]
@@ -36,7 +36,7 @@ export function expand(pattern: string): readonly string[] | null {
   return expanded.includes(null) || all.length > mostAlternatives ? null : all
 }
 
-/** Index of a character that no backslash precedes. */
+/** Index of a character without a preceding backslash. */
 function indexOutside(text: string, wanted: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1
@@ -55,7 +55,7 @@ function closingBrace(pattern: string, open: number): number {
   return -1
 }
 
-/** What stands between a brace's commas, those of inner braces excepted. */
+/** The alternatives of a brace, except commas of inner braces. */
 function choices(inner: string): readonly string[] {
   const found: string[] = []
   let [depth, start] = [0, 0]
@@ -72,7 +72,7 @@ function choices(inner: string): readonly string[] {
   return [...found, inner.slice(start)]
 }
 
-/** Null when a class does not close. */
+/** Null if a class does not close. */
 function tokensOf(pattern: string): readonly Token[] | null {
   const tokens: Token[] = []
   for (let at = 0; at < pattern.length; at += 1) {
@@ -107,7 +107,7 @@ function classOf(inner: string): (character: string) => boolean {
   return (character) => (negated ? inSegment(character) && !isMember(character) : isMember(character))
 }
 
-/** Follows every way through the tokens at once. */
+/** Follows all paths through the tokens simultaneously. */
 function matchesTokens(tokens: readonly Token[] | null, text: string): boolean {
   if (tokens === null) return false
   let reached = skipAny(tokens, new Set([0]))

@@ -1,19 +1,19 @@
 /**
- * How long a comparison with a password takes that fails (spec/auth.md 12): as long for every account, whatever hash is
- * stored for it. Pure rules of kinds of hashes; a kind is the beginning of a hash, up to its salt.
+ * The duration of a failed password comparison (spec/auth.md 12): equal for every account, whatever hash it has. Pure
+ * rules about kinds of hashes; a kind is the beginning of a hash, up to its salt.
  */
 
-/** Of bcrypt at cost 10, whose work is 1. */
+/** Of bcrypt; cost 10 is the unit of work. */
 const bcryptPattern = /^\$2[aby]\$(\d\d)/
 /** Memory in KiB and passes. */
 const argon2Pattern = /^\$argon2(?:i|id)\$v=\d+\$m=(\d+),t=(\d+)/
 /** Cost, block size and lanes. */
 const firebasePattern = /^\$fbscrypt\$v=1,n=(\d+),r=(\d+),p=(\d+)/
 
-/** What Argon2 fills and scrypt mixes in the time of one hash of bcrypt at cost 10, rounded down (measured). */
+/** Blocks that Argon2 fills and scrypt mixes in the time of one bcrypt hash at cost 10, rounded down (measured). */
 const blocksPerHash = 100_000
 
-/** The work of a kind of hash, in hashes of bcrypt at cost 10; of a text that is no hash, none. */
+/** The work of a kind of hash, in bcrypt hashes at cost 10; 0 for a text that is not a hash. */
 export function hashWork(kind: string): number {
   const numbers = (pattern: RegExp): readonly number[] | null => pattern.exec(kind)?.slice(1).map(Number) ?? null
   const bcrypt = numbers(bcryptPattern)
@@ -33,22 +33,22 @@ const product = (numbers: readonly number[]): number => numbers.reduce((all, one
 /** A step has room for a hash that takes twice its usual time. */
 const room = 2
 
-/** Of one that is known yet: of a processor that is slower than most. */
+/** For an unmeasured hash: that of a slow processor. */
 const unknownHashMs = 100
 
-/** Well below the time that a request may take. */
+/** Well below the time limit of a request. */
 const longestStepMs = 6_000
 
 export interface HashPace {
-  /** Kinds that the database holds. */
+  /** Kinds in the database. */
   readonly kinds: readonly string[]
-  /** Cost of the hashes that we make. */
+  /** Cost of new hashes. */
   readonly cost: number
-  /** Milliseconds that the quickest of these took; null: none was made yet. */
+  /** The fastest of these in milliseconds; null: none was made yet. */
   readonly quickestMs: number | null
 }
 
-/** The step in milliseconds: that of the slowest kind that is stored, or of our own where nothing slower is. */
+/** The step in milliseconds: that of the slowest stored kind, or of our own if none is slower. */
 export function stepMs({ kinds, cost, quickestMs }: HashPace): number {
   const own = bcryptWork(cost)
   const hashMs = (quickestMs ?? unknownHashMs * own) / own
@@ -56,7 +56,7 @@ export function stepMs({ kinds, cost, quickestMs }: HashPace): number {
   return Math.min(longestStepMs, Math.ceil(room * hashMs * slowest))
 }
 
-/** How long to wait still, so that the whole is a multiple of the step; no longer than a request has time. */
+/** The remaining wait, so that the total is a multiple of the step; at most the time of a request. */
 export function remainingMs(tookMs: number, step: number): number {
   const end = Math.max(1, Math.ceil(tookMs / step)) * step
   return Math.max(0, Math.min(end, longestStepMs) - tookMs)

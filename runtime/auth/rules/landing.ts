@@ -1,14 +1,14 @@
 import type { SessionJson } from '../protocol/records.ts'
 
-/** Addresses that a browser is sent to at the end of a flow (spec/auth.md 4.13 and 6.4). */
+/** Addresses of redirects at the end of a flow (spec/auth.md 4.13 and 6.4). */
 
 type Fields = Readonly<Record<string, string>>
 
 const written = (fields: Fields): string => new URLSearchParams(fields).toString()
 
 /**
- * What clients read from a query besides what is written now: a value that an earlier attempt left there would be taken
- * for the present one. `type` and `message` are not among them, since applications have parameters of these names.
+ * Members that clients read from a query besides those written here: a value of an earlier attempt would be mistaken
+ * for the present one. `type` and `message` are excluded, because applications use these names.
  */
 const readFromQuery: ReadonlySet<string> = new Set([
   'code',
@@ -46,7 +46,7 @@ export function withQuery(destination: string, fields: Fields): string {
   return `${page}${page.includes('?') ? '&' : '?'}${written(fields)}`
 }
 
-/** Puts fields into the fragment, which no server and no log ever sees; `sb` marks it as ours. */
+/** Puts fields into the fragment, which servers and logs do not see; `sb` marks it as ours. */
 export function withFragment(destination: string, fields: Fields): string {
   return `${pageOf(destination, {})}#${fragmentOf(fields)}`
 }
@@ -56,12 +56,12 @@ function fragmentOf(fields: Fields): string {
   return written(Object.fromEntries(sorted))
 }
 
-/** Tells the page and the server behind it the same. */
+/** Sets the same fields for the page and the server behind it. */
 export function withBoth(destination: string, fields: Fields): string {
   return `${withQuery(destination, fields)}#${fragmentOf(fields)}`
 }
 
-/** The tokens of a session, and what else belongs to it. */
+/** The tokens of a session, and further fields. */
 export function withTokens(destination: string, session: SessionJson, more: Fields): string {
   const { access_token, expires_at, expires_in, refresh_token } = session
   return withFragment(destination, {
@@ -74,7 +74,7 @@ export function withTokens(destination: string, session: SessionJson, more: Fiel
   })
 }
 
-/** RFC 6749 section 4.1.2.1 by status; other statuses have no such word. */
+/** RFC 6749 section 4.1.2.1 by status; other statuses have no such code. */
 const errorWords: Readonly<Record<number, string>> = {
   400: 'invalid_request',
   401: 'unauthorized_client',
@@ -83,7 +83,7 @@ const errorWords: Readonly<Record<number, string>> = {
   503: 'temporarily_unavailable',
 }
 
-/** Refusals that are about the person, under every status. */
+/** Refusals about the person, with any status. */
 const denials: ReadonlySet<string> = new Set(['signup_disabled', 'user_banned', 'provider_email_needs_verification'])
 
 interface Refusal {

@@ -1,39 +1,39 @@
-/** Whose account a sign-in by the provider opens: the table of spec/auth.md 6.5. */
+/** The account that a provider's sign-in opens: the table of spec/auth.md 6.5. */
 
-/** How an address came to count as confirmed. An account without a proof, such as an imported one, counts as proved. */
+/** How an address was confirmed. An account without a proof, such as an imported one, counts as proved. */
 export type AddressProof = 'mailbox' | 'autoconfirm' | 'admin' | 'provider'
 
 export interface AccountFacts {
   readonly id: string
-  /** In lower case; null: the account has none. */
+  /** In lower case; null: none. */
   readonly email: string | null
   readonly confirmed: boolean
-  /** Null: the account came from elsewhere, which counts as proved. */
+  /** Null: the account was imported, which counts as proved. */
   readonly proof: AddressProof | null
   readonly banned: boolean
 }
 
 export interface LinkFacts {
-  /** Whose identity the provider's subject is. */
+  /** The account with the provider's subject. */
   readonly owner: AccountFacts | null
-  /** The accounts that have the provider's address. */
+  /** The accounts with the provider's address. */
   readonly sameAddress: readonly AccountFacts[]
-  /** The provider's address in lower case; null: it sent none that is valid. */
+  /** The provider's address in lower case; null: none that is valid. */
   readonly email: string | null
-  /** Whether the provider says that it is verified; no setting of ours makes up for that. */
+  /** Whether the provider has verified it; no setting replaces that. */
   readonly verified: boolean
   readonly signUpDisabled: boolean
 }
 
 export type LinkDecision =
-  /** spec/auth.md 6.5, rows 1 and 4. `confirm`: the provider proves the very address that the account has. */
+  /** spec/auth.md 6.5, rows 1 and 4. `confirm`: the provider proves the address of the account. */
   | { readonly kind: 'sign-in'; readonly account: AccountFacts; readonly confirm: boolean }
   | { readonly kind: 'link'; readonly account: AccountFacts }
   /** spec/auth.md 6.5, rows 5 and 6: the mailbox was never proved before, so the whole account may be a stranger's. */
   | { readonly kind: 'take-over'; readonly account: AccountFacts }
-  /** spec/auth.md 6.5, rows 2 and 3. An address that is not confirmed has to be, by mail, before anybody gets in. */
+  /** spec/auth.md 6.5, rows 2 and 3. An unconfirmed address must be confirmed by mail before the sign-in. */
   | { readonly kind: 'create'; readonly email: string | null; readonly confirmed: boolean }
-  /** The account that the identity opens has an unproved address: a mail goes there, and the sign-in is refused. */
+  /** The account of the identity has an unproved address: a mail is sent to it, and the sign-in is refused. */
   | { readonly kind: 'remind'; readonly account: AccountFacts }
   | { readonly kind: 'refuse'; readonly reason: 'banned' | 'signup-disabled' | 'several' }
 

@@ -1,14 +1,14 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What a user's tokens carry of what is free to choose: `app_metadata` and `user_metadata`. */
+/** The variable part of a user's tokens: `app_metadata` and `user_metadata`. */
 export interface Metadata {
   readonly app: JsonObject | null
   readonly user: JsonObject | null
 }
 
 /**
- * The most that both may have together, in bytes of their JSON. Longer by a third in base64url, they leave room in a
- * token (identity/jwt.ts) for every other claim, and for what we add ourselves to metadata that was just let in.
+ * The maximum of both together, in bytes of their JSON. Longer by a third in base64url, they leave room in a token
+ * (identity/jwt.ts) for every other claim, and for our own additions to accepted metadata.
  */
 export const largestMetadata = 32_768
 
@@ -18,7 +18,7 @@ function sizeOf({ app, user }: Metadata): number {
 
 /** Metadata with the keys of a change: those with null are removed (spec/auth.md 5.2). As the store merges it. */
 export function merged(before: JsonObject | null, change: JsonObject): JsonObject {
-  // Imported rows may hold another value of JSON, which counts as none (spec/auth.md 13).
+  // Imported rows may contain another JSON value, which counts as empty (spec/auth.md 13).
   const known = Array.isArray(before) || typeof before !== 'object' ? {} : before
   const entries = Object.entries({ ...known, ...change })
   return Object.fromEntries(entries.filter(([key]) => !Object.hasOwn(change, key) || change[key] !== null))

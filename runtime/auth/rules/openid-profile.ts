@@ -1,13 +1,13 @@
 import { judgeEmail, normalEmail } from './email.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/** What the provider says of a person, out of claims that were verified (OpenID Connect Core 1.0 section 5.1). */
+/** The provider's profile of a person, from verified claims (OpenID Connect Core 1.0 section 5.1). */
 export interface OpenIdProfile {
   readonly subject: string
-  /** In lower case; null where there is none or it cannot be one. */
+  /** In lower case; null if it is missing or invalid. */
   readonly email: string | null
   readonly verified: boolean
-  /** What becomes identity data and `user_metadata` (spec/auth.md 6.4). */
+  /** The identity data and `user_metadata` (spec/auth.md 6.4). */
   readonly data: JsonObject
 }
 
@@ -16,14 +16,14 @@ const textOf = (claims: JsonObject, name: string): string | null => {
   return typeof value === 'string' && value !== '' ? value : null
 }
 
-/** What cannot be stored: NUL, and halves of characters. */
+/** Characters that cannot be stored: NUL, and lone surrogates. */
 const unstorable = /\0|[\ud800-\udfff]/gu
 
-/** A name or an address of a picture; a mailbox is another one without any of its letters. */
+/** A name or a picture's address without such characters; in a mail address they would change the mailbox. */
 const shownText = (claims: JsonObject, name: string): string | null =>
   textOf(claims, name)?.replace(unstorable, '') ?? null
 
-/** `issuer` as it is configured, never as a token says. */
+/** `issuer` as configured, not from the token. */
 export function openIdProfile(subject: string, claims: JsonObject, issuer: string): OpenIdProfile {
   const address = textOf(claims, 'email')
   const email = address !== null && judgeEmail(address) === null ? normalEmail(address) : null

@@ -1,7 +1,7 @@
 /** The rules for new passwords (spec/auth.md 1 and 12). */
 export interface PasswordRules {
   readonly password_min_length: number
-  /** One character of each class is needed. */
+  /** One character of each class is required. */
   readonly password_required_characters: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface Weakness {
 /** bcrypt reads no further (spec/auth.md 12). */
 const longestBytes = 72
 
-/** What makes a password too weak, or null. A character is a code point, however many bytes it has. */
+/** The weaknesses of a password, or null. A character is a code point, however many bytes it has. */
 export function judgeStrength(password: string, rules: PasswordRules): Weakness | null {
   const tooShort = [...password].length < rules.password_min_length
   const lacking = rules.password_required_characters.filter((all) => ![...all].some((one) => password.includes(one)))
@@ -33,7 +33,7 @@ export function judgeStrength(password: string, rules: PasswordRules): Weakness 
   return { message: sentences.join(' '), reasons }
 }
 
-/** Whether a password is longer than what would be hashed. */
+/** Whether a password is longer than its hashed part. */
 export function isTooLong(password: string): boolean {
   return Buffer.byteLength(password, 'utf8') > longestBytes
 }

@@ -31,7 +31,7 @@ export function readChallenge(challenge: string, method: string): ChallengeVerdi
   return { kind: 'challenge', challenge: { challenge, method: lower } }
 }
 
-/** Whether the verifier is the one that the challenge was made of (RFC 7636 section 4.6), in constant time. */
+/** Whether the verifier matches the challenge (RFC 7636 section 4.6), in constant time. */
 export function meetsChallenge(verifier: string, { challenge, method }: Challenge): boolean {
   const made = method === 'plain' ? verifier : createHash('sha256').update(verifier, 'utf8').digest('base64url')
   return equalTexts(made, challenge)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** `app_metadata.provider` and `providers`: the ways in which a user can sign in; the first one is where they began. */
+/** `app_metadata.provider` and `providers`: the sign-in methods of a user; the first is the original one. */
 export interface Providers {
   readonly provider: string
   readonly providers: readonly string[]
@@ -17,7 +17,7 @@ export function addProvider(metadata: JsonObject | null, name: string): Provider
   return onlyProviders(metadata, names.includes(name) ? names : [...names, name])
 }
 
-/** These and no others, of which there is at least one. */
+/** These and no others, at least one. */
 export function onlyProviders(metadata: JsonObject | null, providers: readonly string[]): Providers {
   const first = metadata?.['provider']
   const provider = typeof first === 'string' && providers.includes(first) ? first : (providers[0] ?? '')

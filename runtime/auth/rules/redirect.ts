@@ -3,27 +3,27 @@ import type { AuthSettings } from '../settings/setting-keys.ts'
 import { holdsOddCharacters, isLoopback, isWeb, readAddress, type Address } from '../protocol/address.ts'
 import { matchesGlob } from './glob.ts'
 
-/** Where people may be sent (spec/auth.md 8). */
+/** Allowed redirects (spec/auth.md 8). */
 export type RedirectSettings = Pick<AuthSettings, 'site_url' | 'redirect_allow_list'>
 
 export type Destination =
-  /** Where to send them: what was asked for, or the site URL when nothing was. */
+  /** The destination: the requested one, or the site URL if none was requested. */
   { readonly kind: 'allowed'; readonly url: string } | { readonly kind: 'refused' }
 
 const refused: Destination = { kind: 'refused' }
 
-/** No link that anybody needs is longer; matching costs time for each character. */
+/** Links have no need to be longer; matching costs time for each character. */
 const longest = 4096
 
 /**
- * Decides about a destination that was asked for. What is no absolute address, such as a path or a mail address, counts
- * as not asked; what is one has to be of the site itself or listed.
+ * Decides about a requested destination. A value that is not an absolute address, such as a path or a mail address,
+ * counts as absent; an address must belong to the site or the list.
  */
 export function judgeRedirect(asked: string, settings: RedirectSettings): Destination {
   if (asked === '') return { kind: 'allowed', url: settings.site_url }
   if (asked.length > longest || holdsOddCharacters(asked) || asked.startsWith('//')) return refused
   if (!/^[a-z][a-z0-9+.-]*:/i.test(asked)) return { kind: 'allowed', url: settings.site_url }
-  // Of an application's own scheme nothing else is the site: a host there names a page, and not whose it is.
+  // With a custom scheme only the exact address is the site: a host there names a page.
   if (withoutFragment(asked) === settings.site_url) return { kind: 'allowed', url: asked }
   const address = readAddress(asked)
   if (address === null) return refused
@@ -31,7 +31,7 @@ export function judgeRedirect(asked: string, settings: RedirectSettings): Destin
   return allowed ? { kind: 'allowed', url: asked } : refused
 }
 
-/** The same scheme, host and port; on the machine itself any port. */
+/** The same scheme, host and port; on localhost any port. */
 function isSameSite({ parsed }: Address, siteUrl: string): boolean {
   const site = new URL(siteUrl)
   if (!isWeb(parsed) || parsed.protocol !== site.protocol || parsed.hostname !== site.hostname) return false
@@ -44,7 +44,7 @@ function isIpLiteral(hostname: string): boolean {
 
 const withoutFragment = (address: string): string => address.split('#', 1)[0] ?? ''
 
-/** Both as it was written and as it is read, each without its fragment. */
+/** Both as written and as parsed, each without its fragment. */
 function isListed({ raw, parsed }: Address, list: readonly string[]): boolean {
   if (isIpLiteral(parsed.hostname) && !isLoopback(parsed.hostname)) return false
   const written = withoutFragment(raw)
@@ -53,8 +53,8 @@ function isListed({ raw, parsed }: Address, list: readonly string[]): boolean {
 }
 
 /**
- * The parser adds a path where nothing follows the host, and drops the usual port: no difference, so both stay as they
- * were written. Before a query the added slash shows a pattern where the host ends.
+ * The parser adds a path after a bare host, and drops the default port: both are equivalent, so both stay as written.
+ * Before a query the added slash marks the end of the host for a pattern.
  */
 function normalForm(parsed: URL, written: string): string {
   const authority = /^[a-z0-9+.-]+:\/\/[^/?#]*/.exec(written)?.[0]

@@ -1,31 +1,31 @@
 import type { AuthSettings } from '../settings/setting-keys.ts'
 
-/** What is known of a refresh token while its session and itself are locked (spec/auth.md 7). */
+/** The facts about a refresh token while its session and itself are locked (spec/auth.md 7). */
 export interface RefreshFacts {
   readonly revoked: boolean
   /** Since it was revoked or last changed, by the database's clock. */
   readonly revokedSecondsAgo: number
-  /** It came before the session was raised to aal2. */
+  /** It was issued before the session was raised to aal2. */
   readonly beforeUpgrade: boolean
-  /** It was handed out twice itself, and its access token was never seen. */
+  /** It was issued twice itself, and its access token was never seen. */
   readonly unseen: boolean
-  /** The token of its session that may be exchanged; null when there is none. */
+  /** The exchangeable token of its session; null: none. */
   readonly live: LiveToken | null
 }
 
 export interface LiveToken {
   readonly token: string
   readonly isChild: boolean
-  /** An access token that came with it was seen: its holder has the answer. */
+  /** An access token issued with it was seen: its holder has the answer. */
   readonly isUsed: boolean
 }
 
 export type RefreshVerdict =
-  /** It is spent, and another takes its place. */
+  /** It is spent, and replaced by another. */
   | { readonly kind: 'rotate' }
-  /** Another tab was faster, or the client `lost` our answer: it gets the token that is live already. */
+  /** Another tab was faster, or the client `lost` our answer: it gets the existing live token. */
   | { readonly kind: 'replay'; readonly token: string; readonly lost: boolean }
-  /** Refused, and nothing else: a harmless tab may have raced with the upgrade. */
+  /** Refused without further effect: a harmless tab may have raced with the upgrade. */
   | { readonly kind: 'refuse' }
   /** Theft: the session ends. */
   | { readonly kind: 'end-session' }
@@ -41,18 +41,18 @@ export function judgeRefresh(facts: RefreshFacts, reuseInterval: number): Refres
 }
 
 /**
- * Whether our answer to the parent of the live token may have been lost. Not once the live token was used. Nor twice in a
- * row without any use between: two holders who refresh in turn look like that.
+ * Whether our answer to the parent of the live token may have been lost. Not once the live token was used. Nor twice in
+ * a row without any use between: that looks like two holders who refresh in turn.
  */
 const mayBeLost = ({ isChild, isUsed }: LiveToken, unseen: boolean): boolean => isChild && !isUsed && !unseen
 
-/** Times of a session and the limits that its owner set, in seconds (spec/auth.md 1). */
+/** Ages of a session and the owner's limits, in seconds (spec/auth.md 1). */
 export interface SessionAge {
   /** Since its sign-in. */
   readonly age: number
   /** Since it was last refreshed, or signed in. */
   readonly idle: number
-  /** A limit of its own has passed. */
+  /** Its own limit has passed. */
   readonly past: boolean
   readonly hasNewer: boolean
 }
@@ -61,7 +61,7 @@ export type SessionLimits = Pick<AuthSettings, 'session_timebox' | 'session_inac
 
 export type SessionFault = 'timebox' | 'inactivity' | 'superseded'
 
-/** Why a session may not go on, or null. */
+/** Why a session must end, or null. */
 export function judgeSession(session: SessionAge, limits: SessionLimits): SessionFault | null {
   if (session.past) return 'timebox'
   if (limits.session_timebox !== null && session.age >= limits.session_timebox) return 'timebox'

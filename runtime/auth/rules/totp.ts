@@ -1,7 +1,7 @@
 import { generateSecret, verifySync } from 'otplib'
 import { encodeQR } from 'qr'
 
-/** Codes by time (RFC 6238) as authenticator applications make them: SHA-1, six digits, thirty seconds. */
+/** Time-based codes (RFC 6238) of authenticator applications: SHA-1, six digits, thirty seconds. */
 
 const period = 30
 const digits = 6
@@ -12,8 +12,8 @@ export function newTotpSecret(): string {
 }
 
 /**
- * The time step that a code belongs to, the present one or a neighbour of it; null for a wrong code and for a secret
- * that is none. `now` in milliseconds.
+ * The time step of a code, the present one or a neighbour; null for a wrong code and for an invalid secret. `now` in
+ * milliseconds.
  */
 export function stepOfCode(secret: string, code: string, now: number): number | null {
   if (!/^\d{6}$/.test(code)) return null
@@ -23,24 +23,24 @@ export function stepOfCode(secret: string, code: string, now: number): number | 
     const verdict = verifySync({ ...kind, secret, token: code, epoch })
     return verdict.valid ? Math.floor(epoch / period) + verdict.delta : null
   } catch {
-    // Imported secrets can be too short, encrypted with a key of elsewhere, or no base32 at all.
+    // Imported secrets can be too short, encrypted with a foreign key, or not base32.
     return null
   }
 }
 
-/** What a factor is called in an authenticator application. */
+/** The name of a factor in an authenticator application. */
 export interface TotpLabel {
   readonly issuer: string
   readonly account: string
 }
 
-/** The address that authenticator applications read (Key URI format); parameters in alphabetical order. */
+/** The address for authenticator applications (Key URI format); parameters in alphabetical order. */
 export function totpUri({ issuer, account }: TotpLabel, secret: string): string {
   const [by, of] = [encodeURIComponent(issuer), encodeURIComponent(account)]
   return `otpauth://totp/${by}:${of}?algorithm=SHA1&digits=${digits}&issuer=${by}&period=${period}&secret=${secret}`
 }
 
-/** SVG markup of a code with the quiet zone that readers need; no `#` in it, since clients put it into a data URL. */
+/** SVG markup of a code with the quiet zone that readers need; without `#`, because clients put it into a data URL. */
 export function qrCode(text: string): string {
   return encodeQR(text, 'svg', { ecc: 'low', border: 4 })
 }

@@ -1,11 +1,9 @@
 import type { DatabaseTime, FactorRow, IdentityRow, UserRow } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 
-/**
- * Objects as clients read them (spec/auth.md 3). "opt" of the specification: the key is absent when there is nothing.
- */
+/** Objects for clients (spec/auth.md 3). "opt" in the specification: the key is absent without a value. */
 
-/** The members whose value is there; null, undefined and the empty text are not. */
+/** The members with a value; null, undefined and the empty text are omitted. */
 function present(members: Readonly<Record<string, string | null | undefined>>): Readonly<Record<string, string>> {
   const kept: Record<string, string> = {}
   for (const name of Object.keys(members)) {
@@ -17,14 +15,14 @@ function present(members: Readonly<Record<string, string | null | undefined>>): 
 
 /** A time as Postgres prints or writes it into JSON, in UTC -> RFC 3339 with its fraction (spec/auth.md 3). */
 export function rfc3339(time: DatabaseTime): string {
-  // As JSON has it.
+  // The form in JSON.
   if (time.endsWith('+00:00') && time[10] === 'T') return `${time.slice(0, -6)}Z`
   return `${time.replace(' ', 'T').replace(/(?:\+00(?::?00)?|Z)?$/, '')}Z`
 }
 
 const time = (value: DatabaseTime | null): string | null => (value === null ? null : rfc3339(value))
 
-/** spec/auth.md 3.1. The password's hash and every token stay behind. */
+/** spec/auth.md 3.1. Without the password's hash and tokens. */
 export function userJson(user: UserRow): JsonObject {
   return {
     id: user.id,
@@ -82,7 +80,7 @@ export function factorsJson({ factors }: UserRow): readonly JsonObject[] {
   return oldestFirst(factors).map(factorJson)
 }
 
-/** In the order in which they were made. Times of one form and zone: their texts sort as they do. */
+/** By creation. Times of one form and zone: their texts sort as they do. */
 function oldestFirst<T extends { readonly id: string; readonly created_at: DatabaseTime | null }>(
   rows: readonly T[],
 ): readonly T[] {
@@ -90,7 +88,7 @@ function oldestFirst<T extends { readonly id: string; readonly created_at: Datab
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (key(a) < key(b) ? -1 : 1))
 }
 
-/** spec/auth.md 3.4. Only the answer to the enrolment holds the secret. */
+/** spec/auth.md 3.4. Only the answer to the enrolment contains the secret. */
 export function factorJson(factor: FactorRow): JsonObject {
   return {
     id: factor.id,
@@ -102,15 +100,15 @@ export function factorJson(factor: FactorRow): JsonObject {
   }
 }
 
-/** What a sign-up says of itself; answers about accounts that wait for their mail are made of it. */
+/** The data of a sign-up, from which answers about unconfirmed accounts are made. */
 export interface SignUpFacts {
   readonly email: string
   readonly data: JsonObject
 }
 
 /**
- * An account that waits for its confirmation (spec/auth.md 4.2). It may be a stranger's work: the answer holds nothing
- * of its first caller, and of an invitation not even that there is an identity.
+ * An unconfirmed account (spec/auth.md 4.2). It may be a stranger's: the answer contains nothing of its first caller,
+ * and of an invitation not even the identity.
  */
 export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts): JsonObject {
   const told = userJson(user)
@@ -132,14 +130,14 @@ export function unconfirmedUserJson(user: UserRow, { email, data }: SignUpFacts)
   }
 }
 
-/** What a new account would have. */
+/** The values of a pretended account. */
 interface Invented {
   readonly id: string
   readonly aud: string
   readonly at: string
 }
 
-/** The answer where the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
+/** The answer if the address has a confirmed account: made from nothing of that account (spec/auth.md 4.2). */
 export function fakeUserJson({ email, data }: SignUpFacts, { id, aud, at }: Invented): JsonObject {
   return {
     id,
@@ -160,7 +158,7 @@ export function fakeUserJson({ email, data }: SignUpFacts, { id, aud, at }: Inve
 /** `app_metadata` of an account that signed up by address. */
 export const emailAppMetadata: JsonObject = { provider: 'email', providers: ['email'] }
 
-/** `user_metadata` and identity data of a sign-up by address: the caller's own keys never displace ours. */
+/** `user_metadata` and identity data of a sign-up by address: the caller's own keys never replace ours. */
 export function emailUserMetadata(id: string, email: string, data: JsonObject, verified: boolean): JsonObject {
   return { ...data, sub: id, email, email_verified: verified, phone_verified: false }
 }

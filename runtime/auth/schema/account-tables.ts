@@ -1,6 +1,6 @@
 import { emptyText, index, short, time, tokenIndex, toUser, unique, type TableDefinition } from './table.ts'
 
-/** Who people are. */
+/** Users and identities. */
 
 export const users: TableDefinition = {
   name: 'users',

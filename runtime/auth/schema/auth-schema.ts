@@ -2,11 +2,11 @@ import type { TableColumn, Index, TableDefinition } from './table.ts'
 import { authEnums, authTables } from './tables.ts'
 
 /**
- * Schema `auth` as SQL. What is there already stays: a project may have been restored whole before it came to us, so
- * only what is missing is made, down to single columns.
+ * Schema `auth` as SQL. Existing objects stay: a whole project may have been restored before, so only missing objects
+ * are created, down to single columns.
  */
 
-/** Whose tables these are; row-level security does not bind owners. */
+/** The owner of these tables; row-level security does not apply to owners. */
 export const authOwner = 'supabase_auth_admin'
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
@@ -34,7 +34,7 @@ exception
   when insufficient_privilege then null;
 end $$`
 
-/** Runs a command as far as the role that migrates may: true of nothing but ownership and grants to others. */
+/** Runs a command if the migrating role may: only for ownership and grants to others. */
 const ifAllowed = (role: string, command: string): string => `do $$ begin
   if exists (select from pg_catalog.pg_roles where rolname = ${literal(role)}) then ${command}; end if;
 exception
@@ -47,7 +47,7 @@ exception
   when duplicate_object then null;
 end $$`
 
-/** Projects from before 2024 call the provider's own id of a person `id`, and give the row none. */
+/** Projects from before 2024 have the provider's id of a person in column `id`, and no id of the row. */
 const renameIdentityIds = `do $$ begin
   if exists (select from pg_catalog.pg_attribute where attrelid = pg_catalog.to_regclass('auth.identities')
     and attname = 'id' and atttypid = 'text'::regtype)
@@ -65,7 +65,7 @@ const columnText = ([name, definition]: TableColumn): string => `${name} ${defin
 const createTable = ({ name, columns, constraints }: TableDefinition): string =>
   `create table if not exists auth.${name} (\n  ${[...columns.map(columnText), ...constraints].join(',\n  ')}\n)`
 
-/** NOT NULL without a default cannot be added to rows that exist; such columns are in every version of the tables. */
+/** NOT NULL without a default cannot be added to existing rows; such columns are in every version of the tables. */
 const addColumns = ({ name, columns }: TableDefinition): string => {
   const additions = columns
     .filter(([, definition]) => !definition.endsWith('not null') || definition.includes('default'))
@@ -94,7 +94,7 @@ const tableStatements = (table: TableDefinition): readonly string[] => [
   ...protect(table),
 ]
 
-/** Statements that make the schema, in order; running them again is harmless. */
+/** Statements that create the schema, in order; running them again is harmless. */
 export const authSchema: readonly string[] = [
   createOwner,
   joinOwner,

@@ -4,11 +4,11 @@ import { migrations, type Migration } from './migrations.ts'
 import { explainRefusal, giveToOwner, hasGivable } from './owners.ts'
 
 export interface MigrateOptions {
-  /** As whom to migrate: a role that may create schemas and roles. */
+  /** The migrating role, which may create schemas and roles. */
   readonly url: string
 }
 
-/** Any number of its own, the same in every process: two that migrate at once do so one after the other. */
+/** A constant that is the same in every process: concurrent migrations run one after the other. */
 const lockKey = '7239146025771094'
 
 const ledger = [
@@ -44,7 +44,7 @@ async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T
   }
 }
 
-/** True when there was something to do. */
+/** True if there was work. */
 const apply = (query: Query, { version, name, statements }: Migration): Promise<boolean> =>
   inTransaction(query, async () => {
     if (!(await hasLedger(query))) for (const text of ledger) await query(text)
@@ -62,7 +62,7 @@ const hasLedger = async (query: Query): Promise<boolean> => {
   return rows[0]?.there === true
 }
 
-/** What an older version, or somebody by hand, left with another owner. */
+/** Objects that an older version, or a person, left with another owner. */
 const repairOwners = async (query: Query): Promise<readonly string[]> => {
   if (!(await hasGivable(query))) return []
   await inTransaction(query, () => query(giveToOwner))
@@ -88,15 +88,15 @@ const inSession = (url: string, work: (query: Query) => Promise<readonly string[
   )
 
 /**
- * Brings the database to the newest version of our tables; does nothing where it is there already. The names of what
- * was applied come back. Rejects with DatabaseFailure when the database cannot be reached or the role may not.
+ * Migrates the database to the newest version of our tables, if necessary. Returns the names of the applied steps.
+ * Rejects with DatabaseFailure if the database cannot be reached or the role lacks privileges.
  */
 export const migrateAuth = ({ url }: MigrateOptions): Promise<readonly string[]> => inSession(url, migrate)
 
-/** Whether auth was ever enabled here, and by a role whose tables this one may use. */
+/** Whether auth was ever enabled here, by a role whose tables the login role may use. */
 const isOurs = `select from pg_catalog.pg_namespace n join pg_catalog.pg_class c on c.relnamespace = n.oid
   where n.nspname = 'catalograph_auth' and c.relname = 'migrations' and pg_catalog.has_schema_privilege(n.oid, 'USAGE')`
 
-/** The same for a database in which auth was enabled; nothing for another one. */
+/** The same for a database with auth; does nothing for others. */
 export const upgradeAuth = ({ url }: MigrateOptions): Promise<readonly string[]> =>
   inSession(url, async (query) => ((await query(isOurs)).rows.length > 0 ? migrate(query) : []))

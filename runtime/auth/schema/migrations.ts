@@ -2,14 +2,14 @@ import { authSchema } from './auth-schema.ts'
 import { hashKindsIndex } from './hash-kinds.ts'
 import { stateSchema } from './state-schema.ts'
 
-/** One step from one version of our tables to the next: kept whole, or not at all. What it makes is then given to the owner of auth. */
+/** One step from one version of our tables to the next, in one transaction. The owner of auth gets its objects. */
 export interface Migration {
   readonly version: number
   readonly name: string
   readonly statements: readonly string[]
 }
 
-/** Calls for a mail that were answered, and whose mail is still to be made: see mail-requests.ts beside this folder. */
+/** Answered requests for mails that are still to be made: see mail-requests.ts beside this folder. */
 const mailRequests: readonly string[] = [
   `create table catalograph_auth.mail_requests (
     id bigint generated always as identity primary key,
@@ -20,20 +20,20 @@ const mailRequests: readonly string[] = [
   )`,
 ]
 
-/** When the guests of the last hour came from a source address, oldest first (spec/auth.md 10). */
+/** The times of a source address's guests in the last hour, oldest first (spec/auth.md 10). */
 const guestWindows: readonly string[] = [
   `create table catalograph_auth.guest_windows (
     source text primary key,
     taken timestamptz[] not null,
     updated_at timestamptz not null default now()
   )`,
-  // Guests had a token bucket before, which let twice as many come within their first hour.
+  // Guests had a token bucket before, which admitted twice as many within their first hour.
   `delete from catalograph_auth.throttles where limit_group = 'guests'`,
 ]
 
 /**
- * Sessions that the mail of a reset began: who has one may set a password without knowing the old one
- * (spec/auth.md 5.2). Their method says no more than `otp`, as that of every mail does.
+ * Sessions from the mail of a reset: their users may set a password without the old one (spec/auth.md 5.2). Their
+ * method is `otp`, as for every mail.
  */
 const recoverySessions: readonly string[] = [
   `create table catalograph_auth.recovery_sessions (
@@ -48,8 +48,8 @@ const listOrders: readonly string[] = [
 ]
 
 /**
- * The session that asked for an identity of a provider: it has to be there, at its level, when the browser comes back
- * (spec/auth.md 5.6).
+ * The session that requested a provider's identity: it must exist, at its level, when the browser returns (spec/auth.md
+ * 5.6).
  */
 const linkingFlows: readonly string[] = [
   `create table catalograph_auth.linking_flows (
@@ -60,8 +60,8 @@ const linkingFlows: readonly string[] = [
 ]
 
 /**
- * Of a session, by its refresh tokens' marks (spec/auth.md 7): the newest whose access token was seen in use, and the last
- * that was handed out a second time.
+ * Per session, by its refresh tokens' marks (spec/auth.md 7): the newest whose access token was used, and the last that
+ * was issued twice.
  */
 const refreshMarks: readonly string[] = [
   `create table catalograph_auth.refresh_marks (
@@ -71,7 +71,7 @@ const refreshMarks: readonly string[] = [
   )`,
 ]
 
-/** The mailbox that confirmed a change of address while the other one is still asked (spec/auth.md 5.4). */
+/** The mailbox that has confirmed a change of address, while the other one is pending (spec/auth.md 5.4). */
 const changeConfirmations: readonly string[] = [
   `create table catalograph_auth.change_confirmations (
     user_id uuid primary key references auth.users (id) on delete cascade,
@@ -83,7 +83,7 @@ const changeConfirmations: readonly string[] = [
   from auth.users where email_change_confirm_status = 1 and email_change <> ''`,
 ]
 
-/** ID tokens without a nonce are brought once: those that were, until they expire (spec/auth.md 4.7). */
+/** ID tokens without a nonce are accepted once: the used ones, until they expire (spec/auth.md 4.7). */
 const usedIdTokens: readonly string[] = [
   `create table catalograph_auth.used_id_tokens (
     token_hash bytea primary key,
@@ -129,7 +129,7 @@ const passwordGuesses: readonly string[] = [
   )`,
 ]
 
-/** Every step there is, in order. A step that was released is never changed: add one. */
+/** All steps, in order. A released step is never changed: add one. */
 export const migrations: readonly Migration[] = [
   { version: 1, name: 'schema auth', statements: authSchema },
   { version: 2, name: 'schema catalograph_auth', statements: stateSchema },

@@ -1,6 +1,6 @@
 import { index, short, time, type TableDefinition } from './table.ts'
 
-/** Flows under way, the log, and what older tools look for. */
+/** Flows, the log, and tables that older tools look for. */
 
 export const flowState: TableDefinition = {
   name: 'flow_state',

@@ -5,13 +5,13 @@ import { authOwner } from './auth-schema.ts'
 import { authEnums, authTables } from './tables.ts'
 
 /**
- * Ownership of the auth objects. The role that auth works as owns them: their tables have row-level security without policies, which
- * only the owner bypasses.
+ * Ownership of the auth objects. The role of auth owns them: their tables have row-level security without policies,
+ * which only the owner bypasses.
  */
 
 const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ')
 
-/** Other tables of schema auth, which a restored project may have, stay whose they are. */
+/** Other tables of schema auth, which a restored project may have, keep their owners. */
 const objects = `
   select 1 as place, 'schema' as kind, pg_catalog.quote_ident(n.nspname) as name, n.nspowner as owner, n.oid, n.oid as schema
   from pg_catalog.pg_namespace n where n.nspname in ('auth', 'catalograph_auth')
@@ -32,17 +32,18 @@ const objects = `
 
 const since16 = `pg_catalog.current_setting('server_version_num')::int >= 160000`
 
-/** Whether a role may become another one: a right of its own since PostgreSQL 16 (manual, GRANT ... WITH SET). */
+/** Whether a role may become another one: a separate privilege since PostgreSQL 16 (manual, GRANT ... WITH SET). */
 const maySet = (role: string, other: string): string =>
   `pg_catalog.pg_has_role(${role}, ${other}, case when ${since16} then 'SET' else 'MEMBER' end)`
 
-/** What is not the owner's of auth, and may be given to it by the role that asks. */
+/** Objects with another owner that the current role may give to the owner of auth. */
 const givable = `select o.* from (${objects}) o join pg_catalog.pg_roles a on a.rolname = '${authOwner}'
   where o.owner <> a.oid and pg_catalog.pg_has_role(o.owner, 'USAGE') and ${maySet('current_user', 'a.oid')}`
 
 /**
- * Gives the objects of auth to their owner, schemas first: without superuser rights a table can only be given to a role with CREATE
- * on its schema (manual, ALTER TABLE). An object that cannot be given stays, and `foreignObjects` lists it.
+ * Gives the objects of auth to their owner, schemas first: without superuser privileges a table can only be given to a
+ * role with CREATE on its schema (manual, ALTER TABLE). An object that cannot be given stays, and `foreignObjects`
+ * lists it.
  */
 export const giveToOwner = `do $$ declare given record; begin
   for given in ${givable} order by o.place loop
@@ -57,7 +58,7 @@ end $$`
 
 export const hasGivable = async (query: Query): Promise<boolean> => (await query(`${givable} limit 1`)).rows.length > 0
 
-/** An object of auth that a role may not work with. */
+/** An object of auth that a role cannot use. */
 export interface ForeignObject {
   /** `table catalograph_auth.settings` */
   readonly object: string
@@ -74,7 +75,7 @@ const mayWrite = ['SELECT', 'INSERT', 'UPDATE', 'DELETE']
   .map((right) => `pg_catalog.has_table_privilege(r.oid, o.oid, '${right}')`)
   .join(' and ')
 
-/** As whom auth works: its owner, where the login may become it (`openStatements`). */
+/** The role of auth: its owner, if the login role may become it (`openStatements`). */
 const foreign = `select o.kind || ' ' || o.name as object, pg_catalog.pg_get_userbyid(o.owner)::text as owner, r.rolname::text as role
   from (${objects}) o cross join pg_catalog.pg_roles r left join pg_catalog.pg_class c on o.kind = 'table' and c.oid = o.oid
   where r.oid = coalesce(
@@ -88,11 +89,11 @@ const foreign = `select o.kind || ' ' || o.name as object, pg_catalog.pg_get_use
       else false end
   order by o.place, o.name`
 
-/** What auth cannot work with when it logs in as this session does. */
+/** The objects that auth cannot use with this session's login role. */
 export const foreignObjects = async (query: Query): Promise<readonly ForeignObject[]> =>
   (await query<ForeignObject>(foreign)).rows
 
-/** What makes it usable. */
+/** The SQL that makes it usable. */
 export const givingSql = ({ object }: ForeignObject): string => `alter ${object} owner to ${authOwner};`
 
 export const foreignSentence = ({ object, owner, role }: ForeignObject): string =>
@@ -108,7 +109,7 @@ interface Hindrance {
   readonly since16: boolean
 }
 
-/** What the role that migrates would have to own, or to create in, and may not. */
+/** Objects that the migrating role would have to own, or to create in, without the privilege. */
 const hindering = `select o.kind, o.name, w.rolname::text as owner, current_user::text as role,
     pg_catalog.pg_has_role(w.oid, 'MEMBER') as "isMember", w.rolsuper as "isSuperuser", ${since16} as since16
   from (
@@ -130,10 +131,10 @@ function remedyOf({ kind, name, owner, role, isMember, isSuperuser, since16 }: H
   return isSuperuser ? `alter ${kind} ${name} owner to ${taker};` : `grant ${given} to ${taker};`
 }
 
-/** The role that migrates may not. Its message names the object, and the statement that lets it. */
+/** The migrating role lacks privileges. Its message names the object, and the statement that grants them. */
 export class MigrationRefusal extends DatabaseFailure {}
 
-/** The refusal with its object, where the catalogue tells which one it is. */
+/** The refusal with its object, if the catalogue shows it. */
 export async function explainRefusal(query: Query, error: DatabaseFailure): Promise<DatabaseFailure> {
   const [found] = (await query<Hindrance>(hindering)).rows
   if (found === undefined) return error

@@ -1,6 +1,6 @@
 import { index, short, time, toUser, unique, type TableDefinition } from './table.ts'
 
-/** What people hold: sessions, second factors, pending codes. */
+/** Sessions, second factors, pending codes. */
 
 export const sessions: TableDefinition = {
   name: 'sessions',

@@ -1,12 +1,12 @@
 /**
- * Schema `catalograph_auth`: state beyond the tables that existing projects know (spec/auth.md 13). Only its owner has
- * rights to it.
+ * Schema `catalograph_auth`: state beyond the tables that existing projects have (spec/auth.md 13). Only its owner has
+ * privileges on it.
  */
 
 const userReference = 'uuid primary key references auth.users (id) on delete cascade'
 
 const tables: Readonly<Record<string, string>> = {
-  /** What the owner has set, as text; a setting that is not here has its default. */
+  /** The owner's settings, as text; an absent setting has its default. */
   settings: `(
     name text primary key,
     value text not null,
@@ -18,12 +18,12 @@ const tables: Readonly<Record<string, string>> = {
     html text not null,
     updated_at timestamptz not null default now()
   )`,
-  /** One row, counted up by every change of the two tables above: processes compare it to what they hold. */
+  /** One row, incremented by every change of the two tables above: processes compare it with their cache. */
   settings_version: `(
     one boolean primary key default true check (one),
     version bigint not null
   )`,
-  /** The secret part of each code that was mailed, and how often it was guessed (spec/auth.md 9.2). */
+  /** The secret part of each mailed code, and its number of guesses (spec/auth.md 9.2). */
   codes: `(
     user_id uuid not null references auth.users (id) on delete cascade,
     slot text not null,
@@ -32,14 +32,14 @@ const tables: Readonly<Record<string, string>> = {
     issued_at timestamptz not null default now(),
     primary key (user_id, slot)
   )`,
-  /** The last time step of which a factor accepted a code, and failures of late (spec/auth.md 5.7). */
+  /** The last time step in which a factor accepted a code, and recent failures (spec/auth.md 5.7). */
   totp_steps: `(
     factor_id uuid primary key references auth.mfa_factors (id) on delete cascade,
     last_step bigint not null default 0,
     failures smallint not null default 0,
     failures_since timestamptz not null default now()
   )`,
-  /** Unconfirmed accounts whose sign-ups came with differing passwords (spec/auth.md 4.2). */
+  /** Unconfirmed accounts whose sign-ups had different passwords (spec/auth.md 4.2). */
   ambiguous_passwords: `(
     user_id ${userReference},
     marked_at timestamptz not null default now()
@@ -50,12 +50,12 @@ const tables: Readonly<Record<string, string>> = {
     proof text not null check (proof in ('mailbox', 'autoconfirm', 'admin', 'provider')),
     proved_at timestamptz not null default now()
   )`,
-  /** Wrong verifiers that a flow's code was tried with (spec/auth.md 6.4). */
+  /** Wrong verifiers for a flow's code (spec/auth.md 6.4). */
   flow_tries: `(
     flow_id uuid primary key references auth.flow_state (id) on delete cascade,
     tries smallint not null
   )`,
-  /** Last mail of a kind to an address, which stands here as a keyed hash (spec/auth.md 4.11). */
+  /** The last mail of a kind to an address, which is stored as a keyed hash (spec/auth.md 4.11). */
   cooldowns: `(
     kind text not null,
     address_hash bytea not null,
@@ -70,7 +70,7 @@ const tables: Readonly<Record<string, string>> = {
     updated_at timestamptz not null,
     primary key (limit_group, source)
   )`,
-  /** Source addresses that are refused, and the failures that lead there (spec/auth.md 10). */
+  /** Blocked source addresses, and the failures that lead to blocking (spec/auth.md 10). */
   bans: `(
     source text primary key,
     failures integer not null default 0,
@@ -78,7 +78,7 @@ const tables: Readonly<Record<string, string>> = {
     banned_until timestamptz
   )`,
   /**
-   * Mails, written in the transaction that they are about; accepted by the mail server, kept for the owner, or still to
+   * Mails, inserted in the transaction of their subject; accepted by the mail server, kept for the owner, or still to
    * be sent.
    */
   outbox: `(
@@ -92,7 +92,7 @@ const tables: Readonly<Record<string, string>> = {
     accepted_at timestamptz,
     failure text
   )`,
-  /** When the mail server accepted a mail: what the project's ceiling counts (spec/auth.md 4.11). */
+  /** When the mail server accepted a mail: the count for the project's ceiling (spec/auth.md 4.11). */
   accepted_mails: `(
     id bigint generated always as identity primary key,
     accepted_at timestamptz not null default now()
@@ -112,7 +112,7 @@ const bumpTrigger = (table: string): string => `create or replace trigger count_
   after insert or update or delete or truncate on ${schema}.${table}
   for each statement execute function ${schema}.count_settings()`
 
-/** Statements that make the schema, in order. */
+/** Statements that create the schema, in order. */
 export const stateSchema: readonly string[] = [
   ...Object.entries(tables).map(([name, body]) => `create table if not exists ${schema}.${name} ${body}`),
   `create index if not exists accepted_mails_accepted_at_idx on ${schema}.accepted_mails (accepted_at)`,

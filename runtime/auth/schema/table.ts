@@ -6,7 +6,7 @@ export interface TableDefinition {
   readonly columns: readonly TableColumn[]
   /** Table constraints, in full. */
   readonly constraints: readonly string[]
-  /** `[unique ]name (columns)` with what follows, as it stands after CREATE INDEX. */
+  /** `[unique ]name (columns)` and the rest, as after CREATE INDEX. */
   readonly indexes: readonly Index[]
 }
 
@@ -23,7 +23,7 @@ export const emptyText = `varchar(255) default ''::varchar`
 export const index = (name: string, on: string): Index => ({ name, unique: false, on })
 export const unique = (name: string, on: string): Index => ({ name, unique: true, on })
 
-/** A token is unique where it is one: old rows hold blanks and, of telephones, digits. */
+/** Only tokens are unique: old rows contain blanks and, for telephones, digits. */
 export const tokenIndex = (name: string, column: string): Index =>
   unique(name, `(${column}) where ((${column})::text !~ '^[0-9 ]*$'::text)`)
 

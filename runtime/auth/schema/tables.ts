@@ -4,11 +4,11 @@ import { mfaAmrClaims, mfaChallenges, mfaFactors, oneTimeTokens, refreshTokens, 
 import type { TableDefinition } from './table.ts'
 
 /**
- * Tables, columns, types and order of schema `auth` (spec/auth.md 13), as supabase/auth has them: a dump of an existing
- * project's data restores into them with COPY.
+ * Tables, columns, types and order of schema `auth` (spec/auth.md 13), as in supabase/auth: a dump of an existing
+ * project's data can be restored into them with COPY.
  */
 
-/** In the order in which they can be made: those that others refer to first. */
+/** In creation order: referenced tables first. */
 export const authTables: readonly TableDefinition[] = [
   users,
   identities,

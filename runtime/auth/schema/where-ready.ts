@@ -1,17 +1,17 @@
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
-/** Tables of catalograph_auth that are asked now and then, whether or not auth was ever enabled. */
+/** Tables of catalograph_auth that are queried periodically, whether or not auth was ever enabled. */
 type PolledTable = 'bans' | 'mail_requests' | 'refresh_marks' | 'settings_version'
 
 /**
- * Runs work on a table, or returns null where there is no table that the login role may use: auth is not enabled. The
- * catalogue is asked first, until it has said yes: a failing statement would be an error in the database's log, and one
- * every few seconds hides the others.
+ * Runs work on a table, or returns null if the login role has no such usable table: auth is not enabled. Until the
+ * table is found the catalogue is queried: a failing statement would be an error in the database's log, and one every
+ * few seconds hides the others.
  */
 export type WhereReady = <T>(table: PolledTable, work: () => Promise<T>) => Promise<T | null>
 
-/** No other role's schema or table is looked up by name here, which would be an error where it is not ours to use. */
+/** No other role's schema or table is looked up by name here, which would be an error without privileges. */
 const usable = statement<{ readonly name: PolledTable }>(
   'auth.where-ready.usable',
   `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -19,7 +19,7 @@ const usable = statement<{ readonly name: PolledTable }>(
     and pg_catalog.has_table_privilege(c.oid, 'select') and pg_catalog.has_table_privilege(c.oid, 'update')`,
 )
 
-/** Schema, table or right missing. */
+/** Schema, table or privilege missing. */
 const missing: ReadonlySet<string> = new Set(['3F000', '42P01', '42501'])
 
 export function createWhereReady(run: RunStatement): WhereReady {
@@ -31,7 +31,7 @@ export function createWhereReady(run: RunStatement): WhereReady {
       return await work()
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || !missing.has(error.sqlstate ?? '')) throw error
-      // It was taken away meanwhile.
+      // It was removed in the meantime.
       known = new Set()
       return null
     }

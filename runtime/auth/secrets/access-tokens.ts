@@ -15,15 +15,15 @@ export interface AccessToken {
 
 export interface AccessTokens {
   /**
-   * Signs what the database says of user and session: with the set's signing key where there is one. Without a session
+   * Signs the database's facts about user and session: with the set's signing key if there is one. Without a session
    * the token can be neither refreshed nor signed out. Users whose `user_metadata` is larger than a token can carry get
-   * one without any, so that they can sign in and shorten it; GET /user shows it all the same. `app_metadata` is never
-   * left out, since policies may refuse by it: then 422 `metadata_too_large` is thrown.
+   * one without it, so that they can sign in and shorten it; GET /user shows it all the same. `app_metadata` is never
+   * left out, because policies may refuse by it: then 422 `metadata_too_large` is thrown.
    */
   readonly issue: (settings: AuthSettings, user: UserRow, held: HeldSession | null) => Promise<AccessToken>
 }
 
-/** A session, and the refresh token that its client gets along. */
+/** A session, and the refresh token for its client. */
 export interface HeldSession {
   readonly session: SignedSession
   readonly refreshToken: string
@@ -31,7 +31,7 @@ export interface HeldSession {
 
 const keySets = new WeakMap<readonly PrivateJwk[], KeySet>()
 
-/** The keys of the settings, made once while they stay the same. */
+/** The keys of the settings, created once while they are unchanged. */
 export function keySetOf(jwks: readonly PrivateJwk[]): KeySet {
   const made = keySets.get(jwks) ?? createKeySet(jwks)
   keySets.set(jwks, made)
@@ -56,10 +56,10 @@ export function createAccessTokens(secret: string, now: () => number): AccessTok
 
 const ownersMetadata = 'The app_metadata of this user is too large for a token: the project has to shorten it'
 
-/** What the claims of an access token are made of. */
+/** The source of an access token's claims. */
 interface ClaimFacts {
   readonly user: UserRow
-  /** Null: the token belongs to none, as those that the owner takes for himself. */
+  /** Null: the token belongs to no session, as with those that the owner signs. */
   readonly session: {
     readonly id: string
     readonly aal: AssuranceLevel | null
@@ -94,14 +94,14 @@ function accessClaims({ user, session, now }: ClaimFacts, settings: ClaimSetting
   }
 }
 
-/** aal2 exactly when one of the methods was TOTP. */
+/** aal2 exactly if one of the methods was TOTP. */
 function assuranceOf(amr: readonly AmrEntry[]): 'aal1' | 'aal2' {
   return amr.some(({ method }) => method === 'totp') ? 'aal2' : 'aal1'
 }
 
 /**
- * What access tokens say of the refresh token that came with them (spec/auth.md 3.5). It tells two tokens of one session
- * apart, and is too short for anybody to find a token by it.
+ * The mark of a refresh token in its access token (spec/auth.md 3.5). It distinguishes two tokens of one session, and
+ * is too short to find a token by it.
  */
 const markOf = (refreshToken: string): string =>
   createHash('sha256').update(refreshToken, 'utf8').digest('hex').slice(0, 8)

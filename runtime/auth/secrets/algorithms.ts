@@ -7,13 +7,13 @@ const argon2Library = once(() => import('@node-rs/argon2'))
 const bcryptLibrary = once(() => import('@node-rs/bcrypt'))
 
 /**
- * The hashes that a password may be stored as (spec/auth.md 12): how each is recognised and checked, and whether it is
- * current. Making and checking a hash holds the thread that does it, which is never the one that serves (passwords.ts).
+ * The supported password hashes (spec/auth.md 12): how each is recognised and checked, and whether it is current.
+ * Making and checking a hash blocks its thread, which is never the main one (passwords.ts).
  */
 interface Algorithm {
   readonly matches: RegExp
   readonly verify: (password: string, stored: string) => boolean | Promise<boolean>
-  /** True when a hash like this is as strong as one that we make at that cost. */
+  /** True if a hash is as strong as a new one of that cost. */
   readonly isCurrent: (stored: string, cost: number) => boolean
 }
 
@@ -30,7 +30,7 @@ const bcrypt: Algorithm = {
   isCurrent: (stored, cost) => costOf(stored) >= cost,
 }
 
-/** Memory in KiB, passes and lanes of an Argon2 string; each bounded, since it decides what a check costs. */
+/** Memory in KiB, passes and lanes of an Argon2 string; each bounded, because it decides the cost of a check. */
 const argon2: Algorithm = {
   matches: /^\$argon2(?:i|id)\$v=\d+\$m=\d{1,6},t=\d{1,2},p=\d{1,2}\$[A-Za-z0-9+/]+\$[A-Za-z0-9+/]+$/,
   verify: async (password, stored) => {
@@ -67,7 +67,7 @@ const mostScryptMemory = 256 * 1_048_576
 
 type ScryptOptions = { readonly N: number; readonly r: number; readonly p: number; readonly maxmem: number }
 
-/** Null: the parameters are none that scrypt takes. */
+/** Null: scrypt does not accept the parameters. */
 function deriveKey(password: string, salt: Buffer, options: ScryptOptions): Buffer | null {
   try {
     return scryptSync(password, salt, 32, options)
@@ -85,19 +85,19 @@ const algorithmOf = (stored: string): Algorithm | null => algorithms.find(({ mat
 /** True for a text that can be stored as a hash: everything else is refused at import. */
 export const isHash = (stored: string): boolean => algorithmOf(stored) !== null
 
-/** True when a hash is as strong as a new one. */
+/** True if a hash is as strong as a new one. */
 export const isCurrentHash = (stored: string, cost = usualCost): boolean =>
   algorithmOf(stored)?.isCurrent(stored, cost) ?? false
 
-/** Versions 2a and 2b differ in nothing up to 72 bytes; other tools know the older name best (spec/auth.md 12). */
+/** Versions 2a and 2b are equal up to 72 bytes; other tools know the older name best (spec/auth.md 12). */
 export const makeHash = async (password: string, cost = usualCost): Promise<string> =>
   (await bcryptLibrary()).hashSync(password, cost).replace(/^\$2b/, '$2a')
 
-/** Of no password that anybody has: compared with where there is nothing to compare with, so that it takes as long. */
+/** A hash that no password has: for comparisons without a stored one, so that they take as long. */
 const nobodysHash = (cost: number): string =>
   `$2a$${String(cost).padStart(2, '0')}$7EqJtq98hPqEX7fNZaFWoOhi5ZsVYvDQX7rVg7h8e7gPjG1Bqi2Ga`
 
-/** Compares with a stored hash; none, or one of an unknown kind, takes as long as one of that cost and fails. */
+/** Compares with a stored hash; an absent or unknown one takes as long as one of that cost and fails. */
 export async function compareHash(password: string, stored: string | null, cost = usualCost): Promise<boolean> {
   const algorithm = stored === null ? null : algorithmOf(stored)
   if (stored !== null && algorithm !== null) return algorithm.verify(password, stored)

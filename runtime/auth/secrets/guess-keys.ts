@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto'
 import type { Client } from '../call/call.ts'
 
-/** What guesses of a password are counted by (spec/auth.md 4.4). */
+/** The keys that count guesses of a password (spec/auth.md 4.4). */
 
-/** Under what guesses of an address are counted: a reader of the table learns no address. `email` in lower case. */
+/** The key that counts guesses of an address, which a reader of the table cannot derive. `email` in lower case. */
 export function createAddressHash(projectSecret: string): (email: string) => Buffer {
   const key = createHmac('sha256', projectSecret).update('catalograph password guesses').digest()
   return (email) => createHmac('sha256', key).update(email).digest()
 }
 
 /**
- * What a device is known again by, without anything new of its client: source address (of IPv6 its /64) and user agent,
- * hashed with a key, so that a reader of the table learns neither.
+ * The identity of a device, from existing data of its client: source address (of IPv6 its /64) and user agent, hashed
+ * with a key, so that a reader of the table learns neither.
  */
 export function createDeviceOf(projectSecret: string): (client: Client) => Buffer {
   const key = createHmac('sha256', projectSecret).update('catalograph devices').digest()

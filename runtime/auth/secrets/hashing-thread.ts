@@ -5,11 +5,11 @@ import { parentPort } from 'node:worker_threads'
 import { judgeHash, makeHash } from './algorithms.ts'
 import { ownThread, yields, type HashingAnswer, type HashingTask } from './hashing.ts'
 
-/** The thread that hashes: one task at a time, each answered. A fault ends it. */
+/** The thread that hashes: one task at a time, each answered. An error ends it. */
 
 /**
- * A tenth of what others get where all is busy: at the lowest priority it would be a sixtieth, and a sign-in take seconds. A thread
- * may lower its own, no matter who runs it.
+ * A tenth of the share of others under full load: at the lowest priority it would be a sixtieth, and a sign-in take
+ * seconds. A thread may lower its own priority, for any user.
  */
 const yieldToOthers = (): void =>
   setPriority(Number(basename(readlinkSync(ownThread))), constants.priority.PRIORITY_BELOW_NORMAL)

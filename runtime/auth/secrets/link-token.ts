@@ -2,7 +2,7 @@ import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
 
 /** Codes and links of mails (spec/auth.md 9.2). */
 
-/** Six decimal digits, every one of the million as likely. */
+/** Six decimal digits, each of the million equally likely. */
 export function newCode(): string {
   return String(randomInt(1_000_000)).padStart(6, '0')
 }
@@ -17,7 +17,7 @@ export function linkKey(projectSecret: string): Buffer {
 }
 
 export interface LinkParts {
-  /** The slot that it is for: a token of one opens no other. */
+  /** Its slot: a token of one slot is invalid for others. */
   readonly purpose: string
   readonly address: string
   readonly code: string
@@ -25,22 +25,22 @@ export interface LinkParts {
 }
 
 /**
- * The link's token: 56 hex digits of a keyed hash. GoTrue hashes address and code without a key, which anybody can do
- * for all million codes (spec/auth.md, attack 10).
+ * The link's token: 56 hex digits of a keyed hash. GoTrue hashes address and code without a key, which anyone can
+ * compute for all million codes (spec/auth.md, attack 10).
  */
 export function linkToken(key: Buffer, { purpose, address, code, salt }: LinkParts): string {
   const mac = createHmac('sha256', key).update(JSON.stringify([purpose, address, code, salt.toString('base64')]))
   return mac.digest('hex').slice(0, 56)
 }
 
-/** GoTrue's token, as imported projects hold it: good for comparing a typed code, whose guesses are counted. */
+/** GoTrue's token, as in imported projects: for comparing a typed code, whose guesses are counted. */
 export function importedToken(address: string, code: string): string {
   return createHash('sha224')
     .update(address + code)
     .digest('hex')
 }
 
-/** What stands before the token of a mail that belongs to a PKCE flow. */
+/** The prefix of a mail's token that belongs to a PKCE flow. */
 export const pkcePrefix = 'pkce_'
 
 export function withoutPrefix(token: string): string {

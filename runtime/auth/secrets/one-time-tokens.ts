@@ -10,9 +10,9 @@ export interface IssuedToken extends Omit<PendingToken, 'userId'> {
   readonly code: string
 }
 
-/** A code that somebody types. */
+/** A code that a person types. */
 export interface TypedCode {
-  /** The address that it went to, in lower case. */
+  /** The recipient's address, in lower case. */
   readonly address: string
   readonly code: string
   /** Life of a code in seconds. */
@@ -24,27 +24,27 @@ export interface CodeAttempt extends TypedCode {
   readonly slot: TokenSlot
 }
 
-/** A token that somebody showed to have, not spent yet. */
+/** A valid presented token, not spent yet. */
 export interface Presented {
   readonly userId: string
   readonly slot: TokenSlot
-  /** As it is stored. */
+  /** In stored form. */
   readonly token: string
 }
 
 export interface OneTimeTokens {
   readonly issue: (slot: TokenSlot, address: string, flow: 'pkce' | 'implicit') => IssuedToken
   /**
-   * Whether a typed code is the one that was mailed, and not too old: then the token of the slot, which one statement
-   * can find and spend; else null. Costs one of the code's five guesses, also when the call fails later: `run` must not
-   * be a transaction's.
+   * Whether a typed code is the mailed one, and not too old: then the token of the slot, which one statement can find
+   * and spend; else null. Costs one of the code's five guesses, also if the call fails later: `run` must not be a
+   * transaction's.
    */
   readonly check: (run: RunStatement, attempt: CodeAttempt) => Promise<string | null>
-  /** The same for every account and slot that the code may be for: a guess of each of them. */
+  /** The same for every possible account and slot of the code: a guess of each of them. */
   readonly find: (run: RunStatement, typed: TypedCode, at: GuessedAt) => Promise<Presented | null>
 }
 
-/** Issues one token for each mailbox, however often it is asked: for work of mails, which may be done twice. */
+/** Issues one token for each mailbox, however often it is called: for mails, whose work may run twice. */
 export function steadyTokens({ issue }: OneTimeTokens): Pick<OneTimeTokens, 'issue'> {
   const issued = new Map<string, IssuedToken>()
   return {
@@ -64,7 +64,7 @@ interface Rotation {
 
 const noRotation: Rotation = { previous: null, now: Date.now }
 
-/** Codes that were mailed under the previous secret are good until it ends; new ones are of the present secret alone. */
+/** Codes that were mailed under the previous secret are valid until it ends; new ones use only the present secret. */
 export function createOneTimeTokens(projectSecret: string, { previous, now } = noRotation): OneTimeTokens {
   const key = linkKey(projectSecret)
   const earlier = previous === null ? null : linkKey(previous.secret)

@@ -9,20 +9,20 @@ import { usualCost } from './algorithms.ts'
 import { yields, type HashVerdict, type HashingAnswer, type HashingTask } from './hashing.ts'
 
 /**
- * Hashes passwords off the event loop, on all cores, where it yields to everything else; otherwise it leaves a core to that.
- * Those that would wait longer than a request may last are refused at once: 503 with Retry-After.
+ * Hashes passwords off the event loop, on all cores if it yields to other work; otherwise one core stays free. Tasks
+ * that would wait longer than a request may last are refused: 503 with Retry-After.
  */
 export interface Passwords {
   readonly hash: (password: string) => Promise<string>
-  /** A hash for who may have an account or not: it takes as long as a comparison that fails. */
+  /** A hash that takes as long as a failed comparison, so that the time does not show whether an account is created. */
   readonly hashEvenly: (password: string) => Promise<string>
-  /** The same of a comparison, also where the password is right. */
+  /** The same for a comparison, also if the password is right. */
   readonly compareEvenly: (password: string, stored: string | null) => Promise<boolean>
-  /** Of a wrong password it comes after a time that is the same whatever is stored, be it nothing (spec/auth.md 12). */
+  /** A wrong password's result comes after a constant time, whatever is stored, even nothing (spec/auth.md 12). */
   readonly judge: (password: string, stored: string | null) => Promise<HashVerdict>
   /** The same, as whether the password is right. */
   readonly compare: (password: string, stored: string | null) => Promise<boolean>
-  /** For one call: hashes that still wait when its time is up are dropped. */
+  /** For one call: hashes that still wait after its time limit are dropped. */
   readonly on: (budget: { readonly check: () => void }) => Passwords
 }
 
@@ -33,15 +33,15 @@ const usualThreads = (processes: number): number =>
   Math.max(1, Math.floor((yields ? availableParallelism() : availableParallelism() - 1) / processes))
 
 export interface HashingOptions {
-  /** How many processes of one service share the cores. */
+  /** The number of processes of one service that share the cores. */
   readonly processes?: number
-  /** How many hash at a time. */
+  /** The number of hashing threads. */
   readonly threads?: number
-  /** How many may wait for each thread. */
+  /** The maximum that wait for each thread. */
   readonly waiting?: number
   /** Of bcrypt. */
   readonly cost?: number
-  /** The kinds of hashes that are stored; left out: only our own. */
+  /** The stored kinds of hashes; absent: only our own. */
   readonly kinds?: () => Promise<readonly string[]>
 }
 
@@ -53,7 +53,7 @@ export function createPasswords(options: HashingOptions = {}): Passwords {
   return passwordsOf({ queue, threads: createHashingThreads(), cost, kinds, pace }, () => undefined)
 }
 
-/** What our own hashes take here, of all that were made. */
+/** The duration of our own hashes here. */
 interface OwnPace {
   quickestMs: number | null
 }
@@ -66,7 +66,7 @@ interface Hashing {
   readonly pace: OwnPace
 }
 
-/** What a thread answered, and when it began. */
+/** A thread's answer, and when it began. */
 interface Timed<T> {
   readonly value: T
   readonly began: number
@@ -92,7 +92,7 @@ function passwordsOf(hashing: Hashing, check: () => void): Passwords {
     queued(true, async () => threads.run({ kind: 'hash', password, cost }))
   const compare = (password: string, stored: string | null): Promise<Timed<HashVerdict>> =>
     queued(stored === null, async () => (await threads.run({ kind: 'compare', password, stored, cost })) as HashVerdict)
-  /** Sleeping costs nothing: the next task has the thread meanwhile. */
+  /** The wait costs nothing: the next task uses the thread. */
   const onTheStep = async (began: number): Promise<void> => {
     const step = stepMs({ kinds: await kinds(), cost, ...pace })
     await sleep(remainingMs(performance.now() - began, step))
@@ -120,9 +120,9 @@ function passwordsOf(hashing: Hashing, check: () => void): Passwords {
   }
 }
 
-/** Threads that hash, as many as tasks run at a time: each started when it is needed, and ended when it is not for a while. */
+/** Hashing threads, one per concurrent task: each started on demand, and ended after a time of idleness. */
 interface HashingThreads {
-  /** Rejects when the thread ends over it, which then answers nothing else. */
+  /** Rejects if the thread ends during the task; it is not used again. */
   readonly run: (task: HashingTask) => Promise<HashingAnswer>
 }
 
@@ -144,7 +144,7 @@ export function createHashingThreads(idleMs = usualIdleMs): HashingThreads {
     const worker = new Worker(builtModule(import.meta.url, 'runtime/auth/secrets/hashing-thread.js'), { execArgv: [] })
     return worker.on('error', () => forget(worker)).on('exit', () => forget(worker))
   }
-  /** The one that rested last: the others have their time. */
+  /** The most recently used one, so that others can become idle. */
   const take = (): Worker => {
     const found = idle.pop()
     if (found === undefined) return start()

@@ -1,6 +1,6 @@
 import type { AuthSettings } from './setting-keys.ts'
 
-/** Settings that would make everybody an administrator (spec/auth.md 1). */
+/** Settings that would make every user an administrator (spec/auth.md 1). */
 
 type AdminSettings = Pick<AuthSettings, 'jwt_default_role' | 'admin_roles'>
 
@@ -9,10 +9,10 @@ export interface RoleFault {
   readonly problem: string
 }
 
-/** Whom anybody may call themselves. */
+/** The roles that any caller can have. */
 const rolesOfEverybody: readonly string[] = ['anon', 'authenticated']
 
-/** Whom policies do not hold, whatever the setting says. */
+/** The roles that bypass policies, whatever the setting says. */
 const rolesOfAdministrators: readonly string[] = ['service_role', 'supabase_admin']
 
 const everybody = 'would make every user an administrator'
@@ -28,7 +28,7 @@ export function roleFaults({ jwt_default_role: role, admin_roles: admins }: Admi
   return faults
 }
 
-/** The settings without what would make everybody one; such values were stored by hand, or by an older version. */
+/** The settings without such values, which were stored manually, or by an older version. */
 export function withoutRoleFaults<S extends AdminSettings>(settings: S): S {
   const role = rolesOfAdministrators.includes(settings.jwt_default_role) ? 'authenticated' : settings.jwt_default_role
   const admins = settings.admin_roles.filter((admin) => admin !== role && !rolesOfEverybody.includes(admin))

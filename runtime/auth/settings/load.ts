@@ -5,10 +5,10 @@ import { roleFaults, withoutRoleFaults, type RoleFault } from './administrators.
 import { authSettingRows, type AuthSettings } from './setting-keys.ts'
 
 /**
- * The settings of auth as every process sees them. They are rows, so that all processes share them, and each change
- * increments a version. A caller gets the settings that were looked up less than `keptMs` ago; otherwise the version is
- * compared first, by one cheap statement for all callers. Polling on use was chosen over LISTEN/NOTIFY: it needs no
- * connection of its own, works behind a pooler, and cannot lose a notification.
+ * The settings of auth for all processes. They are rows, so that all processes share them, and each change increments a
+ * version. A caller gets the settings that were checked less than `keptMs` ago; otherwise the version is compared
+ * first, by one cheap statement for all callers. Polling on use was chosen over LISTEN/NOTIFY: it needs no separate
+ * connection, works behind a pooler, and cannot lose a notification.
  */
 
 export type AuthState =
@@ -16,24 +16,24 @@ export type AuthState =
   /** Not enabled, not prepared, or without a site URL. */
   | { readonly kind: 'disabled' }
 
-/** Rejects with DatabaseFailure only while nothing was ever loaded. */
+/** Rejects with DatabaseFailure only before the first successful load. */
 export type ReadAuthState = () => Promise<AuthState>
 
 export interface LoadOptions {
   readonly run: RunStatement
   readonly whereReady: WhereReady
-  /** Address that `external_url` has by default. */
+  /** The default of `external_url`. */
   readonly externalUrl: () => string
   /** The clock, in milliseconds. */
   readonly now: () => number
 }
 
-/** A change is seen after this time at the latest. */
+/** The maximum delay of a change. */
 const keptMs = 500
 
 interface StoredSettings {
   readonly version: string
-  /** Null when the version is the one that was asked with. */
+  /** Null if the version is unchanged. */
   readonly stored: Readonly<Record<string, string>> | null
 }
 
@@ -58,7 +58,7 @@ const disabled: AuthState = { kind: 'disabled' }
 export function createAuthState(options: LoadOptions): ReadAuthState {
   let held: Held | null = null
   const look = singleFlight(async () => {
-    // The clock is read before the rows are: a change that comes in between is seen the next time.
+    // The clock is read before the rows: a change in between is seen the next time.
     const checkedAt = options.now()
     const before = held
     const rows = await options.whereReady('settings_version', () =>
@@ -73,7 +73,7 @@ export function createAuthState(options: LoadOptions): ReadAuthState {
   return async () => {
     if (held !== null && options.now() - held.checkedAt < keptMs) return held.state
     if (held === null) return look()
-    // What is held is better than no answer while the database is away.
+    // While the database is unavailable, old settings are better than no answer.
     const { state } = held
     return look().catch(() => state)
   }
@@ -89,7 +89,7 @@ function stateOf(stored: Readonly<Record<string, string>> | null, externalUrl: s
 
 type StoredValues = { readonly [N in keyof AuthSettings]: AuthSettings[N] | null } & { readonly auth_enabled: boolean }
 
-/** Values of stored texts. A text that cannot be read counts as not set: it was checked when it was stored. */
+/** Values of stored texts. An unreadable text counts as absent: it was checked when it was stored. */
 export function settingsOf(stored: Readonly<Record<string, string>>): StoredValues {
   const entries = authSettingRows.map(([name, key]) => {
     const text = Object.hasOwn(stored, name) ? stored[name] : undefined

@@ -13,12 +13,12 @@ export const onOrOff: Parser<boolean> = (text) => {
   return problem('must be on or off')
 }
 
-/** Something or, by the word `off`, nothing. */
+/** A value or, with the word `off`, null. */
 export function orOff<T>(parse: Parser<T>): Parser<T | null> {
   return (text) => (/^off$/i.test(text) ? value(null) : parse(text))
 }
 
-/** Texts separated by commas or line ends; none when the text is blank. Commas within braces do not separate. */
+/** Texts separated by commas or line ends; none if the text is blank. Commas within braces do not separate. */
 export const textList: Parser<readonly string[]> = (text) =>
   value(
     text
@@ -36,10 +36,10 @@ export const redirectList: Parser<readonly string[]> = (text) => {
     : problem(`has ${faulty}, which is no address: it begins with a scheme, such as https://app.example.com/**`)
 }
 
-/** With a scheme (RFC 3986 3.1), be it one of an application's own. A pattern may stand in it, or `**` in its place. */
+/** With a scheme (RFC 3986 3.1), possibly a custom one. A pattern may be part of it, or `**` replace it. */
 const canAllow = (entry: string): boolean => /^(?:\*\*\S*|[a-z*?[{][^\s:/]*:\S+)$/i.test(entry)
 
-/** Where an application is: a web address, or a place in an application's own scheme (RFC 8252 section 7.1). */
+/** The address of an application: a web address, or one with a custom scheme (RFC 8252 section 7.1). */
 export const siteAddress: Parser<string> = (text) => {
   const web = baseAddress(text)
   if (web.kind === 'value') return web
@@ -50,15 +50,15 @@ export const siteAddress: Parser<string> = (text) => {
     : problem('must be a web address such as https://example.com, or a place of an own scheme such as myapp://home')
 }
 
-/** Classes of characters, one of each of which a password needs: `abc…:ABC…:0123456789`, as GoTrue writes them. */
+/** Classes of characters, one of each of which a password needs: `abc…:ABC…:0123456789`, in GoTrue's notation. */
 export const characterClasses: Parser<readonly string[]> = (text) => {
-  // A colon that belongs to a class is written with a backslash.
+  // A colon that belongs to a class is escaped with a backslash.
   const classes = text.split(/(?<!\\):/).map((one) => one.replaceAll('\\:', ':'))
   if (text === '') return value([])
   return classes.includes('') ? problem('has an empty class') : value(classes)
 }
 
-/** A JSON Web Key of one of the set: what we read of it; the rest is kept. */
+/** A JSON Web Key of the set: the members that are used; the rest is kept. */
 export interface PrivateJwk extends NamedJwk {
   readonly kty: string
   readonly [member: string]: unknown

@@ -11,13 +11,13 @@ import {
   type PrivateJwk,
 } from './parsers.ts'
 
-/** What kind of value a setting is, for those who show or ask for it. */
+/** The kind of a setting's value, for code that shows or edits it. */
 export type SettingType = 'switch' | 'number' | 'seconds' | 'text' | 'address' | 'list' | 'json'
 
-/** One setting of auth: how its text becomes a value, and what holds while the owner has not set it. */
+/** One setting of auth: its parser, and its default while the owner has not set it. */
 export interface AuthSettingKey<T> extends Omit<SettingKey<T>, 'env'> {
   readonly type: SettingType
-  /** Refuses more than `parse`, which still reads what was stored before. Left out: the same. */
+  /** Refuses more than `parse`, which still reads older stored values. Absent: the same. */
   readonly save?: Parser<T>
 }
 
@@ -39,8 +39,8 @@ const text = (fallback: string, help: string) =>
   ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
 
 /**
- * Every setting that an owner can change while we run (spec/auth.md 1). To add one, add a row and read it where it is
- * needed. The secret that signs tokens is no row: it is JWT_SECRET of the environment.
+ * Every setting that an owner can change at run time (spec/auth.md 1). To add one, add a row and read it where it is
+ * needed. The secret that signs tokens is not among them: it is JWT_SECRET of the environment.
  */
 export const authSettingKeys = {
   auth_enabled: toggle(false, 'Whether auth answers at all.'),
@@ -137,10 +137,10 @@ export type AuthSettingName = keyof typeof authSettingKeys
 
 type ParsedBy<K> = K extends { readonly parse: Parser<infer T> } ? T : never
 
-/** Every setting as a value. Addresses have one: without them auth is not enabled, see load.ts. */
+/** Every setting as a value. Addresses are present: without them auth is not enabled, see load.ts. */
 export type AuthSettings = { readonly [N in AuthSettingName]: ParsedBy<(typeof authSettingKeys)[N]> }
 
-/** The table's rows with the types of their values forgotten, for what treats all settings alike. */
+/** The table's rows without the types of their values, for code that treats all settings alike. */
 export const authSettingRows: readonly (readonly [AuthSettingName, AuthSettingKey<unknown>])[] = Object.entries(
   authSettingKeys,
 ).map(([name, key]) => [name as AuthSettingName, key])

@@ -2,7 +2,7 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { Parsed } from '../../settings/parsers.ts'
 import { authSettingKeys, type AuthSettingKey, type AuthSettingName } from './setting-keys.ts'
 
-/** How the owner's tools change settings; every process sees a change within a second, see load.ts. */
+/** Changes of settings by the owner's tools; every process sees a change within a second, see load.ts. */
 
 const writeSetting = statement<{ readonly name: string }>(
   'auth.settings.write',
@@ -31,11 +31,11 @@ const unboundRole = statement<object>(
   'select from pg_catalog.pg_roles where rolname = $1 and (rolsuper or rolbypassrls)',
 )
 
-/** Whether policies do not hold a role of the database. */
+/** Whether a database role bypasses policies. */
 export const isUnboundRole = async (run: RunStatement, role: string): Promise<boolean> =>
   (await run(unboundRole, [role])).length > 0
 
-/** Stores a setting's text. What is wrong with the text comes back, and nothing is stored. */
+/** Stores a setting's text. Returns the fault of a wrong text, which is not stored. */
 export async function setSetting(run: RunStatement, name: AuthSettingName, text: string): Promise<Parsed<unknown>> {
   const key: AuthSettingKey<unknown> = authSettingKeys[name]
   const parsed = key.parse(text)
@@ -43,7 +43,7 @@ export async function setSetting(run: RunStatement, name: AuthSettingName, text:
   return parsed
 }
 
-/** Stores texts of settings that the owner has never set; the others stay. The texts are ours and must be good. */
+/** Stores texts of settings that the owner has never set; others stay. The texts are ours and must be valid. */
 export async function setFirstSettings(
   run: RunStatement,
   texts: Readonly<Partial<Record<AuthSettingName, string>>>,
@@ -56,7 +56,7 @@ export async function resetSetting(run: RunStatement, name: AuthSettingName): Pr
   await run(removeSetting, [name])
 }
 
-/** What the owner has set, secrets included: show none of them. */
+/** The stored settings, secrets included: show none of them. */
 export async function storedSettings(run: RunStatement): Promise<Readonly<Record<string, string>>> {
   return Object.fromEntries((await run(listSettings)).map(({ name, value }) => [name, value]))
 }

@@ -1,7 +1,7 @@
 import type { AddressProof } from '../rules/linking.ts'
 import { defineAction } from './define.ts'
 
-/** What we remember of accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
+/** Facts about accounts beyond their row: catalograph_auth.address_proofs and ambiguous_passwords. */
 
 export const noteAddressProof = defineAction<[userId: string, proof: AddressProof]>(
   'auth.marks.prove',
@@ -10,7 +10,7 @@ export const noteAddressProof = defineAction<[userId: string, proof: AddressProo
 )
 
 /**
- * The account was signed up for with another password than its own (spec/auth.md 4.2); none that is confirmed is
+ * The account was signed up for with another password than its own (spec/auth.md 4.2); confirmed accounts are never
  * marked.
  */
 export const markPasswordAmbiguous = defineAction<[userId: string]>(
@@ -21,7 +21,7 @@ export const markPasswordAmbiguous = defineAction<[userId: string]>(
 )
 
 /**
- * The same by address, for a repeated sign-up without the stored password. Kept even where no mail may follow yet: the
+ * The same by address, for a repeated sign-up without the stored password. Recorded even if no mail may follow yet: the
  * link of the previous mail still confirms the account. The SQL form of hasWayIn in accounts/verification.ts.
  */
 export const setPasswordAmbiguous = defineAction<[email: string, isSo: boolean]>(

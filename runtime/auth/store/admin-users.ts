@@ -5,17 +5,17 @@ import { listLength } from './list-length.ts'
 import { asJson, mergeValues, objectIn, userColumns } from './user-columns.ts'
 import { defineAction, defineJsonLookup } from './define.ts'
 
-/** What only administrators do to auth.users (spec/auth.md 11). */
+/** Administrators' operations on auth.users (spec/auth.md 11). */
 
 export interface UserPage {
-  /** Part of an address or of a full name; empty: everybody. */
+  /** Part of an address or of a full name; empty: all users. */
   readonly filter: string
   readonly order: 'asc' | 'desc'
   readonly limit: number
   readonly offset: number
 }
 
-/** $1: a text to search for, in any case; its characters have no special meaning. */
+/** $1: a text to search for, ignoring case; its characters have no special meaning. */
 const listed = `u.deleted_at is null and ($1::text = '' or position(lower($1) in lower(coalesce(u.email, ''))) > 0
     or position(lower($1) in lower(coalesce(u.raw_user_meta_data ->> 'full_name', ''))) > 0)`
 
@@ -29,7 +29,7 @@ const countListed = statement<{ readonly total: number }>(
   `select count(*)::int as total from auth.users u where ${listed}`,
 )
 
-/** The ids of a page are found first: what belongs to a user is read for those only. */
+/** The ids of a page are found first: the parts of a user are read for those only. */
 const pageIn = (order: 'asc' | 'desc') =>
   statement<UserRow>(
     `auth.admin-users.page.${order}`,
@@ -42,7 +42,7 @@ const pageIn = (order: 'asc' | 'desc') =>
 
 const pages = { asc: pageIn('asc'), desc: pageIn('desc') }
 
-/** Imported tokens may belong to no session; the others go with theirs, whose row a refresh locks first. */
+/** Imported tokens may belong to no session; the others are deleted with theirs, whose row a refresh locks first. */
 const strayTokens = 'delete from auth.refresh_tokens where user_id = $1::uuid::text and session_id is null'
 
 /** Flows have no foreign key to users. */
@@ -57,7 +57,7 @@ export const countUsers = async (run: RunStatement, filter: string): Promise<num
 export const readUserPage = (run: RunStatement, page: UserPage): Promise<readonly UserRow[]> =>
   run(pages[page.order], [page.filter, page.limit, page.offset])
 
-/** A user of that id, also one who was deleted softly: what is left of them explains rows that refer to them. */
+/** A user of that id, also a softly deleted one: the rest explains rows that refer to it. */
 export const findUserOrDeleted = defineJsonLookup<UserRow, [id: string]>(
   'auth.admin-users.by-id',
   asJson(`select ${userColumns} from auth.users u where u.id = $1`),
@@ -82,23 +82,20 @@ export const mergeAppMetadata = defineAction<[id: string, data: JsonObject]>(
   (id, data) => [id, ...mergeValues(data)],
 )
 
-/**
- * Sets an address without a question; whether it counts as confirmed stays as it was. A pending change of address is
- * over with it.
- */
+/** Sets an address without confirmation; its confirmed state is unchanged. A pending change of address is void. */
 export const setUserEmail = defineAction<[id: string, email: string]>(
   'auth.admin-users.set-email',
   `update auth.users set email = $2, email_change = '', email_change_confirm_status = 0, updated_at = now()
   where id = $1`,
 )
 
-/** The user is invited now. */
+/** Records the invitation of the user. */
 export const markInvited = defineAction<[id: string]>(
   'auth.admin-users.invite',
   'update auth.users set invited_at = now(), updated_at = now() where id = $1',
 )
 
-/** Removes the user; everything that refers to the row by cascade goes with it. */
+/** Removes the user, with all rows that refer to it by cascade. */
 export const deleteUserForGood = defineAction<[id: string]>(
   'auth.admin-users.delete',
   `with tokens as (${strayTokens}),
@@ -106,10 +103,7 @@ export const deleteUserForGood = defineAction<[id: string]>(
   delete from auth.users where id = $1::uuid`,
 )
 
-/**
- * Hides the user for ever, without a way back; one who is hidden stays so. The row stays, for the rows that refer to
- * it; it holds nothing of the person.
- */
+/** Hides the user permanently. The row stays for the rows that refer to it; it contains no personal data. */
 export const deleteUserSoftly = defineAction<[id: string]>(
   'auth.admin-users.soft-delete',
   `with sessions as (delete from auth.sessions where user_id = $1::uuid),

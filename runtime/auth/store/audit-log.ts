@@ -3,10 +3,11 @@ import type { UserRef } from '../protocol/records.ts'
 import { instanceId } from './users.ts'
 
 /**
- * auth.audit_log_entries (spec/auth.md 12): written in the transaction of the act itself. No secret ever stands in one.
+ * auth.audit_log_entries (spec/auth.md 12): inserted in the transaction of the action itself. An entry never contains a
+ * secret.
  */
 
-/** What can be noted, by the type that it is noted under. */
+/** The recorded actions, by their type. */
 export const auditActions = {
   login: 'account',
   logout: 'account',
@@ -63,8 +64,8 @@ export const audit = async (run: RunStatement, { action, actor, address, traits 
 }
 
 /**
- * The part of a statement that notes an act of the users `u` in `source`. `address` is SQL for a text or null, `traits`
- * more members of the payload.
+ * The part of a statement that records an action of the users `u` in `source`. `address` is SQL for a text or null,
+ * `traits` more members of the payload.
  */
 export const auditedIn = (action: AuditAction, source: string, address: string, traits = ''): string => `audited as (
     insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)

@@ -3,18 +3,18 @@ import type { DatabaseTime } from '../protocol/records.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { listLength } from './list-length.ts'
 
-/** auth.audit_log_entries as administrators read them. */
+/** Administrators' queries of auth.audit_log_entries. */
 
-/** Member of the payload that is looked into. */
+/** The searched member of the payload. */
 export type AuditMember = 'actor_username' | 'action' | 'log_type'
 
 export type AuditFilter =
   | {
       readonly member: AuditMember
-      /** A part of the entry, in any case; empty: every entry. */
+      /** A part of the entry, ignoring case; empty: every entry. */
       readonly text: string
     }
-  /** What a user did, and what administrators did to them. */
+  /** Actions of a user, and of administrators on the user. */
   | { readonly userId: string }
 
 export interface AuditRow {
@@ -26,7 +26,7 @@ export interface AuditRow {
 
 const log = 'auth.audit_log_entries'
 
-/** @param parameters how many of them the condition has */
+/** @param parameters the number of the condition's parameters */
 const pagesOf = (name: string, condition: string, parameters: number) => ({
   count: statement<{ readonly total: number }>(
     `auth.audit-pages.${name}.count`,

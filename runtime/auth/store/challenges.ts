@@ -3,7 +3,7 @@ import { retries, retry } from '../../lib/retry.ts'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { defineLookup, defineTest } from './define.ts'
 
-/** auth.mfa_challenges, and catalograph_auth.totp_steps: what keeps a code from being used twice. */
+/** auth.mfa_challenges, and catalograph_auth.totp_steps, which prevents a second use of a code. */
 
 /** Seconds in which a challenge can be answered (spec/auth.md 3.4). */
 const challengeSeconds = 300
@@ -26,7 +26,7 @@ export interface ChallengeRow {
 
 const isSameInstant = (error: unknown): boolean => error instanceof DatabaseFailure && error.sqlstate === '23505'
 
-/** Challenges a factor and gives the unix second at which the challenge expires; null: the factor is gone. */
+/** Challenges a factor and returns the unix second at which the challenge expires; null: the factor is deleted. */
 export const insertChallenge = async (
   run: RunStatement,
   { id, factorId, address }: { readonly id: string; readonly factorId: string; readonly address: string | null },
@@ -36,8 +36,8 @@ export const insertChallenge = async (
 }
 
 /**
- * The time of the last challenge is unique over all factors (spec/auth.md 13): work that challenges is done again when
- * two did so in one microsecond.
+ * The time of the last challenge is unique over all factors (spec/auth.md 13): two challenges in one microsecond
+ * conflict, and the work is repeated.
  */
 export const atAnotherInstant = <T>(work: () => Promise<T>): Promise<T> => retry(retries.challenge, work, isSameInstant)
 
@@ -49,13 +49,13 @@ export const findChallenge = defineLookup<ChallengeRow, [factorId: string, id: s
   from auth.mfa_challenges where factor_id = $1 and id = $2`,
 )
 
-/** Answers a challenge; false when somebody else was faster. */
+/** Answers a challenge; false if a concurrent call was first. */
 export const useChallenge = defineTest<[id: string]>(
   'auth.challenges.use',
   'update auth.mfa_challenges set verified_at = now() where id = $1 and verified_at is null returning id',
 )
 
-/** Accepts the code of a time step; false when one of that step or a later one was accepted before (RFC 6238, 5.2). */
+/** Accepts the code of a time step; false if one of that step or a later one was accepted before (RFC 6238, 5.2). */
 export const acceptStep = defineTest<[factorId: string, step: number]>(
   'auth.challenges.accept',
   `insert into catalograph_auth.totp_steps as s (factor_id, last_step) values ($1, $2::bigint)

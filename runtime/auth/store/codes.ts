@@ -6,7 +6,7 @@ import { ofAddress } from './users.ts'
 
 const mostTries = 5
 
-/** One guess of one code, taken. */
+/** One reserved guess of one code. */
 export interface ReservedGuess extends TokenHolder {
   /** Empty: the token is GoTrue's. */
   readonly salt: Buffer
@@ -14,7 +14,7 @@ export interface ReservedGuess extends TokenHolder {
 
 const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
-/** What a slot of `u` holds. The mailbox that an account has is asked only while another is to take its place. */
+/** The token in a slot of `u`. The account's present mailbox has one only while another is to replace it. */
 const slotValue = (slot: TokenSlot): string => {
   const { column, sent } = slots[slot]
   const token = slot === 'email_change_current' ? `case when u.email_change <> '' then u.${column} end` : `u.${column}`
@@ -22,17 +22,17 @@ const slotValue = (slot: TokenSlot): string => {
 }
 
 /**
- * The pending tokens in some slots of the users that `whose` finds. The slots are no parameter: Postgres would plan the
- * statement each time, in four times the time.
+ * The pending tokens in some slots of the users that `whose` finds. The slots are not a parameter: Postgres would plan
+ * the statement each time, in four times the time.
  */
 const heldBy = (whose: string, among: readonly TokenSlot[]): string => `select u.id as user_id, s.slot, s.token, s.sent
     from (select u.* ${whose}) u cross join lateral (values ${among.map(slotValue).join(', ')}) s (slot, token, sent)
     where s.token <> ''`
 
 /**
- * Takes the guesses of all codes in `held` by one statement, so that it takes as long where there is none. What came
- * with an imported project has its code in GoTrue's form and no secret part: an empty one stands for that, made here.
- * The user is locked for it, and the token looked at again under the lock: a code that is spent meanwhile gets no row.
+ * Reserves guesses of all codes in `held` by one statement, so that it takes as long without any. An imported code has
+ * GoTrue's form and no secret part: an empty one, inserted here, represents it. The user is locked for that, and the
+ * token read again under the lock: a code that was spent in between gets no row.
  */
 const reserve = (name: string, held: string) =>
   statement<ReservedGuess>(
@@ -66,8 +66,8 @@ const ofUser = (slot: TokenSlot) =>
 const ofMailbox = (among: readonly TokenSlot[]) => reserve(`of-mailbox.${among.join('.')}`, heldBy(ofAddress, among))
 
 /**
- * $2: seconds that a code lives. Many accounts may want the address: each code of them that lives is one that it may be,
- * and the cooldown and the ceiling of mails bound how many do.
+ * $2: lifetime of a code in seconds. Many accounts may request the address: each of their live codes may be the typed
+ * one, and the cooldown and the ceiling of mails limit their number.
  */
 const ofChange = reserve(
   'of-change',
@@ -80,7 +80,7 @@ const ofChange = reserve(
       and u.email_change_sent_at > now() - $2::float8 * interval '1 second'`,
 )
 
-/** What a typed code can be for: the codes of one kind of mail, or of both kinds that `email` stands for. */
+/** The possible codes of a typed one: those of one kind of mail, or of both kinds of type `email`. */
 const guesses = {
   confirmation: ofMailbox(['confirmation']),
   recovery: ofMailbox(['recovery']),
@@ -93,14 +93,14 @@ export type GuessedAt = keyof typeof guesses
 const reserveIn = bySlot(ofUser)
 
 /**
- * Takes one of the five guesses of a user's code, and only then returns what to compare with; null when none is left or
- * nothing is pending. Run it by itself, never in a transaction that may be rolled back: a guess that was taken stays
- * taken.
+ * Reserves one of the five guesses of a user's code, and only then returns the value to compare with; null if none is
+ * left or nothing is pending. Run it alone, never in a transaction that may be rolled back: a reserved guess stays
+ * reserved.
  */
 export const reserveGuess = async (run: RunStatement, userId: string, slot: TokenSlot): Promise<ReservedGuess | null> =>
   (await run(reserveIn[slot], [userId]))[0] ?? null
 
-/** The same of every code that may have gone to an address, in lower case, within its `lifetime` in seconds. */
+/** The same for every possible code of an address, in lower case, within its `lifetime` in seconds. */
 export const reserveGuesses = (
   run: RunStatement,
   address: string,

@@ -3,9 +3,9 @@ import { objectIn } from './user-columns.ts'
 import { defineTest } from './define.ts'
 
 /**
- * Confirms the address, ends its pending confirmation, and records how it was proved. True when sign-ups had come with
- * differing passwords: the flag is cleared, and the password must be replaced. The changes of every confirmation of an
- * address, by one statement; the user first.
+ * Confirms the address, ends its pending confirmation, and records the proof. True if sign-ups had different passwords:
+ * the flag is cleared, and the password must be replaced. All confirmations of an address use this statement; it locks
+ * the user first.
  */
 export const confirmUser = defineTest<[userId: string, proof: AddressProof]>(
   'auth.confirm-address',

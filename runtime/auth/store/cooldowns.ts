@@ -1,7 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { defineAction } from './define.ts'
 
-/** catalograph_auth.cooldowns: when a mail of a kind last went to an address (spec/auth.md 4.11). */
+/** catalograph_auth.cooldowns: when a mail of a kind was last sent to an address (spec/auth.md 4.11). */
 
 const begin = statement<{ readonly sent_at: string }>(
   'auth.cooldowns.begin',
@@ -22,7 +22,7 @@ export interface Cooldown {
   readonly addressHash: Buffer
 }
 
-/** A cooldown that was begun, as JSON can hold it. */
+/** A started cooldown, in JSON form. */
 export interface Begun {
   readonly kind: string
   /** Keyed hash of the address, in hex. */
@@ -34,7 +34,7 @@ export type CooldownVerdict =
   | { readonly kind: 'begun'; readonly sentAt: string }
   | { readonly kind: 'waiting'; readonly seconds: number }
 
-/** Begins one, unless the one before still lasts. */
+/** Starts one, unless the previous one still lasts. */
 export const beginCooldown = async (
   run: RunStatement,
   { kind, addressHash }: Cooldown,
@@ -46,7 +46,7 @@ export const beginCooldown = async (
   return { kind: 'waiting', seconds: left?.seconds ?? 1 }
 }
 
-/** Takes the very one back that began at that time. */
+/** Removes exactly the one that started at that time. */
 export const endCooldown = defineAction<[cooldown: Cooldown, sentAt: string]>(
   'auth.cooldowns.end',
   'delete from catalograph_auth.cooldowns where kind = $1 and address_hash = $2 and sent_at = $3::timestamptz',

@@ -1,13 +1,10 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { JsonRow } from './user-columns.ts'
 
-/**
- * Statements as functions of who runs them and of what they are given: the values of their parameters, in the order of
- * these, or what `parameters` takes these from.
- */
+/** Statements as functions of their runner and their parameters' values in order, or of the input of `parameters`. */
 type StoreCall<Values extends readonly unknown[], Result> = (run: RunStatement, ...values: Values) => Promise<Result>
 
-/** What is run for what it changes. */
+/** A statement with effects only. */
 export function defineAction<Values extends readonly unknown[]>(
   name: string,
   text: string,
@@ -19,7 +16,7 @@ export function defineAction<Values extends readonly unknown[]>(
 
 const inOrder = (...values: readonly unknown[]): readonly unknown[] => values
 
-/** Whether there is a row. */
+/** Returns whether there is a row. */
 export function defineTest<Values extends readonly unknown[]>(name: string, text: string): StoreCall<Values, boolean> {
   const test = statement<object>(name, text)
   return async (run, ...values) => (await run(test, values)).length > 0
@@ -35,7 +32,7 @@ export function defineLookup<Row extends object, Values extends readonly unknown
   return async (run, ...values) => (await run(lookup, parameters(...values)))[0] ?? null
 }
 
-/** The same of a query that ends in asJson. */
+/** The same for a query that ends in asJson. */
 export function defineJsonLookup<Row, Values extends readonly unknown[]>(
   name: string,
   text: string,

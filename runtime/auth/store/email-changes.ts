@@ -4,7 +4,7 @@ import { objectIn } from './user-columns.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup } from './define.ts'
 
-/** Changes of addresses that wait to be confirmed (spec/auth.md 5.4). */
+/** Pending changes of addresses (spec/auth.md 5.4). */
 
 const changeSlots: readonly ChangeMailbox[] = ['email_change_new', 'email_change_current']
 
@@ -14,7 +14,7 @@ const slotsOf = statement<{ readonly fresh: boolean; readonly present: boolean }
   from auth.users where id = $1`,
 )
 
-/** Many may want the same address. */
+/** Several accounts may request the same address. */
 const withAddress = statement<{ readonly user_id: string }>(
   'auth.email-changes.with-address',
   `select o.user_id from auth.one_time_tokens o join auth.users u on u.id = o.user_id
@@ -29,7 +29,7 @@ export const beginChange = defineAction<[userId: string, email: string]>(
   `update auth.users set email_change = $2, email_change_confirm_status = 0, updated_at = now() where id = $1`,
 )
 
-/** One of two mailboxes has confirmed the change that is under way. */
+/** One of two mailboxes has confirmed the pending change. */
 export const noteFirstConfirmation = defineAction<[userId: string, slot: ChangeMailbox]>(
   'auth.email-changes.note-first',
   `with changing as (
@@ -46,24 +46,24 @@ const confirmation = statement<{ readonly slot: ChangeMailbox }>(
   where u.id = $1 and u.email_change_confirm_status = 1 and u.email_change = c.email`,
 )
 
-/** The mailbox that has confirmed the change under way; null: none has. */
+/** The mailbox that has confirmed the pending change; null: none. */
 export const confirmedSlot = async (run: RunStatement, userId: string): Promise<ChangeMailbox | null> =>
   (await run(confirmation, [userId]))[0]?.slot ?? null
 
-/** The mailboxes whose mails wait to be opened. */
+/** The mailboxes with pending mails. */
 export const pendingChangeSlots = async (run: RunStatement, userId: string): Promise<readonly ChangeMailbox[]> => {
   const [row] = await run(slotsOf, [userId])
   const waiting = { email_change_new: row?.fresh === true, email_change_current: row?.present === true }
   return changeSlots.filter((slot) => waiting[slot])
 }
 
-/** The account with a pending change to an address: the one that requested it last. */
+/** The account with a pending change to an address: the last one that requested it. */
 export const findUserWithPendingAddress = async (run: RunStatement, email: string): Promise<string | null> =>
   (await run(withAddress, [email]))[0]?.user_id ?? null
 
 /**
- * Sets the account's address, confirmed; a guest becomes a user. One UPDATE with all that triggers of the owner may
- * want to see (spec/auth.md 13). Old links die with the old address.
+ * Sets the account's confirmed address; a guest becomes a user. One UPDATE with everything that triggers of the owner
+ * may need (spec/auth.md 13). Old links end with the old address.
  */
 export const setConfirmedAddress = defineAction<[userId: string, email: string]>(
   'auth.email-changes.finish',
@@ -83,8 +83,8 @@ export const setConfirmedAddress = defineAction<[userId: string, email: string]>
 )
 
 /**
- * Takes an address from the account that was signed up with it and never confirmed it, for the one who proves the mailbox
- * (spec/auth.md 5.4). The row stays, for the rows that refer to it. Null: there is none; an invited one keeps its address.
+ * Takes an address from an account that never confirmed it, for the one that proves the mailbox (spec/auth.md 5.4). The
+ * row stays for the rows that refer to it. Null: there is none; an invited account keeps its address.
  */
 export const releaseAddress = defineLookup<{ readonly id: string }, [email: string, winner: string]>(
   'auth.email-changes.release',

@@ -8,7 +8,7 @@ import { guessesIn, type TakenGuess } from './guesses.ts'
 
 const { taken, verdict, giveBack } = guessesIn({ table: 'factor_guesses', subject: 'factor_id', free: 10 })
 
-/** Takes a guess of a factor before the code is compared; null: the factor is gone. */
+/** Reserves a guess of a factor before the comparison; null: the factor is deleted. */
 export const takeFactorGuess = defineLookup<TakenGuess, [device: Buffer, factorId: string]>(
   'auth.factor-guesses.take',
   `with asking as materialized (
@@ -18,13 +18,13 @@ export const takeFactorGuess = defineLookup<TakenGuess, [device: Buffer, factorI
   select ${verdict}`,
 )
 
-/** The code was right: it was no wrong one. */
+/** The code was right: the guess does not count. */
 export const giveFactorGuessBack = defineAction<[known: boolean, factorId: string]>(
   'auth.factor-guesses.give-back',
   giveBack,
 )
 
-/** Takes one of the five guesses that a session has, of a code below aal2 or of the old password; null: it has ended. */
+/** Reserves one of the five guesses of a session, of a code below aal2 or of the old password; null: it has ended. */
 export const takeSessionGuess = defineLookup<{ readonly granted: boolean }, [sessionId: string]>(
   'auth.factor-guesses.take-of-session',
   `with present as materialized (select id from auth.sessions where id = $1 for key share),

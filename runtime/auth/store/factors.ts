@@ -1,7 +1,7 @@
 import type { FactorRow } from '../protocol/records.ts'
 import { defineAction, defineList, defineLookup } from './define.ts'
 
-/** auth.mfa_factors. Who adds or removes factors holds the user's row (lockUser). */
+/** auth.mfa_factors. Adding or removing factors requires the lock of the user's row (lockUser). */
 
 const factorColumns = 'id, friendly_name, factor_type, status, created_at, updated_at'
 
@@ -10,7 +10,7 @@ export interface FactorWithSecret extends FactorRow {
   readonly secret: string | null
 }
 
-/** Null: the user has no such factor, although another user may. */
+/** Null: the user has no such factor; another user may. */
 export const findFactor = defineLookup<FactorWithSecret, [userId: string, id: string]>(
   'auth.factors.find',
   `select ${factorColumns}, secret from auth.mfa_factors where user_id = $1 and id = $2`,
@@ -29,7 +29,7 @@ export interface NewFactor {
   readonly secret: string
 }
 
-/** Enrols a TOTP factor, which counts for nothing until it is verified. */
+/** Enrols a TOTP factor, which has no effect until it is verified. */
 export const insertFactor = defineAction<[factor: NewFactor]>(
   'auth.factors.insert',
   `insert into auth.mfa_factors (id, user_id, friendly_name, factor_type, status, secret, created_at, updated_at)
@@ -38,7 +38,7 @@ export const insertFactor = defineAction<[factor: NewFactor]>(
   ({ id, userId, friendlyName, secret }) => [id, userId, friendlyName, secret],
 )
 
-/** Enrolments that were not continued, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
+/** Abandoned enrolments, and an unnamed one that a new unnamed one replaces (spec/auth.md 5.7). */
 export const deleteAbandonedFactors = defineAction<[userId: string, alsoUnnamed: boolean]>(
   'auth.factors.delete-abandoned',
   `delete from auth.mfa_factors
@@ -47,14 +47,14 @@ export const deleteAbandonedFactors = defineAction<[userId: string, alsoUnnamed:
     or ($2 and factor_type = 'totp' and coalesce(trim(friendly_name), '') = ''))`,
 )
 
-/** The user's enrolments beside the factor that was verified now. */
+/** The user's enrolments beside the verified factor. */
 export const deleteOtherEnrolments = defineAction<[userId: string, id: string]>(
   'auth.factors.delete-other-unverified',
   `delete from auth.mfa_factors
   where user_id = $1 and id <> $2 and status = 'unverified' and factor_type = 'totp'`,
 )
 
-/** What it was before; null: it is gone. */
+/** Its previous state; null: deleted. */
 export const markFactorVerified = defineLookup<Pick<FactorRow, 'status'>, [userId: string, id: string]>(
   'auth.factors.mark-verified',
   `with before as (select id, status from auth.mfa_factors where user_id = $1 and id = $2 for update)
@@ -62,7 +62,7 @@ export const markFactorVerified = defineLookup<Pick<FactorRow, 'status'>, [userI
   returning before.status`,
 )
 
-/** The factor as it is then; null: the user has no such factor. Rejects with SQLSTATE 23505 when the name is taken. */
+/** The renamed factor; null: the user has no such factor. Rejects with SQLSTATE 23505 if the name is taken. */
 export const renameFactor = defineLookup<FactorRow, [userId: string, id: string, friendlyName: string]>(
   'auth.factors.rename',
   `update auth.mfa_factors set friendly_name = $3, updated_at = now() where user_id = $1 and id = $2
@@ -70,8 +70,8 @@ export const renameFactor = defineLookup<FactorRow, [userId: string, id: string,
 )
 
 /**
- * Removes a factor for good and gives what it was; null: the user has no such factor. Sessions that it raised are aal1
- * from their next token on.
+ * Removes a factor and returns it; null: the user has no such factor. Sessions that it raised are aal1 from their next
+ * token on.
  */
 export const removeFactor = defineLookup<FactorRow, [userId: string, id: string]>(
   'auth.factors.remove',

@@ -4,9 +4,9 @@ import type { Challenge } from '../rules/pkce.ts'
 import type { AmrMethod } from '../protocol/records.ts'
 import { defineAction, defineLookup } from './define.ts'
 
-/** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow goes on from its beginning. */
+/** auth.flow_state (spec/auth.md 6.2): `auth_code_issued_at` is set once, when the flow leaves its first stage. */
 
-/** Seconds that a flow lives (spec/auth.md 6.2). */
+/** Lifetime of a flow in seconds (spec/auth.md 6.2). */
 export const flowSeconds = 300
 
 const insert = statement<object>(
@@ -20,7 +20,7 @@ const insert = statement<object>(
   select id, $10::uuid from flow where $10::uuid is not null`,
 )
 
-/** A flow that a browser came back to from the provider. */
+/** A flow whose browser returned from the provider. */
 export interface ReturnedFlow {
   readonly id: string
   readonly auth_code: string
@@ -29,7 +29,7 @@ export interface ReturnedFlow {
   readonly provider_type: string
   readonly referrer: string | null
   readonly linking_target_id: string | null
-  /** The session that asked for the identity; null: there is none, or it has ended. */
+  /** The session that requested the identity; null: there is none, or it has ended. */
   readonly linking_session_id: string | null
 }
 
@@ -49,18 +49,18 @@ const isIssued = statement<{ readonly issued: boolean }>(
   where id = $1 and authentication_method = 'oauth'`,
 )
 
-/** A flow whose code was issued, as the exchange reads it. */
+/** A flow with an issued code, for the exchange. */
 export interface IssuedFlow {
   readonly id: string
   readonly user_id: string
   readonly code_challenge: string | null
   readonly code_challenge_method: 's256' | 'plain' | null
   readonly authentication_method: AmrMethod
-  /** The provider's name, where the method is `oauth`. */
+  /** The provider's name, if the method is `oauth`. */
   readonly provider_type: string
   readonly provider_access_token: string | null
   readonly provider_refresh_token: string | null
-  /** Seconds of its life that are over: a mail may lie unread, so there it begins when the link is opened. */
+  /** Its age in seconds: since mails may stay unread, it counts from the opening of the link. */
   readonly age: number
 }
 
@@ -83,7 +83,7 @@ export interface NewFlow {
   readonly method: AmrMethod
   /** Checked destination. */
   readonly referrer: string
-  /** Whose account an identity of the provider is to join. */
+  /** The account that the provider's identity joins. */
   readonly linker?: FlowLinker
 }
 
@@ -92,7 +92,7 @@ export interface FlowLinker {
   readonly sessionId: string
 }
 
-/** Keeps a flow and gives its id, which doubles as OAuth `state`. */
+/** Stores a flow and returns its id, which is also the OAuth `state`. */
 export const insertFlow = async (run: RunStatement, flow: NewFlow): Promise<string> => {
   const id = randomUUID()
   const { userId, providerType, referrer, linker = null } = flow
@@ -107,8 +107,7 @@ export type Claim =
   | { readonly kind: 'used' | 'expired' | 'unknown' }
 
 /**
- * Claims the flow of a `state`, a UUID: once, with every outcome, so that it cannot be replayed (spec/auth.md, attack
- * 19).
+ * Claims the flow of a `state`, a UUID: once, for any outcome, so that it cannot be replayed (spec/auth.md, attack 19).
  */
 export const claimFlow = async (run: RunStatement, state: string): Promise<Claim> => {
   const [flow] = await run(claim, [state, flowSeconds])
@@ -132,8 +131,8 @@ export const signFlow = defineAction<[id: string, userId: string, tokens: Provid
 )
 
 /**
- * The link of a mail that belongs to a PKCE flow was opened: the code for the browser, and the destination of the flow.
- * Null: there is no such flow any more. Of mails that were asked for again the newest flow counts.
+ * The link of a PKCE flow's mail was opened: returns the code for the browser, and the destination of the flow. Null:
+ * the flow does not exist any more. For repeated mails the newest flow counts.
  */
 export const issueMailedCode = defineLookup<
   { readonly auth_code: string; readonly referrer: string | null },
@@ -149,11 +148,11 @@ export const issueMailedCode = defineLookup<
   returning auth_code, referrer`,
 )
 
-/** Whom an issued code is for; null: unknown, or exchanged already. */
+/** The user of an issued code; null: unknown, or exchanged already. */
 export const findIssuedTo = async (run: RunStatement, code: string): Promise<string | null> =>
   (await run(issuedTo, [code]))[0]?.user_id ?? null
 
-/** The flow of an issued code, locked until the transaction ends. Lock its user first, as everybody does. */
+/** The flow of an issued code, locked until the transaction ends. Lock its user first, as everywhere. */
 export const lockIssuedFlow = defineLookup<IssuedFlow, [code: string]>(
   'auth.flow-states.lock-issued',
   `select id, user_id, code_challenge, code_challenge_method, authentication_method, provider_type, provider_access_token,
@@ -163,7 +162,7 @@ export const lockIssuedFlow = defineLookup<IssuedFlow, [code: string]>(
   where auth_code = $1 and user_id is not null and auth_code_issued_at is not null for update`,
 )
 
-/** Counts a wrong verifier; how many there were. The flow must be locked. */
+/** Counts a wrong verifier; returns the total. The flow must be locked. */
 export const countFlowTry = async (run: RunStatement, id: string): Promise<number> =>
   (await run(countTry, [id]))[0]?.tries ?? 0
 
@@ -178,7 +177,7 @@ export const deleteIssuedFlowsOf = defineAction<[userId: string]>(
   'delete from auth.flow_state where user_id = $1 and auth_code_issued_at is not null',
 )
 
-/** Nothing that was begun for the user leads anywhere any more. */
+/** Voids all flows of the user. */
 export const deleteFlowsOf = defineAction<[userId: string]>(
   'auth.flow-states.delete-of-user',
   `delete from auth.flow_state

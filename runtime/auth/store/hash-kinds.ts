@@ -4,7 +4,7 @@ import { defineList } from './define.ts'
 const next = (more: string): string =>
   `(select ${kind} as kind from auth.users where ${isForeign} ${more} order by ${kind} limit 1)`
 
-/** The kinds that are stored, but for our own: each is found in the index from the one before it, so that a million of them cost no more than one. */
+/** The stored kinds except our own: each is found in the index after the previous one, at constant cost per kind. */
 export const storedHashKinds = defineList<{ readonly kind: string }, []>(
   'auth.hash-kinds.stored',
   `with recursive kinds (kind) as (

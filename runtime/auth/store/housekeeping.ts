@@ -2,17 +2,17 @@ import type { RunStatement } from '../../db/pool/statements.ts'
 import type { ReadAuthState } from '../settings/load.ts'
 import { createLeftovers } from './leftovers.ts'
 
-/** Deletes what nothing needs any more, a little at a time (spec/auth.md 12). */
+/** Deletes unneeded rows in small steps (spec/auth.md 12). */
 export interface Housekeeping {
-  /** Nothing new begins; resolves when what runs has ended. */
+  /** Begins no more work; resolves when the current work has ended. */
   readonly stop: () => Promise<void>
 }
 
 const everyMs = 10 * 60_000
-/** Between two steps, so that requests are never kept waiting. */
+/** Between two steps, so that requests are not delayed. */
 const pauseMs = 250
 
-/** Begins some minutes from now, at another moment in each process; a failed run is repeated the next time. */
+/** Begins in some minutes, at a different time in each process; a failed run is repeated the next time. */
 export function startHousekeeping(run: RunStatement, state: ReadAuthState): Housekeeping {
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
@@ -24,7 +24,7 @@ export function startHousekeeping(run: RunStatement, state: ReadAuthState): Hous
       running = tidy().then(after)
     }, ms).unref()
   }
-  /** Gives the milliseconds until the next time. */
+  /** Returns the milliseconds until the next time. */
   const tidy = async (): Promise<number> => {
     try {
       const now = await state()

@@ -3,7 +3,7 @@ import { defineAction, defineTest } from './define.ts'
 
 /** auth.identities. */
 
-/** Gives a user the identity of their address; one that they have stays as it is. Unwanted, it changes nothing. */
+/** Gives a user the identity of their address; an existing one is unchanged. Unwanted, it changes nothing. */
 export const ensureEmailIdentity = defineAction<[userId: string, data: JsonObject, wanted?: boolean]>(
   'auth.identities.insert-email',
   `insert into auth.identities (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
@@ -13,7 +13,7 @@ export const ensureEmailIdentity = defineAction<[userId: string, data: JsonObjec
   (userId, data, wanted = true) => [userId, data, wanted],
 )
 
-/** The identity of the address is of this address from now on; it is made where there was none. */
+/** Sets the address of the address's identity, which is created if missing. */
 export const setEmailIdentity = defineAction<[userId: string, data: JsonObject]>(
   'auth.identities.set-email',
   `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
@@ -31,7 +31,7 @@ export interface ProviderIdentity {
   readonly data: JsonObject
 }
 
-/** Gives a user the identity of a provider, or renews what the provider says; never takes it from somebody else. */
+/** Gives a user the identity of a provider, or renews its data; never takes it from another user. */
 export const putProviderIdentity = defineAction<[identity: ProviderIdentity]>(
   'auth.identities.put-provider',
   `insert into auth.identities as i (id, provider_id, user_id, identity_data, provider, last_sign_in_at, created_at,
@@ -42,13 +42,13 @@ export const putProviderIdentity = defineAction<[identity: ProviderIdentity]>(
   ({ userId, provider, subject, data }) => [userId, provider, subject, data],
 )
 
-/** Leaves a user the one identity. */
+/** Removes all other identities of a user. */
 export const deleteOtherIdentities = defineAction<[userId: string, provider: string, subject: string]>(
   'auth.identities.delete-other-than',
   'delete from auth.identities where user_id = $1 and (provider, provider_id) <> ($2::text, $3::text)',
 )
 
-/** Leaves a user no identity but that of their address. */
+/** Removes all identities of a user except that of their address. */
 export const deleteProviderIdentities = defineAction<[userId: string]>(
   'auth.identities.delete-providers',
   `delete from auth.identities where user_id = $1 and provider <> 'email'`,

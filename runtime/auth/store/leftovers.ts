@@ -2,17 +2,18 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import type { SessionLimits } from '../rules/refresh.ts'
 
 /**
- * Rows that nothing needs any more (spec/auth.md 12). Guests are people: they are never deleted silently.
+ * Unneeded rows (spec/auth.md 12). Guests are people: they are never deleted silently.
  *
- * Tables are walked from end to end, some pages at a time: what one statement looks at is bounded, however large the table
- * is and however little of it is over, and no table needs an index for it (PostgreSQL manual, 70.6, and TID range scans).
+ * Tables are scanned from end to end, some pages at a time: the work of one statement is bounded, however large the
+ * table is and however few rows are over, and no table needs an index for it (PostgreSQL manual, 70.6, and TID range
+ * scans).
  */
 export interface LeftoversWalk {
-  /** Takes the next step of the walk; false when it has come to the end, and the next call begins again. */
+  /** Takes the next step of the scan; false at the end, and the next call begins again. */
   readonly tidy: (limits: Retention) => Promise<boolean>
 }
 
-/** Seconds after which a session ends by its age and by its rest, and after which the log forgets; null: never. */
+/** Seconds after which a session ends by age and by inactivity, and after which log entries go; null: never. */
 export interface Retention extends Pick<SessionLimits, 'session_timebox' | 'session_inactivity'> {
   readonly audit_retention: number | null
 }
@@ -20,7 +21,7 @@ export interface Retention extends Pick<SessionLimits, 'session_timebox' | 'sess
 /** Pages of 8 kB: one step reads half a megabyte, some thousand rows. */
 const pagesAtOnce = 64
 
-/** Old enough for everybody who may still ask about it. */
+/** Old enough for every reader. */
 const old = `now() - interval '24 hours'`
 
 const lastYear = `now() - interval '1 year'`
@@ -31,10 +32,10 @@ const isOlderBy = (time: string, parameter: string): string =>
 /** One table. */
 interface Walk {
   readonly table: string
-  /** Condition on a row `t` that is over; $2 and further are the `values`. */
+  /** Condition on a row `t` that is unneeded; $2 and further are the `values`. */
   readonly over: string
   readonly values?: (retention: Retention) => readonly (number | null)[]
-  /** True where nothing of the table is ever over. */
+  /** True if no row of the table is ever unneeded. */
   readonly isKept?: (retention: Retention) => boolean
 }
 
@@ -48,7 +49,7 @@ const walks: readonly Walk[] = [
     values: ({ session_timebox: age, session_inactivity: rest }) => [age, rest],
   },
   {
-    // What the parent of the live token gives has no limit of time (spec/auth.md 7, step 2): it stays.
+    // The parent of the live token has no expiry (spec/auth.md 7, step 2): it stays.
     table: 'auth.refresh_tokens',
     over: `t.revoked and t.updated_at < ${old} and not exists (
       select from auth.refresh_tokens l where l.parent = t.token and l.revoked is not true)`,
@@ -86,7 +87,7 @@ const walks: readonly Walk[] = [
 
 const page = (number: string): string => `pg_catalog.format('(%s,0)', ${number})::tid`
 
-/** $1: the first page. A locked row is in use: it is skipped until the next walk, without waiting. */
+/** $1: the first page. A locked row is in use: it is skipped until the next scan, without waiting. */
 const stepOf = ({ table, over }: Walk) =>
   statement<{ readonly more: boolean }>(
     `auth.leftovers.${table}`,
@@ -115,7 +116,7 @@ export function createLeftovers(run: RunStatement): LeftoversWalk {
       const walk = steps[table]
       if (walk === undefined || walk.isKept?.(retention) === true) return enter(table + 1)
       const [here, first] = [table, from]
-      // Where this fails, the next call goes on with the next table.
+      // After a failure, the next call continues with the next table.
       const goesOn = enter(table + 1)
       const [done] = await run(walk.step, [first, ...(walk.values?.(retention) ?? [])])
       if (done?.more !== true) return goesOn

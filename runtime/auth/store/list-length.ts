@@ -1,7 +1,7 @@
-/** Above so many rows the length of a list is what Postgres estimates: counting would take longer than the page. */
+/** For larger lists the length is the estimate of Postgres: counting would take longer than the page. */
 const countedTo = 1_000_000
 
-/** The length of a list of all rows of a table that meet a condition which nearly all meet (spec/auth.md 11). */
+/** The length of a list of all rows of a table with a condition that nearly all rows meet (spec/auth.md 11). */
 export const listLength = (table: string, condition: string): string =>
   `select case when c.reltuples > ${countedTo} then c.reltuples::float8
     else (select count(*) from ${table} where ${condition})::float8 end as total

@@ -4,7 +4,7 @@ import type { Registration } from '../call/email-input.ts'
 import type { Begun } from './cooldowns.ts'
 import { defineAction } from './define.ts'
 
-/** catalograph_auth.mail_requests: calls for a mail that were answered, and whose mail is still to be made. */
+/** catalograph_auth.mail_requests: answered requests for mails that are still to be made. */
 
 /** What can be asked for. */
 export type MailRequestKind = 'recovery' | 'sign-in' | 'confirmation' | 'email-change'
@@ -26,8 +26,8 @@ const insert = statement<{ readonly id: string }>(
 )
 
 /**
- * Requests whose process has ended, since none is processed for so long, and those that were put off. After a longer wait the person does not expect
- * the mail any more.
+ * Requests whose process has ended, because none is processed for so long, and deferred ones. After a longer wait the
+ * person does not expect the mail any more.
  */
 const take = statement<{ readonly id: string; readonly kind: MailRequestKind; readonly request: Kept }>(
   'auth.mail-requests.take',
@@ -47,13 +47,13 @@ const putOff = statement<object>(
   where id = $1 and created_at > now() - interval '7 minutes' returning 1`,
 )
 
-/** Lets it be taken again, later each time; false where it would be too late for the person who asked. */
+/** Defers it, longer each time; false if it would be too late for the person. */
 export const putOffMailRequest = async (run: RunStatement, id: string): Promise<boolean> =>
   (await run(putOff, [id])).length > 0
 
 type Kept = Omit<StoredRequest, 'id' | 'kind'>
 
-/** Keeps a request, as taken by this process, and gives its id. */
+/** Stores a request, as taken by this process, and returns its id. */
 export const insertMailRequest = async (
   run: RunStatement,
   { kind, input, client, begun }: Omit<StoredRequest, 'id'>,
@@ -68,6 +68,6 @@ export const deleteMailRequest = defineAction<[id: string]>(
   'delete from catalograph_auth.mail_requests where id = $1',
 )
 
-/** Takes some that were left behind. */
+/** Takes some abandoned ones. */
 export const takeMailRequests = async (run: RunStatement): Promise<readonly StoredRequest[]> =>
   (await run(take)).map(({ id, kind, request }) => ({ id, kind, ...request }))

@@ -1,7 +1,7 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { defineAction, defineLookup } from './define.ts'
 
-/** catalograph_auth.templates: what the owner has written in place of the defaults. */
+/** catalograph_auth.templates: the owner's replacements of the defaults. */
 
 export interface StoredTemplate {
   readonly kind: string

@@ -3,7 +3,7 @@ import { defineAction, defineLookup, defineTest } from './define.ts'
 
 /** auth.one_time_tokens, the copy of the token columns of auth.users, and the secret part of codes beside them. */
 
-/** Slots of a user that hold one pending token each; those of one mail never disturb those of another. */
+/** Slots of a user that hold one pending token each; mails of different slots are independent. */
 export const slots = {
   confirmation: { column: 'confirmation_token', sent: 'confirmation_sent_at' },
   recovery: { column: 'recovery_token', sent: 'recovery_sent_at' },
@@ -16,7 +16,7 @@ export type TokenSlot = keyof typeof slots
 
 const slotNames = Object.keys(slots) as readonly TokenSlot[]
 
-/** What is made for each slot. */
+/** A value per slot. */
 export const bySlot = <T>(make: (slot: TokenSlot) => T): Readonly<Record<TokenSlot, T>> =>
   Object.fromEntries(slotNames.map((slot) => [slot, make(slot)])) as Record<TokenSlot, T>
 
@@ -54,7 +54,7 @@ const clear = bySlot((slot) =>
   ),
 )
 
-/** Found and spent by one statement: of two at once one gets no row. */
+/** Found and spent by one statement: of two concurrent calls one gets no row. */
 const spend = bySlot((slot) =>
   defineTest<[userId: string, token: string]>(
     `auth.one-time-tokens.spend.${slot}`,
@@ -74,20 +74,20 @@ const spend = bySlot((slot) =>
 export interface PendingToken {
   readonly slot: TokenSlot
   readonly userId: string
-  /** With its prefix when the mail belongs to a PKCE flow. */
+  /** With its prefix if the mail belongs to a PKCE flow. */
   readonly token: string
-  /** The address that the mail goes to. */
+  /** The recipient's address. */
   readonly address: string
   readonly salt: Buffer
 }
 
-/** Puts a token into its slot, in place of the one before; who was inserted with it is not written a second time. */
+/** Replaces the token in a slot; the user's row is not updated if it was inserted with it. */
 export const putOneTimeToken = (
   run: RunStatement,
   { slot, userId, token, address, salt }: PendingToken,
 ): Promise<void> => put[slot](run, userId, token, address, salt)
 
-/** Spends a pending token; false when the slot holds it no more. */
+/** Spends a pending token; false if the slot does not hold it any more. */
 export const spendOneTimeToken = (
   run: RunStatement,
   userId: string,
@@ -109,7 +109,7 @@ export const clearOneTimeTokens = defineAction<[userId: string]>(
 export interface TokenHolder {
   readonly user_id: string
   readonly slot: TokenSlot
-  /** As it is stored: with `pkce_` before it when the mail belongs to such a flow. */
+  /** In stored form: with the prefix `pkce_` if the mail belongs to such a flow. */
   readonly token: string
   readonly issued_seconds_ago: number
 }
@@ -119,8 +119,8 @@ const slotOfType = `case o.token_type::text ${slotNames
   .join(' ')} end`
 
 /**
- * Whose link it is, among those of some slots; `token` without its prefix. Only tokens of our own making have a secret
- * part: what GoTrue mailed could be computed by anybody (spec/auth.md, attack 10).
+ * The owner of a link among those of some slots; `token` without its prefix. Only our own tokens have a secret part:
+ * anyone could compute GoTrue's (spec/auth.md, attack 10).
  */
 export const findTokenHolder = defineLookup<TokenHolder, [token: string, prefix: string, among: readonly TokenSlot[]]>(
   'auth.one-time-tokens.holder',

@@ -8,10 +8,10 @@ const insert = statement<{ readonly id: string }>(
   `insert into catalograph_auth.outbox (kind, recipient, subject, html) values ($1, $2, $3, $4) returning id::text`,
 )
 
-/** Keeps the transactions that count apart until each is done; the number is ours alone. */
+/** Serializes the transactions that count; the number is ours alone. */
 const lockCount = statement<object>('auth.outbox.lock-count', 'select pg_advisory_xact_lock(7216490811334501)')
 
-/** Mails of the last hour that were accepted, and those that are on their way just now or promised, but for one. */
+/** Mails of the last hour that were accepted, and those in transit or promised, except one. */
 const count = statement<{ readonly n: number }>(
   'auth.outbox.count',
   `select ((select count(*) from catalograph_auth.accepted_mails where accepted_at > now() - interval '1 hour')
@@ -21,7 +21,7 @@ const count = statement<{ readonly n: number }>(
       where id is distinct from $1::bigint and created_at > now() - interval '15 seconds'))::int as n`,
 )
 
-/** A mail that the owner can read. */
+/** A mail for the owner. */
 export interface KeptMail {
   readonly id: string
   readonly kind: string
@@ -40,8 +40,8 @@ export const insertMail = async (run: RunStatement, mail: NewMail): Promise<stri
 }
 
 /**
- * Nothing waits for it any more: its text is forgotten, and where the mail server took it the ceiling counts it. $2:
- * whether the server took it.
+ * The mail is finished: its text is deleted, and if the mail server accepted it the ceiling counts it. $2: whether the
+ * server accepted it.
  */
 export const recordMailDelivery = defineAction<[id: string, taken: boolean]>(
   'auth.outbox.settle',
@@ -51,7 +51,7 @@ export const recordMailDelivery = defineAction<[id: string, taken: boolean]>(
   delete from catalograph_auth.outbox where id = $1`,
 )
 
-/** Removes old rows; now and then is enough. Entries that no limit reads any more, and mails that were not fetched. */
+/** Removes old rows; it need not run often. Entries that no limit reads any more, and mails that were not fetched. */
 export const tidyMails = defineAction<[]>(
   'auth.outbox.tidy',
   `with waited as (
@@ -68,7 +68,7 @@ export const countMails = async (run: RunStatement, request: string | null): Pro
   return (await run(count, [request]))[0]?.n ?? 0
 }
 
-/** Mails that are kept because no mail server is set, newest first. A bare `id` would be the text that is answered. */
+/** Mails that are kept without a mail server, newest first. A bare `id` would be the answer's text. */
 export const listMails = defineList<KeptMail, [most: number]>(
   'auth.outbox.list',
   `select m.id::text, m.kind, m.recipient, m.subject, m.html, m.created_at from catalograph_auth.outbox m

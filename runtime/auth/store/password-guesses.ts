@@ -6,7 +6,7 @@ import { ofAddress } from './users.ts'
 
 /**
  * catalograph_auth.password_guesses and user_devices: wrong passwords between two sign-ins (spec/auth.md 4.4). Counts
- * stand under a hash of the address, whether or not it has an account; devices stand under the user, so that they
+ * are stored under a hash of the address, whether or not it has an account; devices under the user, so that they
  * outlive a change of address. A sign-in ends them: see insertSession.
  */
 
@@ -18,8 +18,8 @@ export interface TakenPasswordGuess extends TakenGuess {
 }
 
 /**
- * Finds the user of an address and takes a guess of the password, by one statement, so that a sign-in has no more of
- * them. It does not wait for the disk: a crash of the database may lose the guesses of its last moments.
+ * Finds the user of an address and reserves a guess of the password in one statement, so that a sign-in has no further
+ * ones. It does not wait for the disk: a crash of the database may lose the last guesses.
  */
 export const takePasswordGuess = defineLookup<TakenPasswordGuess, [email: string, addressHash: Buffer, device: Buffer]>(
   'auth.password-guesses.take',
@@ -48,7 +48,7 @@ export interface PasswordChange {
   readonly device: Buffer | null
 }
 
-/** After a change of the password: clears the guesses of the old one, and forgets every device but that of the change. */
+/** After a change of the password: clears guesses of the old one, and all devices except that of the change. */
 export const resetGuesses = defineAction<[by: PasswordChange]>(
   'auth.password-guesses.reset',
   `with counts as (delete from catalograph_auth.password_guesses where address_hash = $2),

@@ -1,11 +1,11 @@
 import { defineAction } from './define.ts'
 
-/** catalograph_auth.refresh_marks: what is known of the use of a session's refresh tokens (spec/auth.md 7). */
+/** catalograph_auth.refresh_marks: the known use of a session's refresh tokens (spec/auth.md 7). */
 
-/** The mark of a token in a column or parameter, as access tokens have it (spec/auth.md 3.5). */
+/** The mark of a token in a column or parameter, as in access tokens (spec/auth.md 3.5). */
 export const markIn = (token: string): string => `left(encode(sha256(convert_to(${token}, 'UTF8')), 'hex'), 8)`
 
-/** An access token that came with a refresh token is in use; an older one than the live one changes nothing. */
+/** An access token of a refresh token is in use; one that is older than the live token changes nothing. */
 export const noteUse = defineAction<[sessionId: string, mark: string]>(
   'auth.refresh-marks.use',
   `insert into catalograph_auth.refresh_marks as m (session_id, used)
@@ -14,7 +14,7 @@ export const noteUse = defineAction<[sessionId: string, mark: string]>(
   on conflict (session_id) do update set used = excluded.used where m.used is distinct from excluded.used`,
 )
 
-/** The live token of a session was handed out once more, since the first answer may have been lost. */
+/** The live token of a session was issued once more, because the first answer may have been lost. */
 export const noteHandedAgain = defineAction<[sessionId: string, token: string]>(
   'auth.refresh-marks.hand-again',
   `insert into catalograph_auth.refresh_marks (session_id, handed_again) values ($1, ${markIn('$2::text')})

@@ -6,7 +6,7 @@ import { markIn } from './refresh-marks.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup, defineTest } from './define.ts'
 
-/** auth.refresh_tokens: at most one of a session is not revoked. */
+/** auth.refresh_tokens: at most one per session is not revoked. */
 
 /** The common case: a live token of a session without limits, spent and replaced by one statement. */
 export interface Rotated extends UserRow {
@@ -15,7 +15,7 @@ export interface Rotated extends UserRow {
 
 /**
  * The session's row is locked first, as everywhere, without waiting. The token is found live again under that lock
- * (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two calls at once one finds nothing.
+ * (manual 13.2.1: an UPDATE looks at the newest version of a row), so of two concurrent calls one finds nothing.
  */
 const rotate = statement<JsonRow<Rotated>>(
   'auth.refresh-tokens.rotate',
@@ -74,7 +74,7 @@ export interface ClientTraits {
   readonly address: string | null
 }
 
-/** Spends a live token and puts its child in its place; null, and nothing done, in anything but the common case. */
+/** Spends a live token and inserts its child; null, without any effect, in other than the common case. */
 export const rotateLiveToken = async (
   run: RunStatement,
   token: string,
@@ -82,7 +82,7 @@ export const rotateLiveToken = async (
   { userAgent, address }: ClientTraits,
 ): Promise<Rotated | null> => (await run(rotate, [token, child, userAgent, address]))[0]?.row ?? null
 
-/** Null: there is no such token. */
+/** Null: the token does not exist. */
 export const findSessionIdOf = defineLookup<
   { readonly session_id: string | null; readonly user_id: string | null },
   [token: string]
@@ -96,7 +96,7 @@ export const tryLockSession = async (run: RunStatement, id: string): Promise<Ses
   return (await run(sessionExists, [id])).length > 0 ? 'busy' : 'gone'
 }
 
-/** Null: the token went with its session. */
+/** Null: the token was deleted with its session. */
 export const readLockedToken = defineLookup<LockedToken, [token: string]>(
   'auth.refresh-tokens.read-locked',
   `select coalesce(t.revoked, false) as revoked,

@@ -4,33 +4,33 @@ import { sessionColumns } from './user-columns.ts'
 import { instanceId } from './users.ts'
 import { defineAction, defineLookup, defineTest } from './define.ts'
 
-/** auth.sessions, with what belongs to a session and ends with it: refresh tokens and methods. */
+/** auth.sessions, with the refresh tokens and methods that end with it. */
 
 export interface NewSession {
   readonly id: string
   readonly userId: string
   readonly method: AmrMethod
-  /** What the audit log names. */
+  /** The name in the audit log. */
   readonly provider: string
   readonly refreshToken: string
   readonly userAgent: string | null
   readonly address: string | null
   /** The mail of a reset began it. */
   readonly isRecovery: boolean
-  /** What guesses of the user's address are counted by; null: there is none. */
+  /** The key that counts guesses of the user's address; null: none. */
   readonly addressHash: Buffer | null
   readonly device: Buffer
   /**
-   * The hash that a password was compared with: the session begins only if the user has it still, and is not banned. Null:
-   * who begins it holds the user's row.
+   * The hash of the compared password: the session begins only if the user still has it and is not banned. Null: the
+   * caller holds the user's row.
    */
   readonly provedHash: string | null
 }
 
 /**
- * Begins a session at aal1 with its first refresh token; it is the user's last sign-in, and is noted. Guesses of the
- * password begin at zero, and the device is known from now on (spec/auth.md 4.4); of a guest, who has no address,
- * nothing is kept. The user's row is locked by its update, which looks at the newest version (manual 13.2.1).
+ * Begins a session at aal1 with its first refresh token, and records the user's last sign-in. Guesses of the password
+ * begin at zero, and the device is known from now on (spec/auth.md 4.4); for a guest, who has no address, nothing is
+ * stored. The user's row is locked by its update, which looks at the newest version (manual 13.2.1).
  */
 export const insertSession = defineAction<[session: NewSession]>(
   'auth.sessions.insert',
@@ -78,9 +78,7 @@ export const findSession = defineLookup<SessionRow, [id: string]>(
   `select ${sessionColumns} from auth.sessions s where s.id = $1`,
 )
 
-/**
- * Whether the mail of a reset began the session. The method says so itself where the code of a PKCE flow was exchanged.
- */
+/** Whether the mail of a reset began the session. After the exchange of a PKCE code the method itself shows it. */
 export const isRecoverySession = defineTest<[id: string]>(
   'auth.sessions.recovery',
   `select from catalograph_auth.recovery_sessions where session_id = $1

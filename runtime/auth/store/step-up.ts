@@ -2,17 +2,17 @@ import { statement, type RunStatement } from '../../db/pool/statements.ts'
 import { defineTest } from './define.ts'
 import { instanceId } from './users.ts'
 
-/** A session is raised to aal2 (spec/auth.md 5.7). */
+/** Raising a session to aal2 (spec/auth.md 5.7). */
 
-/** Waits for other transactions that hold the session; false when it is gone. Lock the user first. */
+/** Waits for other transactions that hold the session; false if it has ended. Lock the user first. */
 export const lockSessionOf = defineTest<[userId: string, sessionId: string]>(
   'auth.step-up.lock',
   'select id from auth.sessions where user_id = $1 and id = $2 for update',
 )
 
 /**
- * The time is taken under the session's lock: a refresh that began later but was served before is older than the
- * upgrade by it, so that none of its tokens is taken for one of the higher level (spec/auth.md, attack 14).
+ * The time is read under the session's lock: a refresh that began later but was served before is older than the upgrade
+ * by it, so that none of its tokens counts for the higher level (spec/auth.md, attack 14).
  */
 const raise = statement<object>(
   'auth.step-up.raise',
@@ -40,7 +40,7 @@ export interface Raised {
   readonly userId: string
   readonly sessionId: string
   readonly factorId: string
-  /** Takes the place of every token before, which have no successor. */
+  /** Replaces every earlier token, which have no successor. */
   readonly refreshToken: string
 }
 

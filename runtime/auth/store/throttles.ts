@@ -3,18 +3,18 @@ import type { Bucket, LimitGroup, Taken } from '../rules/rate-limits.ts'
 import { defineList } from './define.ts'
 
 /**
- * catalograph_auth.throttles, guest_windows and bans: what all processes count together (spec/auth.md 10). Counting
+ * catalograph_auth.throttles, guest_windows and bans: the common counts of all processes (spec/auth.md 10). Counting
  * does not wait for the disk: a crash of the database may lose the last moments of it (manual, synchronous_commit), a
  * restart loses nothing.
  */
 
 const noWait = `with quick as materialized (select set_config('synchronous_commit', 'off', true))`
 
-/** The row `t` as it is by now. $3 burst, $4 tokens a second. */
+/** The refilled row `t`. $3 burst, $4 tokens per second. */
 const filled = `least($3::float8, t.tokens
     + greatest(0, extract(epoch from clock_timestamp() - t.updated_at))::float8 * $4::float8)`
 
-/** $1 group, $2 source, $5 what is owed. Where that is more than there is nothing is taken. */
+/** $1 group, $2 source, $5 the owed calls. If there are fewer tokens, none is taken. */
 const take = statement<{ readonly left: number; readonly granted: boolean }>(
   'auth.throttles.take',
   `${noWait}, taken as (
@@ -36,8 +36,8 @@ const since = 'clock_timestamp() - make_interval(secs => $3::float8)'
 const untilFree = `extract(epoch from w.taken[cardinality(w.taken) - $2::int + 1] - (${since}))::float8`
 
 /**
- * $1 source, $2 how many, $3 seconds. The times are an ordered array in one row, which the first call locks: of calls
- * at once none sees fewer than there are. Where no place is left, one gets free with the time that is $2 from the end.
+ * $1 source, $2 maximum, $3 seconds. The times are an ordered array in one row, which the first call locks: concurrent
+ * calls see all entries. If all places are taken, one becomes free with the $2-th time from the end.
  */
 const takeInWindow = statement<{ readonly granted: boolean; readonly seconds: number | null }>(
   'auth.throttles.take-within',
@@ -55,13 +55,13 @@ const takeInWindow = statement<{ readonly granted: boolean; readonly seconds: nu
   where w.source = $1 and not exists (select from taken)`,
 )
 
-/** The same seconds by themselves. */
+/** The same seconds without an entry. */
 const freeInWindow = statement<{ readonly seconds: number | null }>(
   'auth.throttles.free-within',
   `select ${untilFree} as seconds from catalograph_auth.guest_windows w where w.source = $1`,
 )
 
-/** $1 source, $2 threshold, $3 window, $4 duration, in seconds. An address that is closed is not counted further. */
+/** $1 source, $2 threshold, $3 window, $4 duration, in seconds. A blocked address is not counted further. */
 const fail = statement<{ readonly seconds: number | null }>(
   'auth.throttles.fail',
   `${noWait}
@@ -78,7 +78,7 @@ const fail = statement<{ readonly seconds: number | null }>(
   returning extract(epoch from banned_until - now())::float8 as seconds`,
 )
 
-/** Takes what a source owes out of its bucket, or nothing where that is too much. */
+/** Takes the owed calls of a source out of its bucket, or nothing if they are too many. */
 export const takeTokens = async (
   run: RunStatement,
   group: LimitGroup,
@@ -87,7 +87,7 @@ export const takeTokens = async (
   owed: number,
 ): Promise<Taken> => (await run(take, [group, source, burst, perSecond, owed]))[0] ?? { granted: false, left: 0 }
 
-/** Takes one of so many places in a window that slides; null, or the seconds until one gets free. */
+/** Takes one place of a sliding window; null, or the seconds until one becomes free. */
 export const takeWithin = async (
   run: RunStatement,
   source: string,
@@ -97,7 +97,7 @@ export const takeWithin = async (
   const [row] = await run(takeInWindow, [source, most, seconds])
   if (row?.granted === true) return null
   if (row !== undefined && row.seconds !== null) return row.seconds
-  // A call that waited for others was refused by what they did, and sees the row as it was before.
+  // A call that waited for concurrent ones was refused because of their entries, but sees the row of its own snapshot.
   return (await run(freeInWindow, [source, most, seconds]))[0]?.seconds ?? 1
 }
 
@@ -107,11 +107,11 @@ export interface BanRule {
   readonly ban_duration: number
 }
 
-/** Counts a failure of a source; the seconds for which that closed it, or null. */
+/** Counts a failure of a source; returns the seconds for which it is blocked, or null. */
 export const countFailure = async (run: RunStatement, source: string, rule: BanRule): Promise<number | null> =>
   (await run(fail, [source, rule.ban_threshold, rule.ban_window, rule.ban_duration]))[0]?.seconds ?? null
 
-/** Every source that is closed now, with the seconds that are left. */
+/** Every blocked source, with the remaining seconds. */
 export const listClosed = defineList<{ readonly source: string; readonly seconds: number }, []>(
   'auth.throttles.closed',
   `select source, extract(epoch from banned_until - now())::float8 as seconds from catalograph_auth.bans

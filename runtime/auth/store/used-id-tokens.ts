@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
 
-/** catalograph_auth.used_id_tokens: ID tokens that were brought, until they expire (spec/auth.md 4.7). */
+/** catalograph_auth.used_id_tokens: presented ID tokens, until they expire (spec/auth.md 4.7). */
 
 const insert = statement<object>(
   'auth.used-id-tokens.insert',
@@ -9,7 +9,7 @@ const insert = statement<object>(
   on conflict do nothing returning 1`,
 )
 
-/** False for one that was brought before. Of its text only what is signed counts: a signature may be written in many ways. */
+/** False for a token that was used before. Only its signed text counts: a signature may be written in many ways. */
 export async function useIdToken(run: RunStatement, token: string, expires: number): Promise<boolean> {
   const signed = token.slice(0, token.lastIndexOf('.'))
   return (await run(insert, [createHash('sha256').update(signed).digest(), expires])).length > 0

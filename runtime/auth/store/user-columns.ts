@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../lib/json.ts'
 
-/** A column of metadata as an object: imported rows may hold none, or JSON's null (spec/auth.md 13). */
+/** A column of metadata as an object: imported rows may contain null, or JSON's null (spec/auth.md 13). */
 export const objectIn = (column: string): string =>
   `case jsonb_typeof(${column}) when 'object' then ${column} else '{}' end`
 
 /**
- * Lists within a row are made of subqueries whose columns have the names of the members: json_build_object takes
- * longer, since it looks up the type of every member for each row.
+ * Lists within a row are subqueries whose columns have the names of the members: json_build_object takes longer,
+ * because it looks up the type of every member for each row.
  */
 const listOf = (query: string): string => `coalesce((select json_agg(x) from (${query}) x), '[]')`
 
@@ -21,8 +21,8 @@ const methods = listOf(`select c.authentication_method as method, extract(epoch 
     from auth.mfa_amr_claims c where c.session_id = s.id order by c.updated_at desc, c.authentication_method`)
 
 /**
- * The columns of a UserRow, for a query in which auth.users is called `u`. Identities and factors come in no order: two
- * sorts in every statement would cost more than all that the few of them ever need; see rules/user-json.ts.
+ * The columns of a UserRow, for a query with auth.users as `u`. Identities and factors are unordered: two sorts in
+ * every statement would cost more than sorting the few where needed; see rules/user-json.ts.
  */
 export const userColumns = `u.id, u.aud, u.role, u.email, u.phone, u.encrypted_password,
     u.email_confirmed_at, u.phone_confirmed_at, u.confirmed_at, u.invited_at, u.confirmation_sent_at,
@@ -31,11 +31,11 @@ export const userColumns = `u.id, u.aud, u.role, u.email, u.phone, u.encrypted_p
     u.created_at, u.updated_at, u.banned_until, coalesce(u.banned_until > now(), false) as banned,
     u.deleted_at, u.is_anonymous, ${identities} as identities, ${factors} as factors`
 
-/** The columns of a SessionRow, for a query in which auth.sessions is called `s`. */
+/** The columns of a SessionRow, for a query with auth.sessions as `s`. */
 export const sessionColumns = `s.id, s.user_id, s.aal, s.factor_id,
     extract(epoch from now() - s.created_at)::float8 as age`
 
-/** The same of a SignedSession. */
+/** The same for a SignedSession. */
 export const signedColumns = `${sessionColumns}, ${methods} as amr`
 
 /** A row of a query that ends in asJson. */
@@ -43,10 +43,10 @@ export interface JsonRow<R> {
   readonly row: R
 }
 
-/** The rows of a query, each as one JSON value: printed, sent and read in less time than a column for each member. */
+/** The rows of a query, each as one JSON value: printed, sent and parsed in less time than a column for each member. */
 export const asJson = (query: string): string => `select to_json(x) as row from (${query}) x`
 
-/** A change of metadata as what merges it takes it: the keys that are set, and the names of those with null. */
+/** A change of metadata in the form of its merge: the keys that are set, and the names of those with null. */
 export function mergeValues(data: JsonObject): readonly [JsonObject, readonly string[]] {
   const kept = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== null))
   return [kept, Object.keys(data).filter((key) => data[key] === null)]

@@ -5,18 +5,18 @@ import { asJson, mergeValues, objectIn, sessionColumns, signedColumns, userColum
 import type { JsonObject } from '../../lib/json.ts'
 import { defineAction, defineJsonLookup, defineTest } from './define.ts'
 
-/** auth.users. What was deleted softly is gone for everybody here; see admin-users.ts for the one who may still look. */
+/** auth.users. Softly deleted users do not exist for these statements; see admin-users.ts for the exception. */
 
-/** Of a single project: all rows have this one, or none where somebody wrote them by hand. */
+/** Of a single project: all rows have this one, or null if they were inserted manually. */
 export const instanceId = '00000000-0000-0000-0000-000000000000'
 
-/** $1 is the address, in lower case. Those that came from elsewhere may be in mixed case; ours are the lower one, and win. */
+/** $1 is the address, in lower case. Imported ones may be in mixed case; ours take precedence. */
 export const ofAddress = `from auth.users u
   where (u.instance_id = '${instanceId}' or u.instance_id is null)
     and lower(u.email::text) = $1 and not u.is_sso_user and u.deleted_at is null
   order by u.email = $1 desc, u.created_at limit 1`
 
-/** A user, and the session where it is theirs. */
+/** A user, and the session if it belongs to the user. */
 type WithSession<S> = UserRow & { readonly session: S | null }
 
 const withSession = <S>(name: string, columns: string) =>
@@ -40,18 +40,18 @@ const insert = statement<{ readonly id: string }>(
 
 export interface NewUser {
   readonly id: string
-  /** Left out: what the settings give everybody. */
+  /** Absent: the default of the settings. */
   readonly role?: string
   readonly email: string | null
   readonly passwordHash: string | null
   readonly appMetadata: JsonObject
   readonly userMetadata: JsonObject
   readonly isAnonymous?: boolean
-  /** Link token of the confirmation that is mailed along; absent or empty: none is. */
+  /** Link token of the mailed confirmation; absent or empty: no mail. */
   readonly confirmationToken?: string
 }
 
-/** What the owner says of every new user. */
+/** The owner's settings for every new user. */
 export type UserSettings = Pick<AuthSettings, 'jwt_aud' | 'jwt_default_role'>
 
 export const findUserById = defineJsonLookup<UserRow, [id: string]>(
@@ -65,15 +65,15 @@ export const findUserByEmail = defineJsonLookup<UserRow, [email: string]>(
   asJson(`select ${userColumns} ${ofAddress}`),
 )
 
-/** The user and, where it is theirs, the session; `sessionId` null finds none. */
+/** The user and, if it belongs to the user, the session; `sessionId` null finds none. */
 export const findUserWithSession = withSession<SessionRow>('auth.users.with-session', sessionColumns)
 
 /** The same, with the methods of the session. */
 export const findUserWithSignedSession = withSession<SignedSession>('auth.users.with-signed-session', signedColumns)
 
 /**
- * One INSERT with all that triggers of the owner may want to see (spec/auth.md 13). Where it is not wanted, the same
- * statement inserts nothing.
+ * One INSERT with everything that triggers of the owner may need (spec/auth.md 13). If unwanted, the same statement
+ * inserts nothing.
  */
 export const insertUser = async (
   run: RunStatement,
@@ -95,13 +95,13 @@ export const insertUser = async (
   ])
 }
 
-/** Locks the user until the transaction ends; false when there is none. */
+/** Locks the user until the transaction ends; false if it does not exist. */
 export const lockUser = defineTest<[id: string]>(
   'auth.users.lock',
   'select id from auth.users where id = $1 for update',
 )
 
-/** The same, with what the user is under the lock; null: there is none. */
+/** The same, with the user's state under the lock; null: the user does not exist. */
 export const findLockedUser = async (run: RunStatement, id: string): Promise<UserRow | null> => {
   const [, user] = await Promise.all([lockUser(run, id), findUserById(run, id)])
   return user
@@ -123,13 +123,13 @@ export const replaceUserMetadata = defineAction<[id: string, data: JsonObject]>(
   'update auth.users set raw_user_meta_data = $2, updated_at = now() where id = $1',
 )
 
-/** Replaces a hash by another of the same password, unless the password has changed meanwhile. */
+/** Replaces a hash by another of the same password, unless the password was changed since. */
 export const replaceHash = defineAction<[id: string, old: string, hash: string]>(
   'auth.users.rehash',
   `update auth.users set encrypted_password = $3 where id = $1 and encrypted_password = $2`,
 )
 
-/** Takes every pending code and link of the user back, and the change of address; see clearOneTimeTokens for copies. */
+/** Voids every pending code and link of the user, and the change of address; see clearOneTimeTokens for copies. */
 export const clearUserTokens = defineAction<[id: string]>(
   'auth.users.clear-tokens',
   `update auth.users set confirmation_token = '', recovery_token = '', email_change_token_new = '',

@@ -15,14 +15,14 @@ import { createHub } from './streams/hub.ts'
 import { createSessions } from './streams/sessions.ts'
 import type { AnswerRequest, ReadInterests } from './streams/stream-types.ts'
 
-/** Live queries of one process: the streams, and the transports that they come by (spec/graphql.md 16.3, 16.4). */
+/** Live queries of one process: the streams, and their transports (spec/graphql.md 16.3, 16.4). */
 export interface Live {
   readonly streams: LiveStreams
   readonly sockets: Sockets
   readonly stats: () => LiveObservation
-  /** Ends every stream and socket in such a way that their clients come again. */
+  /** Ends every stream and socket so that their clients reconnect. */
   readonly stop: () => void
-  /** Leaves the database, once it is stopped. */
+  /** Closes the database connections, after `stop`. */
   readonly close: () => Promise<void>
 }
 
@@ -32,7 +32,7 @@ export interface LiveParts {
     'liveStreams' | 'workers' | 'poolSize' | 'requestTimeoutMs' | 'corsOrigins' | 'pathPrefix' | 'bodyLimitBytes'
   >
   readonly watching: Watching
-  /** Answers requests, those of streams as well; it reads where writes are seen at once. */
+  /** Answers requests, including those of streams; it must see writes immediately. */
   readonly answer: AnswerRequest
   readonly authenticate: Authenticate
   readonly servers: Pick<Servers, 'carriesStreams' | 'onUpgrade'>
@@ -41,14 +41,14 @@ export interface LiveParts {
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
   readonly sourceOf: (request: IncomingMessage) => string
   readonly observe: ObserveRequest | null
-  /** Receives how long it took from a change to its answer, in milliseconds. */
+  /** Receives the delay from a change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
   readonly log: Log
 }
 
-/** What streams need beyond answers. */
+/** The needs of streams beyond answers. */
 export interface Watching {
-  /** Makes the feed, which tells this listener. */
+  /** Creates the feed for a listener. */
   readonly follow: (listener: ChangeListener) => ChangeFeed
   readonly read: ReadInterests
 }
@@ -56,13 +56,13 @@ export interface Watching {
 const streamsOfParty = 100
 const socketsOfParty = 20
 
-/** Of the connections that callers share, those that runs take together at most. */
+/** The maximum share of the callers' connections for runs. */
 const shareOfRuns = 1 / 4
 
-/** From the beginning of a run of a watch to that of its next one: twenty a second. */
+/** Between the starts of two runs of a watch: at most twenty per second. */
 const pauseOfRunsMs = 50
 
-/** Locks of owners may hold up the feed, for whose relations runs wait; it takes some milliseconds otherwise. */
+/** Runs wait for the feed, which locks of the owner may delay; normally it takes some milliseconds. */
 const longestWatchMs = 5_000
 
 export function openLive(parts: LiveParts): Live {

@@ -4,7 +4,7 @@ import { audit, type AuditAction } from '../../store/audit-log.ts'
 import type { UserRef } from '../../protocol/records.ts'
 import { instanceId } from '../../store/users.ts'
 
-/** Records an administrator's act in the audit log, with the role of the token as its actor. */
+/** Records an administrator's action in the audit log, with the role of the token as its actor. */
 export async function auditAdmin(
   run: RunStatement,
   { adminRole, client }: AdminCall,

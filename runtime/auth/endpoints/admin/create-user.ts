@@ -51,7 +51,7 @@ async function create(run: RunStatement, call: AdminCall, input: AdminUserInput,
 
 const takenId = () => refuse('user_already_exists', 'A user with this id has already been registered')
 
-/** Somebody else was faster, with the address or with the id. */
+/** A concurrent call used the address or the id first. */
 function refuseTaken(error: unknown): never {
   if (isTakenAddress(error)) throw refuse('email_exists')
   const cause = error instanceof Error ? error.cause : undefined

@@ -8,7 +8,7 @@ import type * as io from '../../io/admin.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { noSuchUser } from './target-user.ts'
 
-/** DELETE /admin/users/{id}: for good, or softly where rows of the owner must keep what they refer to. */
+/** DELETE /admin/users/{id}: for good, or softly if rows of the owner must keep their reference. */
 export async function deleteUser(call: AdminCall<typeof io.deleteUser>, { database }: AuthTools): Promise<Outcome> {
   const id = pathId(call.params, 'user_id')
   const softly = call.body.should_soft_delete ?? false
@@ -16,7 +16,7 @@ export async function deleteUser(call: AdminCall<typeof io.deleteUser>, { databa
   return json({})
 }
 
-/** One who was deleted softly can still be deleted for good. */
+/** A softly deleted user can still be deleted for good. */
 async function remove(run: RunStatement, call: AdminCall, id: string, softly: boolean): Promise<void> {
   if (!(await lockUser(run, id))) throw noSuchUser()
   const user = await findUserById(run, id)

@@ -19,7 +19,7 @@ export async function listFactorsOf(call: AdminCall, { database }: AuthTools): P
   return json(factorsJson(await targetUser(database.run, call)))
 }
 
-/** PUT /admin/users/{id}/factors/{id}: another name. */
+/** PUT /admin/users/{id}/factors/{id}: renames it. */
 export async function renameFactorOf(call: AdminCall<typeof io.renameFactor>, tools: AuthTools): Promise<Outcome> {
   const { friendly_name: name = '' } = call.body
   checkLength('friendly_name', name, longestFactorName)
@@ -34,7 +34,7 @@ export async function renameFactorOf(call: AdminCall<typeof io.renameFactor>, to
 
 const kept = (user: UserRow, id: string): FactorRow | null => user.factors.find((factor) => factor.id === id) ?? null
 
-/** DELETE /admin/users/{id}/factors/{id}: for a person who has lost the device. */
+/** DELETE /admin/users/{id}/factors/{id}: for a lost device. */
 export async function removeFactorOf(call: AdminCall, tools: AuthTools): Promise<Outcome> {
   return actOn(call, tools, 'factor_deleted', (run, user, id) => removeFactor(run, user.id, id))
 }

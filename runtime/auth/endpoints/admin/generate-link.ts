@@ -21,7 +21,7 @@ import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
 import { noSuchUser } from './target-user.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** What an administrator can have a link for, and what the link says of itself (spec/auth.md 9.1 and 11). */
+/** The link types for administrators, and the type in the link (spec/auth.md 9.1 and 11). */
 const linkTypes = {
   signup: 'signup',
   invite: 'invite',
@@ -42,18 +42,18 @@ interface LinkRequest {
   readonly destination: string
 }
 
-/** What a link was made of; the account it belongs to is as it is now. */
+/** The parts of a link; its account is in its present state. */
 interface MadeLink {
   readonly user: UserRow
   readonly issued: IssuedToken
 }
 
-/** POST /admin/generate_link: what a mail would hold, without the mail. */
+/** POST /admin/generate_link: the content of a mail, without the mail. */
 export async function generateLink(call: AdminCall<typeof io.generateLink>, tools: AuthTools): Promise<Outcome> {
   const asked = readLinkRequest(call)
   const known = await findUserByEmail(tools.database.run, asked.email)
   if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noUserWithThis()
-  // Somebody who is not there yet is signed up by what would have signed them in.
+  // An unknown user is signed up by a magic link.
   const request = known === null && asked.type === 'magiclink' ? signUpInstead(asked) : asked
   const made = await savingUser(() => make(call, tools, request, known)).catch(refuseTakenAddress)
   return json(linkJson(call, request, made))
@@ -113,7 +113,7 @@ type Hashes = Pick<AwaitedAccount, 'passwordHash' | 'provedHash'>
 
 const noHashes: Hashes = { passwordHash: null, provedHash: null }
 
-/** A magic link for somebody unknown came without a password. */
+/** A magic link for an unknown address has no password. */
 async function hashes({ passwords }: AuthTools, { password }: LinkRequest, known: UserRow | null): Promise<Hashes> {
   if (password === '') return noHashes
   if (known === null) return { ...noHashes, passwordHash: await passwords.hash(password) }
@@ -139,7 +139,7 @@ function forNewcomer(
   })
 }
 
-/** Of an account that waits, and is locked. */
+/** Of a locked, unconfirmed account. */
 async function addMetadata(run: RunStatement, id: string, data: JsonObject): Promise<void> {
   checkMetadataChange(await userOf(run, id), { user: data, app: null })
   await mergeUserMetadata(run, id, data)

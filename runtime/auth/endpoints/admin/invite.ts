@@ -24,7 +24,7 @@ interface Invitation {
   readonly issued: IssuedToken
 }
 
-/** POST /invite: an account and a mail that opens it; one that waits already is invited again (spec/auth.md 11). */
+/** POST /invite: an account and a mail that opens it; an unconfirmed one is invited again (spec/auth.md 11). */
 export async function invite(call: AdminCall<typeof io.invite>, tools: AuthTools): Promise<Outcome> {
   const email = checkedEmail(call.body.email ?? '')
   const data = call.body.data ?? {}

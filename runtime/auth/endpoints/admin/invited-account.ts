@@ -11,21 +11,21 @@ import { findLockedUser, findUserByEmail, insertUser } from '../../store/users.t
 import type { UserRow } from '../../protocol/records.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** An account that an administrator makes for somebody who has yet to confirm it. */
+/** An account that an administrator creates for a person who has yet to confirm it. */
 export interface AwaitedAccount {
   readonly email: string
   /** Metadata, exactly as given. */
   readonly data: JsonObject
   readonly passwordHash: string | null
-  /** Hash of the account that waits already, where its password is known to be the administrator's. */
+  /** Hash of the existing unconfirmed account, if its password is known to be the administrator's. */
   readonly provedHash: string | null
   /** Of the confirmation slot. */
   readonly issued: IssuedToken
 }
 
 /**
- * Makes the account, or takes the one that waits already, and puts the token into its slot; inside a transaction.
- * Gives its id. Throws 422 `email_exists` where the account is confirmed.
+ * Creates the account, or takes the existing unconfirmed one, and puts the token into its slot; inside a transaction.
+ * Returns its id. Throws 422 `email_exists` if the account is confirmed.
  */
 export async function awaitConfirmation(run: RunStatement, call: AdminCall, account: AwaitedAccount): Promise<string> {
   const known = await findUserByEmail(run, account.email)
@@ -43,7 +43,7 @@ async function create(run: RunStatement, { settings }: AdminCall, account: Await
   return userId
 }
 
-/** The person who signed up for the address first may not be its owner: their password ends with the confirmation. */
+/** The first person who signed up for the address may not own it: their password ends with the confirmation. */
 async function takeWaiting(
   run: RunStatement,
   { id }: UserRow,

@@ -14,7 +14,7 @@ export async function listAudit({ query }: AdminCall<typeof io.listAudit>, { dat
   return answerPage(database.run, '/admin/audit', query, readFilter(asked), { query: asked })
 }
 
-/** GET /admin/users/{id}/audit: what the user did, and what administrators did to them; newest first. */
+/** GET /admin/users/{id}/audit: actions of the user, and of administrators on the user; newest first. */
 export async function listAuditOf(call: AdminCall<typeof io.listAuditOf>, { database }: AuthTools): Promise<Outcome> {
   const { id } = await targetUser(database.run, call)
   return answerPage(database.run, `/admin/users/${id}/audit`, call.query, { userId: id }, {})

@@ -8,7 +8,7 @@ import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import { noSuchUser } from './target-user.ts'
 
-/** GET /admin/users: newest first unless `sort` says otherwise. */
+/** GET /admin/users: newest first by default. */
 export async function listUsers(
   { query, settings }: AdminCall<typeof io.listUsers>,
   { database }: AuthTools,
@@ -23,7 +23,7 @@ export async function listUsers(
   return json({ users: users.map(userJson), aud: settings.jwt_aud }, headers)
 }
 
-/** The one column to sort by, with its direction: `created_at asc`. */
+/** The one sort column, with its direction: `created_at asc`. */
 function readOrder(sort: string): 'asc' | 'desc' {
   if (sort === '') return 'desc'
   const direction = /^created_at(?: (asc|desc))?$/i.exec(sort.trim())
@@ -31,7 +31,7 @@ function readOrder(sort: string): 'asc' | 'desc' {
   return direction[1]?.toLowerCase() === 'asc' ? 'asc' : 'desc'
 }
 
-/** GET /admin/users/{id}: also one who was deleted softly, whom no list has any more. */
+/** GET /admin/users/{id}: also a softly deleted user, who is in no list. */
 export async function showUser({ params }: AdminCall, { database }: AuthTools): Promise<Outcome> {
   const user = await findUserOrDeleted(database.run, pathId(params, 'user_id'))
   if (user === null) throw noSuchUser()

@@ -8,7 +8,7 @@ import type { UserRow } from '../../protocol/records.ts'
 export const noSuchUser = (message = 'User not found'): AuthFailure =>
   refuse('user_not_found', { status: 404, message })
 
-/** The user whom the path names. Throws 404 `validation_failed` and `user_not_found`. */
+/** The user in the path. Throws 404 `validation_failed` and `user_not_found`. */
 export async function targetUser(run: RunStatement, { params }: AdminCall): Promise<UserRow> {
   return existingUser(run, pathId(params, 'user_id'))
 }

@@ -24,7 +24,7 @@ import { noSuchUser, targetUser } from './target-user.ts'
 import { hashOf, readAdminUser, type AdminUserInput } from './user-input.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** PUT /admin/users/{id}: what is given is set at once, metadata is merged; all of it or nothing. */
+/** PUT /admin/users/{id}: sets all given members, and merges metadata; in one transaction. */
 export async function updateUserAsAdmin(call: AdminCall<typeof io.updateUser>, tools: AuthTools): Promise<Outcome> {
   const { id } = await targetUser(tools.database.run, call)
   const input = readAdminUser(call, 'update')
@@ -63,7 +63,7 @@ async function update(
   return (await findUserById(run, id)) ?? before
 }
 
-/** Codes and links that were mailed to the old address open nothing any more (spec/auth.md, attack 41). */
+/** Codes and links that were mailed to the old address become invalid (spec/auth.md, attack 41). */
 async function moveAddress(run: RunStatement, user: UserRow, email: string): Promise<void> {
   const verified = user.email_confirmed_at !== null
   await setUserEmail(run, user.id, email)

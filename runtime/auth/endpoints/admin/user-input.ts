@@ -10,10 +10,10 @@ import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
-/** What an administrator may say of an account (spec/auth.md 11); null: nothing was said. */
+/** An administrator's input for an account (spec/auth.md 11); null: absent. */
 export interface AdminUserInput {
   readonly id: string | null
-  /** In the form that is stored. */
+  /** In stored form. */
   readonly email: string | null
   readonly password: string | null
   readonly passwordHash: string | null
@@ -29,7 +29,7 @@ export interface Ban {
   readonly seconds: number | null
 }
 
-/** Throws 400 and 422 as spec/auth.md 11 lists them. `create` holds passwords to the 72 bytes only, as GoTrue does. */
+/** Throws 400 and 422 as spec/auth.md 11 lists them. `create` only limits passwords to 72 bytes, as GoTrue does. */
 export function readAdminUser(
   call: AdminCall<typeof io.createUser> | AdminCall<typeof io.updateUser>,
   act: 'create' | 'update',
@@ -60,7 +60,7 @@ function readId(id = ''): string | null {
   return id.toLowerCase()
 }
 
-/** Of columns `role` and `encrypted_password` (spec/auth.md 13); a role's name is bounded by Postgres besides. */
+/** Of columns `role` and `encrypted_password` (spec/auth.md 13); Postgres limits role names besides. */
 const longestRole = 63
 const longestHash = 255
 
@@ -68,7 +68,7 @@ function readPasswords(
   { body, settings }: AdminCall<typeof io.updateUser>,
   act: 'create' | 'update',
 ): Pick<AdminUserInput, 'password' | 'passwordHash'> {
-  // An account may be made without a password; there is no change to none.
+  // An account may be created without a password; a password cannot be removed.
   const password = act === 'update' ? (body.password ?? null) : body.password || null
   const passwordHash = body.password_hash || null
   if (password !== null && passwordHash !== null) {
@@ -98,7 +98,7 @@ function readBan(text = ''): Ban | null {
   return { seconds }
 }
 
-/** The hash that is stored; null: none was given. */
+/** The hash to store; null: none given. */
 export async function hashOf(
   { passwords }: AuthTools,
   { password, passwordHash }: Pick<AdminUserInput, 'password' | 'passwordHash'>,

@@ -5,25 +5,25 @@ import { queryOn, type Query } from '../../../db/connect/session.ts'
 import { ownSettings } from '../../../db/connect/startup.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
 
-/** A lasting reason why changes are not told; somebody has to change a setting first. */
+/** A permanent reason why changes are not reported; a setting must be changed first. */
 export class FeedFault extends Error {
   override readonly name = 'FeedFault'
 }
 
-/** A connection with a backend of its own. */
+/** A connection with its own backend. */
 export interface FeedConnection {
   readonly query: Query
   readonly processId: number
-  /** Hands over who is told of notifications, by channel. */
+  /** Sets the receiver of notifications, by channel. */
   readonly onNotice: (hear: (channel: string) => void) => void
-  /** Resolves when the connection has ended, however. */
+  /** Resolves when the connection has ended, for any reason. */
   readonly ended: Promise<void>
   readonly end: () => void
 }
 
 /**
- * Postgres ends a connection that is silent for longer, in milliseconds: a process that hangs does not lead for long, and
- * does not keep notifications from being forgotten.
+ * Postgres ends a connection that is silent for longer, in milliseconds: a hanging process does not lead for long, and
+ * does not keep notifications in the queue.
  */
 const silenceMs = 20_000
 
@@ -34,7 +34,7 @@ const settings = {
   idle_in_transaction_session_timeout: String(silenceMs),
 }
 
-/** PostgreSQL 17 ends long transactions where an owner says so; that of the leader is long, and holds nothing back. */
+/** PostgreSQL 17 may end long transactions (transaction_timeout); the leader's is long, and holds nothing back. */
 const unlimited = `select pg_catalog.set_config(name, '0', false) from pg_catalog.pg_settings
   where name = 'transaction_timeout'`
 
@@ -71,7 +71,7 @@ const check = async (query: Query): Promise<void> => {
 /** Opens connections to the server of a URL. */
 export type OpenFeedConnection = () => Promise<FeedConnection>
 
-/** One statement after the other: pg is to get none while it runs another. */
+/** One statement after the other: pg must not get one while it runs another. */
 const inTurn = (query: Query): Query => {
   let last: Promise<unknown> = Promise.resolve()
   return <R extends object>(text: string, values?: readonly unknown[], name?: string) => {
@@ -95,7 +95,7 @@ const connectionOf = (client: pg.Client): FeedConnection => ({
   },
 })
 
-/** Each call rejects with DatabaseFailure where the server is away, or with FeedFault. */
+/** Each call rejects with DatabaseFailure if the server is unavailable, or with FeedFault. */
 export const createOpenFeedConnection = (url: string, connectTimeoutMs = 5_000): OpenFeedConnection => {
   const config = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
   const open = createOpen(openingOf(serverOf(url, settings), config), 'auto')

@@ -5,30 +5,30 @@ import type { Query } from '../../../db/connect/session.ts'
 import { DatabaseFailure } from '../../../db/failures/failures.ts'
 import { pauseMs, retries, retry } from '../../../lib/retry.ts'
 
-/** A relation that somebody watches, and what is known of it. */
+/** A watched relation, and what is known of it. */
 export interface WatchedRelation {
   readonly id: ObjectId
   readonly relation: LiveRelation
   /** SQL names of the columns that pins need. */
   readonly columns: ReadonlySet<string>
-  /** Oids of the relations that tell its changes; none: they are not told. */
+  /** Oids of the root relations under which its changes are reported; empty: they are not. */
   roots: ReadonlySet<number>
 }
 
 export interface Gates {
   /**
-   * Resolves when every write that begins from now on tells its change. Those that were under way are told by `ended`. The
-   * roots of each relation are known then.
+   * Resolves when every write that begins from now on reports its change. `ended` reports those in progress. The roots
+   * of each relation are known then.
    */
   readonly open: (watched: readonly WatchedRelation[]) => Promise<void>
-  /** Nobody of this process watches these roots. */
+  /** This process does not watch these roots any more. */
   readonly close: (roots: readonly number[]) => Promise<void>
 }
 
 interface GateParts {
   readonly query: Query
   readonly isOver: () => boolean
-  /** Receives the relations of which a transaction ended that may have changed them untold. */
+  /** Receives the relations of an ended transaction that may have changed them without a report. */
   readonly ended: (ids: readonly ObjectId[]) => void
   readonly failed: (error: unknown) => void
 }
@@ -44,7 +44,7 @@ const nobodyLeads = 'CG005'
 const openText = `select item, pg_catalog.to_json(roots::int8[]) as roots, holders
   from catalograph.live_watch($1)`
 
-/** Those that still run. */
+/** Transactions that still run. */
 const runningText = `select h.id from pg_catalog.unnest($1::text[]) h (id)
   where exists (select from pg_catalog.pg_locks l where l.locktype = 'virtualxid' and l.virtualxid = h.id)`
 
@@ -58,7 +58,7 @@ export const createGates = ({ query, isOver, ended, failed }: GateParts): Gates 
   const awaitHolders = async (): Promise<void> => {
     for (let attempt = 1; holders.size > 0 && !isOver(); attempt += 1) {
       await sleep(pauseMs(retries.liveHolders, attempt), undefined, { ref: false })
-      // Others may be added meanwhile, of which nothing is known then.
+      // More may be added during the query, which says nothing about them.
       const asked = [...holders.keys()]
       const { rows } = await query<{ id: string }>(runningText, [asked])
       const running = new Set(rows.map(({ id }) => id))

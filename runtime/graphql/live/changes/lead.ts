@@ -5,29 +5,29 @@ import type { Query } from '../../../db/connect/session.ts'
 import type { FeedConnection } from './connection.ts'
 
 /**
- * One process leads: it sleeps until a writer wakes it, reads in short cycles while there is something to read, and tells
- * the others. Writers notify only while it sleeps (engine.md 7).
+ * One process leads: it sleeps until a writer wakes it, reads in short cycles while there are changes, and notifies the
+ * other processes. Writers notify only while it sleeps (engine.md 7).
  */
 
-/** Milliseconds but for the number of cycles. */
+/** Milliseconds, except for the number of cycles. */
 export interface LeadPace {
   /** Between two looks while there are changes. */
   readonly cycleMs: number
-  /** So many looks find nothing before the leader goes to sleep. */
+  /** The number of empty looks before the leader sleeps. */
   readonly quietCycles: number
 }
 
-/** The connection that leads, or waits to; it holds a transaction without a snapshot, so that it holds up no vacuum. */
+/** The connection that leads, or waits to; its transaction has no snapshot, so that it holds up no vacuum. */
 export interface Seat {
-  /** Leads from now on, if nobody does. */
+  /** Leads from now on, unless another process does. */
   readonly tryToLead: () => Promise<boolean>
   /** Waits until it leads. */
   readonly waitToLead: () => Promise<void>
-  /** Resolves with true when writers notify; with false where it was cancelled. */
+  /** Resolves with true when writers notify; with false if it was cancelled. */
   readonly arm: () => Promise<boolean>
   readonly cancelArming: () => Promise<void>
   readonly disarm: () => Promise<void>
-  /** Keeps Postgres from ending the connection as silent. */
+  /** Prevents Postgres from ending the connection as idle. */
   readonly stir: () => Promise<void>
 }
 
@@ -90,7 +90,7 @@ export const createSeat = (
 
 export interface Leading {
   readonly seat: Seat
-  /** Reads once; resolves with whether there was anything. */
+  /** Reads once; resolves with whether there were changes. */
   readonly look: () => Promise<boolean>
   /** Resolves at the next notification of a writer. */
   readonly nextWake: () => Promise<void>
@@ -98,11 +98,11 @@ export interface Leading {
   readonly isOver: () => boolean
 }
 
-/** A look is followed by a pause of so many times its length, so that a busy server is asked less often. */
+/** A look is followed by a pause of so many times its duration, so that a busy server gets fewer. */
 const pauseForLook = 7
 const longestPauseMs = 40
 
-/** Reads until nothing came for a while. */
+/** Reads until a number of looks finds nothing. */
 const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
   for (let quiet = 0; quiet < pace.quietCycles && !isOver();) {
     const began = performance.now()
@@ -113,13 +113,13 @@ const stayAwake = async ({ look, pace, isOver }: Leading): Promise<void> => {
 }
 
 /**
- * Writers for whom the lock waits may take long: who is woken meanwhile reads, and gives up. A cancellation that comes
- * before the statement cancels nothing, so it is repeated.
+ * The lock may wait long for writers: a wake-up in between reads, and gives up. A cancellation that arrives before the
+ * statement has no effect, so it is repeated.
  */
 const armUnlessWoken = async ({ seat, look, pace, isOver }: Leading, woken: Promise<void>): Promise<boolean> => {
   let isSettled = false
   const armed = seat.arm().finally(() => (isSettled = true))
-  // What fails first ends the lead; its other failure is the same.
+  // The first failure ends the lead; the other one is the same.
   armed.catch(() => undefined)
   await Promise.race([armed, woken])
   while (!isSettled && !isOver()) {
@@ -136,13 +136,13 @@ export const lead = async (leading: Leading): Promise<void> => {
     await stayAwake(leading)
     const woken = nextWake()
     const isArmed = await armUnlessWoken(leading, woken)
-    // Those who did not notify have ended by now, and are seen.
+    // Writers that did not notify have ended by now, and are visible.
     if (isArmed && !(await look())) await woken
     await Promise.all([look(), ...(isArmed ? [seat.disarm()] : [])])
   }
 }
 
-/** Tells the others that this process leads. */
+/** Informs the other processes that this one leads. */
 export const announce = async (query: Query): Promise<void> => {
   await query('select catalograph.live_lead()')
 }

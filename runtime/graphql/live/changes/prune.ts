@@ -7,7 +7,7 @@ export interface Pruning {
   readonly end: () => void
 }
 
-/** Nothing is asked of the database while there are no changes. */
+/** It sends no statements while there are no changes. */
 export const createPruning = (query: Query, keepMs: number, failed: (error: unknown) => void): Pruning => {
   let timer: NodeJS.Timeout | null = null
   let later: string | null = null

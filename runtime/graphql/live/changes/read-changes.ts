@@ -2,17 +2,17 @@ import { foundChannel, noRelation } from '../../../db/check/live-locks.ts'
 import { rolesExpression } from '../../../db/check/version.ts'
 import type { Query } from '../../../db/connect/session.ts'
 
-/** What was told between two snapshots. */
+/** The changes between two snapshots. */
 export interface ChangeReading {
   /** The later one, as Postgres prints it. */
   readonly snapshot: string
   readonly rows: readonly ChangeRow[]
-  /** Rows were deleted before they were read, or there are more than are read at once. */
+  /** Rows were deleted before they were read, or there are too many for one read. */
   readonly missed: boolean
   readonly schema: boolean
   /** Another process leads. */
   readonly leader: boolean
-  /** Changes with the memberships and attributes of roles; null: not asked for. */
+  /** A value that changes with the memberships and attributes of roles; null: not requested. */
   readonly roles: string | null
 }
 
@@ -22,12 +22,12 @@ export interface ChangeRow {
   readonly values: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-/** More changes than these are told as missed, which costs everybody one more answer and no memory. */
+/** More changes are reported as missed, which costs each watch one more answer and no memory. */
 const mostRows = 10_000
 
 /**
- * A transaction that is visible in the snapshot of this statement, and was not in that of the one before: however late it
- * commits, it is read once (engine.md 7).
+ * A transaction that is visible in the snapshot of this statement but not in the previous one: however late it commits,
+ * it is read once (engine.md 7).
  */
 const unread = `xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`
 
@@ -52,10 +52,10 @@ interface Row {
 
 const isRoot = (relation: number): boolean => relation !== noRelation.schema && relation !== noRelation.leader
 
-/** Where reading begins. */
+/** The starting point of reading. */
 export interface Snapshot {
   readonly snapshot: string
-  /** Changes with the memberships and attributes of roles. */
+  /** A value that changes with the memberships and attributes of roles. */
   readonly roles: string
 }
 
@@ -68,7 +68,7 @@ export const readSnapshot = async (query: Query): Promise<Snapshot> => {
 interface ReadFrom {
   /** The last snapshot. */
   readonly since: string
-  /** Whether to tell the other processes that there is something to read. */
+  /** Whether to notify the other processes of changes. */
   readonly tell: boolean
   readonly roles: boolean
 }

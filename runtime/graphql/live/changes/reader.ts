@@ -1,18 +1,18 @@
 import type { Query } from '../../../db/connect/session.ts'
 import { readChanges, type ChangeReading, type Snapshot } from './read-changes.ts'
 
-/** Reads on from snapshot to snapshot, one statement at a time. */
+/** Reads from snapshot to snapshot, one statement at a time. */
 export interface Reader {
-  /** Resolves with whether there was anything; one that has not begun serves all who ask meanwhile. */
+  /** Resolves with whether there were changes; a look that has not begun serves all callers until then. */
   readonly look: () => Promise<boolean>
-  /** The same, and whether roles are what they were. */
+  /** The same, and whether roles are unchanged. */
   readonly compare: () => Promise<boolean>
 }
 
 interface ReaderParts {
   readonly query: Query
   readonly first: Snapshot
-  /** Whether the other processes are to be told. */
+  /** Whether to notify the other processes. */
   readonly tells: () => boolean
   /** @param isOtherRoles memberships or attributes of roles changed */
   readonly take: (reading: ChangeReading, isOtherRoles: boolean) => boolean
@@ -31,7 +31,7 @@ export const createReader = ({ query, first, tells, take }: ReaderParts): Reader
   }
   const inTurn = (work: () => Promise<boolean>): Promise<boolean> => {
     const next = last.then(work)
-    // Who asked is told of its failure.
+    // The caller gets its failure.
     last = next.catch(() => undefined)
     return next
   }

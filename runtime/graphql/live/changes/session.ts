@@ -8,36 +8,36 @@ import { readSnapshot, type ChangeReading } from './read-changes.ts'
 import { createReader } from './reader.ts'
 import { createGates, type Gates, type WatchedRelation } from './gates.ts'
 
-/** Milliseconds but for the number of cycles. */
+/** Milliseconds, except for the number of cycles. */
 export interface FeedPace extends LeadPace {
-  /** How often what no trigger tells is compared: memberships and attributes of roles. Null: never. */
+  /** The interval of comparisons without triggers: memberships and attributes of roles. Null: never. */
   readonly compareMs: number | null
-  /** How long a change stays to be read. */
+  /** How long a change is kept. */
   readonly keepMs: number
-  /** How long a relation that nobody watches any more is still told about. */
+  /** How long a relation without watches is still reported. */
   readonly lingerMs: number
 }
 
-/** What is told from one connecting to the loss of a connection. */
+/** The reports from connecting to the loss of a connection. */
 export interface FeedSession {
   readonly gates: Gates
-  /** Resolves when nothing is told any more. */
+  /** Resolves when nothing is reported any more. */
   readonly ended: Promise<void>
   readonly end: () => void
 }
 
-/** After so many milliseconds without an answer the server is away. */
+/** The silence in milliseconds after which the server counts as unavailable. */
 const silentMs = 10_000
 
 interface SessionParts {
   readonly open: OpenFeedConnection
   readonly listener: ChangeListener
   readonly pace: FeedPace
-  /** What is watched now. */
+  /** The watched relations. */
   readonly watched: () => Iterable<WatchedRelation>
 }
 
-/** A promise that is resolved from outside, again and again. */
+/** A promise that is resolved from outside, repeatedly. */
 const createSignal = (): { readonly next: () => Promise<void>; readonly give: () => void } => {
   let give = (): void => undefined
   let next = new Promise<void>((resolve) => (give = resolve))
@@ -48,7 +48,7 @@ const createSignal = (): { readonly next: () => Promise<void>; readonly give: ()
   return { next: () => next, give: renew }
 }
 
-/** Changes by the relations that are watched. */
+/** Changes by watched relation. */
 const changesOf = ({ rows }: ChangeReading, watched: Iterable<WatchedRelation>): readonly Change[] => {
   const all = [...watched]
   return rows.flatMap(({ root, values }) =>
@@ -56,7 +56,7 @@ const changesOf = ({ rows }: ChangeReading, watched: Iterable<WatchedRelation>):
   )
 }
 
-/** Opens both connections. Rejects as the first does that fails. */
+/** Opens both connections. Rejects with the first failure. */
 const openBoth = async (open: OpenFeedConnection): Promise<readonly [FeedConnection, FeedConnection]> => {
   const [one, other] = await Promise.allSettled([open(), open()])
   if (one.status === 'fulfilled' && other.status === 'fulfilled') return [one.value, other.value]
@@ -65,7 +65,7 @@ const openBoth = async (open: OpenFeedConnection): Promise<readonly [FeedConnect
   throw one.status === 'rejected' ? one.reason : (other as PromiseRejectedResult).reason
 }
 
-/** What a session ends with, once. */
+/** Steps that run once, at the end of a session. */
 interface Ending {
   readonly isOver: () => boolean
   readonly ended: Promise<void>
@@ -90,7 +90,7 @@ const createEnding = (): Ending => {
   }
 }
 
-/** Whatever fails ends the session, and with it the lead; the feed opens another one. */
+/** Any failure ends the session, and with it the lead; the feed opens another one. */
 const assemble = async (
   { listener, pace, watched }: SessionParts,
   [work, chair]: readonly [FeedConnection, FeedConnection],
@@ -158,7 +158,7 @@ const assemble = async (
   return gates
 }
 
-/** Resolves when everything that commits from now on is read. Rejects with DatabaseFailure, or with FeedFault. */
+/** Resolves when everything that commits from now on will be read. Rejects with DatabaseFailure, or with FeedFault. */
 export const openFeedSession = async (parts: SessionParts): Promise<FeedSession> => {
   const connections = await openBoth(parts.open)
   const ending = createEnding()

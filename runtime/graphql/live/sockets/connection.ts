@@ -26,35 +26,35 @@ import {
 import { beginOperation, type SocketOperation, type OperationParts } from './operation.ts'
 import { createOutlet } from './outlet.ts'
 
-/** A socket and what its client does on it: graphql-transport-ws (enisdenjo/graphql-ws, PROTOCOL.md). */
+/** A socket and its client's messages: graphql-transport-ws (enisdenjo/graphql-ws, PROTOCOL.md). */
 
 export interface ConnectionParts extends OperationParts {
   readonly authenticate: Authenticate
   readonly sessions: Sessions
-  /** In which each socket shows that its client is there. */
+  /** The rounds in which sockets are checked for live clients. */
   readonly rounds: JoinRounds
   readonly setDeadline: SetDeadline
   readonly answers: ByteBudget
-  /** Counts a socket of a caller; null: there are too many. The result ends that. */
+  /** Counts a socket of a caller; null: there are too many. The result undoes it. */
   readonly admit: (owner: StreamOwner) => (() => void) | null
 }
 
-/** How the socket came. */
+/** The request that opened the socket. */
 export interface Handshake {
   readonly headers: IncomingHttpHeaders
-  /** What limits count its client by. */
+  /** The key by which limits count its client. */
   readonly source: string
 }
 
 const initTimeoutMs = 3_000
 
-/** Operations of one socket at a time: as many as a caller may have streams. */
+/** The maximum number of simultaneous operations on one socket: the streams that a caller may have. */
 const mostOperations = 100
 
-/** Messages that ask for nothing, from one look whether the client is there to the next. */
+/** The maximum number of messages without a request between two checks of the client. */
 const mostIdleMessages = 300
 
-/** Serves the socket until it is closed; the result closes it, in the name of this process's end. */
+/** Serves the socket until it is closed; the result closes it because this process stops. */
 export function serveSocket(
   parts: ConnectionParts,
   socket: WebSocket,
@@ -138,10 +138,10 @@ export function serveSocket(
     const message = isBinary ? null : readMessage(data.toString())
     if (message === null) close(closings.invalid)
     else receive(message)
-    // A client that does not read its answers is not asked for more.
+    // While a client does not read its answers, its messages are not read.
     if (stream.writableNeedDrain) socket.pause()
   })
-  // Faults of the protocol, such as a message that is too long: `ws` closes the socket with the code that belongs to each.
+  // Protocol errors, such as a message that is too long: `ws` closes the socket with the right code.
   socket.on('error', () => undefined)
   socket.once('close', () => {
     for (const leave of leaves) leave()
@@ -165,7 +165,7 @@ const tooManyOperations = JSON.stringify([
   },
 ])
 
-/** Browsers send no headers; what the payload says goes before them. */
+/** Browsers send no headers; the payload takes precedence over them. */
 function credentialsIn(payload: JsonObject, headers: IncomingHttpHeaders): Credentials {
   const named = new Map(Object.entries(payload).map(([name, value]) => [name.toLowerCase(), value]))
   const textOf = (name: string): string | undefined => {

@@ -12,7 +12,7 @@ export type ClientMessage =
   | { readonly type: 'subscribe'; readonly id: string; readonly payload: string }
   | { readonly type: 'complete'; readonly id: string }
 
-/** Codes and reasons of the protocol; 1001 is RFC 6455's, and makes clients come again. */
+/** Codes and reasons of the protocol; 1001 is RFC 6455's, and makes clients reconnect. */
 export const closings = {
   invalid: [4400, 'Invalid message received'],
   unauthorized: [4401, 'Unauthorized'],
@@ -27,17 +27,17 @@ export const closings = {
 
 export type Closing = readonly [code: number, reason: string]
 
-/** The code with a sentence of ours, which is short enough for a close frame (RFC 6455 section 5.5). */
+/** The code with our own sentence, which fits a close frame (RFC 6455 section 5.5). */
 export const closingWith = ([code]: Closing, reason: string): Closing => [code, reason.slice(0, 120)]
 
-/** Of an operation that is known already. The id is the client's, of any length. */
+/** For an id that is in use. The id comes from the client and may be long. */
 export const subscriberExists = (id: string): Closing => [4409, `Subscriber for ${id} already exists`.slice(0, 100)]
 
-/** Longer ones are parsed part by part, as bodies are. */
+/** Longer ones are parsed part by part, like bodies. */
 const shortMessage = 4_096
 const longestId = 256
 
-/** Null: it is no message of the protocol. */
+/** Null: not a message of the protocol. */
 export function readMessage(text: string): ClientMessage | null {
   if (text.length <= shortMessage && parsed(text) === undefined) return null
   const { members } = lookAt(text)
@@ -68,7 +68,7 @@ export function readMessage(text: string): ClientMessage | null {
 
 const isId = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= longestId
 
-/** Undefined: it is no JSON. */
+/** Undefined: not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -82,7 +82,7 @@ export const acknowledgement = '{"type":"connection_ack"}'
 export const pong = (payload: string | undefined): string =>
   payload === undefined ? '{"type":"pong"}' : `{"type":"pong","payload":${payload}}`
 
-/** What stands before an answer, which is sent as Postgres printed it. */
+/** The text before an answer, which is sent as Postgres printed it. */
 export const beforeAnswer = (id: string): string => `{"id":${JSON.stringify(id)},"type":"next","payload":`
 export const behindAnswer = '}'
 

@@ -14,24 +14,24 @@ import type { SocketOutlet } from './outlet.ts'
 
 /** One operation of a socket: a query or a mutation that is answered once, or a subscription. */
 export interface SocketOperation {
-  /** The socket takes more. */
+  /** The socket accepts more data. */
   readonly ready: () => void
-  /** The client wants no more of it. */
+  /** The client cancelled it. */
   readonly cancel: () => void
 }
 
 export interface OperationParts {
   readonly serve: AnswerRequest
   readonly open: Hub['open']
-  /** Null: everybody may ask as often as they like. */
+  /** Null: no rate limit. */
   readonly rateLimit: RateLimit | null
   readonly requestTimeoutMs: number
-  /** Null: nobody watches. */
+  /** Null: no observer. */
   readonly observe: ObserveRequest | null
   readonly log: Log
 }
 
-/** @param ended called when it ends by itself */
+/** @param ended called when it ends without `cancel` */
 export function beginOperation(
   parts: OperationParts,
   owner: StreamOwner,

@@ -5,9 +5,9 @@ import type { Holding } from '../../../lib/byte-budget.ts'
 import type { GraphqlResponse } from '../../protocol/request-and-answer.ts'
 import { beforeAnswer, behindAnswer, completeMessage, errorMessage, type Closing } from './messages.ts'
 
-/** What is written to a socket: JSON that Postgres printed goes out as it is. */
+/** Writes to a socket: JSON that Postgres printed is sent unchanged. */
 export interface SocketOutlet {
-  /** False: what was written has yet to be taken. */
+  /** False: earlier data are not yet sent. */
   readonly isWritable: () => boolean
   readonly text: (message: string) => void
   readonly next: (id: string, body: GraphqlResponse['body']) => void
@@ -16,13 +16,13 @@ export interface SocketOutlet {
   readonly close: (closing: Closing) => void
 }
 
-/** Shorter answers are copied into one frame with what stands around them. */
+/** Shorter answers are copied into one frame with their envelope. */
 const shortBytes = 16_384
 
-/** How long a client may take to say goodbye, in milliseconds. */
+/** The time limit of the closing handshake, in milliseconds. */
 const goodbyeMs = 1_000
 
-/** @param unsent what the client has yet to take, which is released when it has */
+/** @param unsent counts bytes that the client has yet to read, and is released afterwards */
 export function createOutlet(socket: WebSocket, stream: Duplex, unsent: Holding): SocketOutlet {
   const isOpen = (): boolean => socket.readyState === socket.OPEN
   const isWritable = (): boolean => isOpen() && !stream.writableNeedDrain
@@ -59,6 +59,6 @@ export function createOutlet(socket: WebSocket, stream: Duplex, unsent: Holding)
   }
 }
 
-/** A refusal holds no numbers of Postgres. */
+/** A refusal contains no numbers of Postgres. */
 const errorsOf = (body: GraphqlResponse['body']): string =>
   JSON.stringify((JSON.parse(body.toString()) as { readonly errors: unknown }).errors)

@@ -13,23 +13,23 @@ import type { StreamOwner } from '../streams/stream-types.ts'
 import { serveSocket, type ConnectionParts } from './connection.ts'
 import { subprotocol } from './messages.ts'
 
-/** WebSockets of GraphQL: who may have one, and how many. */
+/** WebSockets of GraphQL: their admission, and their number. */
 export interface Sockets {
-  /** Takes over the connection of a request to upgrade it (RFC 6455 section 4.2), or answers that. */
+  /** Takes over the connection of a request to upgrade it (RFC 6455 section 4.2), or refuses it. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
   readonly open: () => number
-  /** Closes all, and lets none begin. */
+  /** Closes all, and admits none. */
   readonly stop: () => void
 }
 
 export interface SocketParts extends Omit<ConnectionParts, 'admit' | 'setDeadline'> {
-  /** Whose pages may have one; null: those of every origin. */
+  /** Origins whose pages may open one; null: all. */
   readonly origins: Origins
-  /** What addresses may begin with; null: nothing. */
+  /** An optional prefix of addresses; null: none. */
   readonly pathPrefix: string | null
   readonly bodyLimitBytes: number
   readonly socketsOfParty: number
-  /** Seconds for which the address of a request is refused yet. */
+  /** The seconds for which the address of a request remains blocked. */
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
   readonly sourceOf: (request: IncomingMessage) => string
   /** Counts a connection among those of streams, until the result is called. */
@@ -38,14 +38,14 @@ export interface SocketParts extends Omit<ConnectionParts, 'admit' | 'setDeadlin
 
 const path = '/graphql/v1'
 
-/** How much later than it says a time may pass. */
+/** The maximum delay of time limits. */
 const lookEveryMs = 100
 
 export function createSockets(parts: SocketParts): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    // It would take three times the memory, and six times the time.
+    // Compression takes three times the memory, and six times the time.
     perMessageDeflate: false,
     maxPayload: parts.bodyLimitBytes,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
@@ -87,7 +87,7 @@ async function refusalOf(parts: SocketParts, request: IncomingMessage): Promise<
   const { origin } = headers
   if (parts.origins !== null && origin !== undefined && !parts.origins.includes(origin)) return 'ORIGIN_REFUSED'
   if ((await parts.closedFor(request)) === 0) return null
-  // The owner is admitted regardless of strangers at the same address.
+  // The owner is admitted even if other clients of the address are blocked.
   const identified = await parts.authenticate(credentialsOf(headers)).catch(throwUnidentified)
   return identified.kind === 'caller' && identified.caller.role === ownerRole ? null : 'ADDRESS_CLOSED'
 }
@@ -107,7 +107,7 @@ function refuse(socket: Duplex, code: HttpFailureCode): void {
   if (!socket.writableEnded) socket.end(bareText(code, render))
 }
 
-/** The owner's key is on servers, and may have as many as there are connections. */
+/** The owner's key is used on servers, and may open all connections. */
 function createAdmission(most: number): ConnectionParts['admit'] {
   const parties = new Map<string, number>()
   return ({ party, kind }: StreamOwner) => {

@@ -1,8 +1,8 @@
 import type { StreamLimits, StreamOwner, StreamRefusal } from './stream-types.ts'
 
-/** Counts streams, of each caller and all together. */
+/** Counts streams, per caller and in total. */
 export interface StreamAdmission {
-  /** Of what there are too many for another stream of this caller; null: it may come. */
+  /** The exceeded limit that prevents another stream of this caller; null: none. */
   readonly refusalFor: (owner: StreamOwner) => 'party' | 'all' | null
   readonly came: (owner: StreamOwner) => void
   readonly left: (owner: StreamOwner) => void
@@ -15,7 +15,7 @@ export function createStreamAdmission(limits: Pick<StreamLimits, 'streams' | 'st
   return {
     refusalFor: ({ party, kind }) => {
       if (streams >= limits.streams) return 'all'
-      // The owner's key is on servers.
+      // The owner's key is used on servers.
       return kind !== 'service' && (parties.get(party) ?? 0) >= limits.streamsOfParty ? 'party' : null
     },
     came: ({ party }) => {
@@ -32,7 +32,7 @@ export function createStreamAdmission(limits: Pick<StreamLimits, 'streams' | 'st
   }
 }
 
-/** Sentences for those who may have no stream. */
+/** Sentences for refused streams. */
 export const streamRefusals: Readonly<Record<StreamRefusal, string>> = {
   party: 'There are too many streams of this caller; close one first.',
   all: 'There are too many streams at the moment; try again shortly.',

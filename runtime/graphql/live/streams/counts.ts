@@ -2,7 +2,7 @@ import type { LiveObservation, LiveRuns, WatchedTable } from '../../../contract/
 import type { RunEnd } from './run.ts'
 import type { RunReason, StreamRefusal } from './stream-types.ts'
 
-/** What a hub does and has done, for those who watch it. */
+/** The activity of a hub, for observers. */
 export type HubStats = Omit<LiveObservation, 'sockets' | 'streams' | 'watches' | 'waiting' | 'fault'>
 
 export interface Counts {
@@ -11,11 +11,11 @@ export interface Counts {
   /** @param isHeard whether it mattered to a watch */
   readonly told: (relation: string, isHeard: boolean) => void
   readonly lagged: (ms: number) => void
-  /** @param watches of each relation, now */
+  /** @param watches the present number per relation */
   readonly stats: (watches: ReadonlyMap<string, number>) => HubStats
 }
 
-/** How many lags are remembered. */
+/** The number of lags that are kept. */
 const lagsKept = 500
 
 export function createCounts(): Counts {

@@ -2,13 +2,13 @@ import type { Change, Interest, Pin } from '../../../contract/live.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { objectId } from '../../../contract/object-id.ts'
 
-/** Finds the watches that a change matters to, without asking those that it does not. */
+/** Finds the watches that a change matters to, without visiting the others. */
 export interface InterestIndex<W> {
-  /** The result takes them out again. */
+  /** The result removes them. */
   readonly add: (watch: W, interests: readonly Interest[]) => () => void
-  /** Adds to `found` whom the change matters to. Whether there is anybody. */
+  /** Adds the watches that the change matters to. Returns whether there are any. */
   readonly find: (change: Change, found: Set<W>) => boolean
-  /** How many interests there are in each relation. */
+  /** The number of interests per relation. */
   readonly sizes: () => ReadonlyMap<ObjectId, number>
 }
 
@@ -60,7 +60,7 @@ export function createInterestIndex<W>(): InterestIndex<W> {
 
 const newRelation = <W>(): OfRelation<W> => ({ size: 0, unpinned: new Set(), pinned: new Map() })
 
-/** Puts an entry where the fewest others are, of the places of its pins. */
+/** Adds an entry under the pin with the fewest entries. */
 function put<W>({ unpinned, pinned }: OfRelation<W>, entry: Entry<W>): () => void {
   const places = entry.pins.map(({ column, value }) => ({
     column,
@@ -92,7 +92,7 @@ function* entriesOf<W>({ unpinned, pinned }: OfRelation<W>, { values }: Change):
   }
 }
 
-/** A column that is not told may have had any value. */
+/** A column without values in the change may have had any. */
 const isMet = <W>({ pins }: Entry<W>, { values }: Change): boolean =>
   pins.every(({ column, value }) => values.get(column)?.has(value) ?? true)
 

@@ -1,11 +1,11 @@
-/** One step that changes a list; places are those of the list as the steps before have made it. */
+/** One step that changes a list; indexes refer to the list after the earlier steps. */
 export type ListStep =
   | { readonly kind: 'remove'; readonly at: number }
   | { readonly kind: 'move'; readonly from: number; readonly to: number }
-  /** @property item its place in the list that is made */
+  /** @property item its index in the final list */
   | { readonly kind: 'add'; readonly at: number; readonly item: number }
 
-/** Makes one list of another, in which no item occurs twice. The most items that can stay where they are do. */
+/** The steps from one list without repeated items to another. As many items as possible stay in place. */
 export function diffLists(before: readonly string[], after: readonly string[]): readonly ListStep[] {
   const steps: ListStep[] = []
   const wanted = new Map(after.map((id, place) => [id, place]))
@@ -17,7 +17,7 @@ export function diffLists(before: readonly string[], after: readonly string[]): 
   }
   const known = new Set(list)
   const staying = new Set(longestRising(list.map((id) => wanted.get(id) ?? 0)).map((place) => after[place] ?? ''))
-  // Each item that does not stay goes behind the one that is before it in the end.
+  // Each moved item goes behind its final predecessor.
   for (const [item, id] of after.entries()) {
     if (staying.has(id)) continue
     const from = known.has(id) ? list.indexOf(id) : -1
@@ -30,9 +30,9 @@ export function diffLists(before: readonly string[], after: readonly string[]): 
   return steps
 }
 
-/** A longest rising subsequence of distinct numbers (Fredman 1975). */
+/** A longest increasing subsequence of distinct numbers (Fredman 1975). */
 function longestRising(numbers: readonly number[]): readonly number[] {
-  /** By length less one, the place of the smallest number that ends a subsequence of that length. */
+  /** By length less one, the index of the smallest number that ends a subsequence of that length. */
   const ends: number[] = []
   const previous: number[] = []
   for (const [place, number] of numbers.entries()) {

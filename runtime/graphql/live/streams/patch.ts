@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 import { diffLists } from './list-diff.ts'
 
 /**
- * The answer that holds a JSON Patch (RFC 6902) from the `data` of one answer to that of another; null where it would not be
+ * The answer with a JSON Patch (RFC 6902) from the `data` of one answer to that of another; null if it would not be
  * shorter than `most` characters, or cannot be made. Numbers keep their digits.
  */
 export function jsonPatch(before: string, after: string, most: number): string | null {
@@ -13,7 +13,7 @@ export function jsonPatch(before: string, after: string, most: number): string |
     compare('', dataOf(before), dataOf(after), operations)
     return `${opening}${operations.texts.join(',')}${closing}`
   } catch (error) {
-    // Beyond the length, or nested too deeply for the stack.
+    // Too long, or nested too deeply for the stack.
     if (error instanceof RangeError) return null
     throw error
   }
@@ -22,10 +22,10 @@ export function jsonPatch(before: string, after: string, most: number): string |
 const opening = '{"extensions":{"patch":['
 const closing = ']}}'
 
-/** Characters of both answers: longer ones would hold the event loop. */
+/** Characters of both answers: longer ones would block the event loop. */
 const longest = 500_000
 
-/** A member of this name would not be one of the parsed value. */
+/** A member of this name would be lost in the parsed value. */
 const ofObjects = '"__proto__"'
 
 const dataOf = (text: string): unknown => {
@@ -103,7 +103,7 @@ function compareByPlace(
   }
 }
 
-/** What tells the items of a list apart; null where it does not tell all of them. */
+/** The identities of a list's items; null if some have none. */
 function idsOf(items: readonly unknown[]): readonly string[] | null {
   const ids: string[] = []
   for (const item of items) {

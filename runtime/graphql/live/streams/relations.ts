@@ -2,14 +2,14 @@ import type { ChangeFeed, Interest, LiveRelation } from '../../../contract/live.
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { objectId } from '../../../contract/object-id.ts'
 
-/** What somebody holds of a feed. */
+/** Relations held in a feed. */
 export interface HeldRelations {
-  /** Resolves when every change that commits from now on will be told. Rejects as the feed does. */
+  /** Resolves when every change that commits from now on will be reported. Rejects as the feed does. */
   readonly watched: Promise<void>
   readonly release: () => void
 }
 
-/** Counts who watches each relation, so that a feed leaves it when nobody does. */
+/** Counts the watches of each relation, so that the feed drops a relation without any. */
 export function createRelations({
   watch,
   unwatch,

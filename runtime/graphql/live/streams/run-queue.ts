@@ -1,4 +1,4 @@
-/** Runs work for parties, few at a time and each party in turn: nobody's thousand watches delay another one's. */
+/** Runs work for parties, few at a time and in turns: a thousand watches of one party do not delay another's. */
 export interface RunQueue {
   /** @param work never rejects */
   readonly add: (party: string, work: () => Promise<void>) => void

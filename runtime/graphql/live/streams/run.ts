@@ -13,21 +13,21 @@ import { createRelations, type HeldRelations } from './relations.ts'
 import type { AnswerRequest, SharedAnswer, ReadInterests } from './stream-types.ts'
 import { deliver, type StreamState, type LiveWatch } from './watch.ts'
 
-/** One run of a watch: its document is read if it has to be, asked, and its answer sent to those who have not got it. */
+/** One run of a watch: reads its document if necessary, executes it, and sends the answer to streams without it. */
 
 export interface RunParts {
   readonly feed: Pick<ChangeFeed, 'watch' | 'unwatch'>
   readonly read: ReadInterests
   readonly answer: AnswerRequest
-  /** Makes changes wake a watch; the result ends that. */
+  /** Registers a watch for changes; the result removes it. */
   readonly listen: (watch: LiveWatch, interests: readonly Interest[]) => () => void
-  /** The memory for answers that are kept. */
+  /** The memory for kept answers. */
   readonly kept: ByteBudget
-  /** Receives how long it took from the first change to its answer, in milliseconds. */
+  /** Receives the delay from the first change to its answer, in milliseconds. */
   readonly lag: (ms: number) => void
-  /** What a run may take, in milliseconds; 0: any time. */
+  /** The time limit of a run, in milliseconds; 0: none. */
   readonly runMs: number
-  /** What the feed may take to watch what a document reads, in milliseconds. */
+  /** The time limit for the feed to watch a document's relations, in milliseconds. */
   readonly watchMs: number
 }
 
@@ -35,7 +35,7 @@ export interface RunParts {
 export type RunEnd =
   | { readonly kind: 'answered'; readonly changed: boolean }
   | { readonly kind: 'failed'; readonly response: GraphqlResponse }
-  /** Nobody is left. */
+  /** There are no streams left. */
   | { readonly kind: 'left' }
 
 export type Run = (watch: LiveWatch) => Promise<RunEnd>
@@ -66,19 +66,19 @@ export function createRun(parts: RunParts): Run {
       return { kind: 'answered', changed }
     } finally {
       watch.context = null
-      // Its answer is not there yet.
+      // Its answer is still missing.
       if (watch.answered !== watch.runs) watch.changedAt = changedAt ?? watch.changedAt
     }
   }
 }
 
-/** Its document may read something else on the schema of its answer, and nothing has told changes of that. */
+/** Its document may have other reads in the schema of its answer, whose changes were not reported. */
 function readLater(watch: LiveWatch): void {
   watch.isUnread = true
   watch.again ??= 'schema'
 }
 
-/** What is not told may have another name by now: it is read again as long as that is of another schema. */
+/** A relation without reports may have been renamed: the document is read again while it belongs to another schema. */
 async function readUntilTold(
   ...[parts, hold, watch, stream, context]: Parameters<typeof readAgain>
 ): ReturnType<typeof readAgain> {
@@ -89,7 +89,7 @@ async function readUntilTold(
   }
 }
 
-/** Changes wake the watch before the feed is asked, so that none is missed between both. Null: the document may be asked. */
+/** The watch listens before the feed is asked, so that no change is missed in between. Null: the document may run. */
 async function readAgain(
   { read, listen, watchMs }: RunParts,
   hold: (interests: readonly Interest[]) => HeldRelations,
@@ -116,7 +116,7 @@ async function readAgain(
     leaveBefore()
     leaveNew()
   }
-  // A run that waited for ever would keep its place from others.
+  // A run that waits without end would block others.
   const refusal = await within(watchMs, held.watched).then((isInTime) => (isInTime ? null : tooLate), failureOf)
   if (watch.isClosed) return null
   if (refusal === null) {
@@ -133,13 +133,13 @@ async function readAgain(
 
 const tooLate = failureResponse('DATABASE_UNAVAILABLE', 'Changes are not told in time.')
 
-/** What a feed says names tables, and what Postgres refuses of ours is no matter of the caller's. */
+/** Messages of the feed name tables, and failures of our own statements do not concern the caller. */
 const failureOf = (error: unknown): GraphqlResponse => {
   if (!(error instanceof DatabaseFailure)) return failureResponse('NOT_LIVE', 'Changes of what it reads are not told.')
   return error.kind === 'refused' ? tooLate : failureResponse('DATABASE_UNAVAILABLE', error.message)
 }
 
-/** Makes an answer the last one. Whether it differs from the one before. */
+/** Stores the last answer. Returns whether it differs from the previous one. */
 function take(watch: LiveWatch, body: Buffer, kept: ByteBudget): boolean {
   const { last } = watch
   if (last?.answer?.body.equals(body) === true) return false
@@ -167,7 +167,7 @@ function patchFor({ streams, last }: LiveWatch, id: string, body: Buffer): Share
   return patch === null ? null : { id, body: Buffer.from(patch) }
 }
 
-/** An answer that finds no room is forgotten once it was sent: a stream that was not ready for it makes another run. */
+/** An answer without room is dropped once it was sent: a stream that was not ready for it causes another run. */
 function keep({ last }: LiveWatch): void {
   if (last === null || last.answer === null || last.isKept) return
   last.isKept = last.kept.take(last.answer.body.length + (last.patch?.body.length ?? 0))

@@ -4,15 +4,15 @@ import { createAlarms } from '../../../lib/alarms.ts'
 import { createRounds } from '../../../lib/rounds.ts'
 
 /**
- * For how long credentials are good: until a query with them would be refused. Tokens end with `exp`; that a key was withdrawn
- * is noticed within a minute.
+ * The lifetime of credentials: until a query with them would be refused. Tokens end with `exp`; a revoked key is
+ * noticed within a minute.
  */
 export interface Sessions {
   /** @param refused called once, unless the result was called before */
   readonly open: (credentials: Credentials, refused: (refusal: CredentialRefusal) => void) => () => void
 }
 
-/** With the age of the list of revoked keys (identity/revoked-keys.ts) less than a minute. */
+/** Together with the age of the list of revoked keys (identity/revoked-keys.ts) less than a minute. */
 const checkedEveryMs = 30_000
 
 /** The clock of alarms may be ahead of that of tokens. */
@@ -27,7 +27,7 @@ export function createSessions(authenticate: Authenticate, now: () => number): S
       const ends = endOf(credentials)
       let isOpen = true
       const check = async (): Promise<void> => {
-        // Of a token whose issuer is silent nothing is known.
+        // If the issuer does not respond, the token's state is unknown.
         const identified = await authenticate(credentials).catch(() => null)
         if (!isOpen || identified === null || identified.kind === 'caller') return
         close()
@@ -49,7 +49,7 @@ export function createSessions(authenticate: Authenticate, now: () => number): S
   }
 }
 
-/** When the first of them ends, in milliseconds since 1970; Infinity: none does. */
+/** The earliest expiry, in milliseconds since 1970; Infinity: none. */
 const endOf = ({ apikey, authorization }: Credentials): number =>
   Math.min(...[apikey, authorization?.split(' ').at(-1)].map(endOfToken))
 

@@ -2,20 +2,20 @@ import type { Caller, RequestContext } from '../../../contract/execution.ts'
 import type { Interest } from '../../../contract/live.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../../protocol/request-and-answer.ts'
 
-/** What one answer of a watch is to its streams: made once for all of them. */
+/** One answer of a watch: made once for all of its streams. */
 export interface SharedAnswer {
-  /** Of the whole answer, of which a patch makes the same: SHA-256 of its bytes. */
+  /** Of the whole answer, which a patch reproduces: SHA-256 of its bytes. */
   readonly id: string
-  /** JSON in UTF-8: the answer, or the patch that makes it of the one before. */
+  /** JSON in UTF-8: the answer, or the patch from the previous one. */
   readonly body: Buffer
 }
 
-/** Where a stream's answers go: what a transport gives the hub. */
+/** The destination of a stream's answers, which a transport provides. */
 export interface StreamSink {
-  /** False: it calls `ready` of its stream once it takes more. */
+  /** False: it calls `ready` of its stream once it accepts more. */
   readonly isWritable: () => boolean
   readonly next: (answer: SharedAnswer) => void
-  /** The query was answered, and the client has the answer already: it named its id. */
+  /** The answer equals the one whose id the client sent. */
   readonly unchanged: () => void
   /** The last call: the query failed, or the stream was ended with a refusal. */
   readonly failed: (response: GraphqlResponse) => void
@@ -25,36 +25,36 @@ export interface StreamSink {
 
 /** One client's stream of one subscription. */
 export interface LiveStream {
-  /** The sink takes more. */
+  /** The sink accepts more. */
   readonly ready: () => void
-  /** Its client is gone, or wants no more of it. Nothing is called any more. */
+  /** Its client disconnected or cancelled it. The sink is not called any more. */
   readonly close: () => void
 }
 
-/** Who opens a stream. */
+/** The caller of a stream. */
 export interface StreamOwner extends Pick<RequestContext, 'party' | 'kind'> {
   readonly caller: Caller
 }
 
 export interface StreamOptions {
-  /** Id of an answer that the client has; null: it has none. */
+  /** Id of the answer that the client has; null: none. */
   readonly lastId: string | null
 }
 
 export interface StreamLimits {
   readonly streams: number
   readonly streamsOfParty: number
-  /** Runs at a time. */
+  /** The maximum number of simultaneous runs. */
   readonly runs: number
-  /** Milliseconds from the beginning of a run of a watch to that of its next one. */
+  /** Milliseconds between the starts of two runs of a watch. */
   readonly pauseMs: number
-  /** What a run may take, in milliseconds; 0: any time. */
+  /** The time limit of a run, in milliseconds; 0: none. */
   readonly runMs: number
-  /** What the feed may take to watch what a document reads, in milliseconds. */
+  /** The time limit for the feed to watch a document's relations, in milliseconds. */
   readonly watchMs: number
 }
 
-/** What a document reads, with the values of its request; or the refusal that a query would get. */
+/** The reads of a document, with the values of its request; or the refusal that a query would get. */
 export type ReadInterests = (
   request: GraphqlRequest,
   caller: Caller,
@@ -63,7 +63,7 @@ export type ReadInterests = (
 
 export interface DocumentInterests {
   readonly interests: readonly Interest[]
-  /** The schema of which that was found. An answer of another one may read something else. */
+  /** The schema of these reads. An answer of another one may have others. */
   readonly revision: string | undefined
 }
 
@@ -73,8 +73,8 @@ export type AnswerRequest = (
   context: RequestContext,
 ) => GraphqlResponse | Promise<GraphqlResponse>
 
-/** Why a watch is run. */
+/** The reason of a run. */
 export type RunReason = 'joined' | 'change' | 'schema' | 'outage' | 'retry' | 'reader'
 
-/** Who may not have a stream, and why. */
+/** The reason for refusing a stream. */
 export type StreamRefusal = 'party' | 'all' | 'memory'

@@ -3,13 +3,13 @@ import { isDecimal, isJsonObject, type JsonObject, parseJson } from '../../../li
 import type { GraphqlRequest } from '../../protocol/request-and-answer.ts'
 import { sha256Hex } from '../../../lib/sha256.ts'
 
-/** Claims that differ from token to token of one person, and say nothing of them (RFC 7519 section 4.1). */
+/** Claims that differ between tokens of one person without a meaning for it (RFC 7519 section 4.1). */
 const ofToken: ReadonlySet<string> = new Set(['exp', 'iat', 'jti'])
 
-/** The member of a request's extensions that says how a stream is sent, and not what is asked. */
+/** The member of a request's extensions about the transport of a stream. */
 const ofStream = 'live'
 
-/** What streams have in common that share a watch (spec/graphql.md 16.2), as one short text. */
+/** The common key of streams that share a watch (spec/graphql.md 16.2), as one short text. */
 export function watchKey(request: GraphqlRequest, { role, claims }: Caller): string {
   const { query, operationName, variables, extensions, unread = null } = request
   const asked = [query, operationName, byName(variables), byName(extensions, ofStream), unread]
@@ -22,7 +22,7 @@ function lastingClaims(claims: string): unknown {
   return byName(Object.fromEntries(Object.entries(all).filter(([name]) => !ofToken.has(name))))
 }
 
-/** By name at the top, where order means nothing; within values it may, as in a json text that a function is given. */
+/** By name at the top, where order is irrelevant; in values it may matter, as in json passed to a function. */
 const byName = (members: JsonObject, but?: string): unknown =>
   Object.entries(members)
     .filter(([name]) => name !== but)
@@ -37,6 +37,6 @@ function canonicalJson(value: unknown): string {
   return `{${members.join(',')}}`
 }
 
-/** Bytes that a watch keeps of its request, about. */
+/** Approximate bytes that a watch keeps of its request. */
 export const requestBytes = ({ query, variables, unread = '' }: GraphqlRequest, { claims }: Caller): number =>
   (query ?? '').length + canonicalJson(variables).length + unread.length + claims.length

@@ -3,48 +3,48 @@ import type { GraphqlRequest, GraphqlResponse } from '../../protocol/request-and
 import type { Holding } from '../../../lib/byte-budget.ts'
 import type { SharedAnswer, RunReason, StreamOwner, StreamSink } from './stream-types.ts'
 
-/** A watch: what streams share, and how far each of them is. */
+/** A watch: the state that streams share, and the progress of each of them. */
 export interface LiveWatch {
   readonly key: string
   readonly request: GraphqlRequest
   readonly streams: Set<StreamState>
-  /** What it keeps of its request. */
+  /** The memory of its request. */
   readonly held: Holding
-  /** Runs that have begun. */
+  /** The number of started runs. */
   runs: number
-  /** The last of them that was answered. */
+  /** The last answered run. */
   answered: number
-  /** When the last of them began, on the monotonic clock in milliseconds. */
+  /** When the last run began, on the monotonic clock in milliseconds. */
   begunAt: number
   phase: 'idle' | 'due' | 'running'
-  /** Why it is due, or runs, or runs once more after this run. */
+  /** The reason of the pending, running or following run. */
   reason: RunReason
   again: RunReason | null
-  /** Takes back what it waits for until it is due. */
+  /** Cancels the wait until it is due. */
   cancel: (() => void) | null
-  /** Whether the document has to be read before the next run, since the schema is another one. */
+  /** Whether the document must be read before the next run, because the schema changed. */
   isUnread: boolean
-  /** The schema of which it was read last. */
+  /** The schema of the last read. */
   revision: string | undefined
-  /** Runs that failed one after the other because of an outage or of overload. */
+  /** Consecutive runs that failed because of an outage or of overload. */
   failures: number
-  /** When the first change came that no answer shows yet, on the monotonic clock; null: there is none. */
+  /** When the first change came that no answer includes yet, on the monotonic clock; null: none. */
   changedAt: number | null
   last: LastAnswer | null
-  /** Of the run under way. */
+  /** Of the current run. */
   context: RequestContext | null
-  /** Gives back what it reads: its places in the index and its holds on relations. */
+  /** Removes its entries in the index and its holds on relations. */
   leave: () => void
   isClosed: boolean
 }
 
 export interface LastAnswer {
-  /** Counts answers that differ from the one before. */
+  /** Counts answers that differ from their predecessor. */
   readonly version: number
   readonly id: string
   /** Null: it was sent, and there was no room to keep it. */
   answer: SharedAnswer | null
-  /** What makes it of the answer before; null: nothing that is shorter. */
+  /** The patch from the previous answer; null: none that is shorter. */
   readonly patch: SharedAnswer | null
   readonly kept: Holding
   isKept: boolean
@@ -54,15 +54,15 @@ export interface StreamState {
   readonly owner: StreamOwner
   readonly sink: StreamSink
   readonly wantsPatch: boolean
-  /** Id of the answer that its client had when it came; null: none. */
+  /** Id of the answer that its client had on arrival; null: none. */
   readonly lastId: string | null
   /** The first run whose answer it gets: it begins after the stream was opened. */
   readonly from: number
-  /** Version of the answer that it was sent last; 0: none. */
+  /** Version of the last answer that it was sent; 0: none. */
   sent: number
 }
 
-/** Sends a stream the newest answer, if it has not got it and takes it now. False: there is none to send any more. */
+/** Sends a stream the newest answer, if it lacks it and accepts it now. False: the answer is not kept any more. */
 export function deliver({ last, answered }: LiveWatch, stream: StreamState): boolean {
   if (last === null || stream.from > answered || stream.sent === last.version) return true
   if (stream.sent === 0 && stream.lastId === last.id) {
@@ -79,7 +79,7 @@ export function deliver({ last, answered }: LiveWatch, stream: StreamState): boo
   return true
 }
 
-/** Ends those of a watch's streams that are chosen. */
+/** Ends the selected streams of a watch. */
 export function endStreams(
   { streams }: LiveWatch,
   response: GraphqlResponse,
