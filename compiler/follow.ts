@@ -1,6 +1,6 @@
 import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
 import { isAway } from '../runtime/db/failures/failures.ts'
-import { messageOf } from '../runtime/lib/message-of.ts'
+import { messageOf } from '../runtime/lib/text.ts'
 import { retries } from '../runtime/lib/retry.ts'
 import type { CatalogQuery } from './catalog/read.ts'
 import type { Compiled, Compiler } from './compile.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { messageOf } from './lib/message-of.ts'
+import { messageOf } from './lib/text.ts'
 import { assembleServer, type ServerParts, type ServerSettings } from './server.ts'
 
 /** The process around the server: its address and its end. */

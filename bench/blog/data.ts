@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createDatabase, type Major, type TestDatabase } from '../../test/support/database.ts'
-import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../runtime/lib/text.ts'
 import { projectFolder } from '../support/record.ts'
 import { persisted } from './operations.ts'
 

@@ -1,4 +1,4 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
+import { groupBy } from '../../runtime/lib/steps.ts'
 import { emptySeries, type FigureName, type Measured, type Series } from '../serve/measure.ts'
 import { totalCpu } from '../serve/report.ts'
 import { figure, median, medianWithin } from '../support/statistics.ts'

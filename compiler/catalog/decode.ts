@@ -1,6 +1,5 @@
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { groupBy, groupInSteps } from '../../runtime/lib/group-by.ts'
-import { mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
+import { groupBy, groupInSteps, mapInSteps, type Steps } from '../../runtime/lib/steps.ts'
 import { readLists, type AnswerPart, type Lists } from './lists.ts'
 import type { RowOf } from './catalog-rows.ts'
 import { strayOf } from './strays.ts'

@@ -1,4 +1,4 @@
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { CatalogAnswer, ReadRelation } from './decode.ts'
 import { nothingKnown, type KnownObjects } from './known.ts'

@@ -1,5 +1,5 @@
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { tableOf, type KeyedTable } from '../../runtime/lib/table.ts'
+import { tableOf, type KeyedTable } from '../../runtime/lib/memo/tables.ts'
 import type { Oid } from './catalog.ts'
 
 /** Relations or functions as they were read, in their order and by OID; never changed, but followed by the next ones. */

@@ -1,5 +1,5 @@
 import type { Grantee, Grantees, RoleFacts } from '../../runtime/contract/manifest.ts'
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
 import type { Catalog, CatalogGrant } from './catalog.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { createMemo } from '../../runtime/lib/memo.ts'
+import { createMemo } from '../../runtime/lib/memo/memo.ts'
 import { inTurns } from '../../runtime/lib/steps.ts'
 import { decodeAnswer } from './decode.ts'
 import { decodeDistributed, distributedQuery } from './distributed.ts'

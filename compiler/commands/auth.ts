@@ -1,4 +1,4 @@
-import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
 import { authUrls, withAuthDatabase } from './auth-database.ts'
 import { redirects } from './auth/redirects.ts'
 import type { AuthSubcommand } from './auth/subcommand.ts'

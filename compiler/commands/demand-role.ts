@@ -1,5 +1,5 @@
 import type { Query } from '../../runtime/db/connect/session.ts'
-import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
 import { CommandFailure } from './command.ts'
 
 /** @throws CommandFailure with the name that was meant, where the database has no such role and a near one */

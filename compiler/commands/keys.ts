@@ -1,4 +1,4 @@
-import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import type { Command } from './command.ts'
 import { exitCodes, misuse } from './command.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { misuse } from './command.ts'
 

@@ -1,5 +1,5 @@
 import { reasonOf } from '../../runtime/db/failures/reason.ts'
-import { didYouMean } from '../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../runtime/lib/text.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import type { Command, Terminal } from './command.ts'
 import { renderCommandHelp, renderHelp } from './help.ts'

@@ -6,7 +6,7 @@ import { openServerDatabase, type ServerDatabase } from '../../runtime/database.
 import { loadRevision } from '../../runtime/engine/load.ts'
 import { begun } from '../../runtime/graphql/run/watch-source.ts'
 import type { GraphqlService, ServiceParts } from '../../runtime/graphql/serve.ts'
-import { within } from '../../runtime/lib/within.ts'
+import { within } from '../../runtime/lib/timers.ts'
 import type { ServerSettings } from '../../runtime/server.ts'
 import type { Log } from '../../runtime/settings/log/events.ts'
 import { workerPlace } from '../../runtime/http/workers/worker-process.ts'

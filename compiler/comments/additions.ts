@@ -5,7 +5,7 @@ import {
   type DefaultOrderFacts,
   type FilterConstant,
 } from '../../runtime/contract/stated.ts'
-import { suggest } from '../../runtime/lib/suggest.ts'
+import { suggest } from '../../runtime/lib/text.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonMembers, type JsonValue, member } from './json-value.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'

@@ -1,6 +1,6 @@
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { once } from '../../runtime/lib/once.ts'
-import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
+import { once } from '../../runtime/lib/caches.ts'
+import { withoutMemory, type Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type {
   Catalog,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { createLru } from '../../runtime/lib/lru.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import { createLru } from '../../runtime/lib/caches.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { inTurns } from '../../runtime/lib/steps.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'

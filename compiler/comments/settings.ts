@@ -1,4 +1,4 @@
-import { suggest } from '../../runtime/lib/suggest.ts'
+import { suggest } from '../../runtime/lib/text.ts'
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import type { Decoded } from './decoders.ts'

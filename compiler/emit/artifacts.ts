@@ -4,7 +4,7 @@ import type { Manifest } from '../../runtime/contract/manifest.ts'
 import type { Revision } from '../../runtime/contract/revision.ts'
 import { orNull } from '../../runtime/engine/artifact-failure.ts'
 import { readPart } from '../../runtime/engine/load.ts'
-import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../runtime/lib/text.ts'
 import { manifestText } from './manifest.ts'
 import { schemaFiles } from './sdl.ts'
 

@@ -1,6 +1,6 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
-import { sameJson } from '../../runtime/lib/share.ts'
+import { sameJson } from '../../runtime/lib/memo/differences.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/model.ts'
 import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
 import { argumentText } from './calls.ts'

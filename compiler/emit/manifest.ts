@@ -1,10 +1,10 @@
 import type { EntityFacts, Manifest } from '../../runtime/contract/manifest.ts'
 import { joinDigests } from '../../runtime/contract/artifact.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { createLru } from '../../runtime/lib/lru.ts'
-import { sameItems } from '../../runtime/lib/share.ts'
-import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { createLru } from '../../runtime/lib/caches.ts'
+import { sameItems } from '../../runtime/lib/memo/differences.ts'
+import { sha256Hex } from '../../runtime/lib/text.ts'
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**

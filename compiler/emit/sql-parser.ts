@@ -1,4 +1,4 @@
-import { createLru } from '../../runtime/lib/lru.ts'
+import { createLru } from '../../runtime/lib/caches.ts'
 import { gaveUp, parseApart, startParser } from './parse-apart.ts'
 
 /** Why a text is not exactly one SQL statement, or null when it is. */

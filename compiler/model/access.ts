@@ -1,4 +1,4 @@
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
 import type { AccessFacts, EntityFacts, PresetFacts } from '../../runtime/contract/manifest.ts'
 import { enclosed } from '../comments/expressions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'

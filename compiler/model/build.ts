@@ -1,7 +1,7 @@
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
-import { withoutMemory, type Memo } from '../../runtime/lib/memo.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
+import { withoutMemory, type Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { viewOf, type Table } from '../../runtime/lib/table.ts'
+import { viewOf, type Table } from '../../runtime/lib/memo/tables.ts'
 import type {
   Diagnostic,
   EntityFacts,

@@ -9,7 +9,7 @@ import type {
   RelationFacts,
 } from '../../runtime/contract/manifest.ts'
 import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameType, nameObject } from '../catalog/diagnostics/object-name.ts'

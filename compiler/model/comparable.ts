@@ -1,4 +1,4 @@
-import type { Lookup } from '../../runtime/lib/table.ts'
+import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { AnnotatedType } from '../comments/annotated.ts'

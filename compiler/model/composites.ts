@@ -1,4 +1,4 @@
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'

@@ -1,4 +1,4 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
+import { groupBy } from '../../runtime/lib/steps.ts'
 import { formOf } from '../../runtime/contract/form-of.ts'
 import { hasFilter } from '../../runtime/sql/scalars.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'

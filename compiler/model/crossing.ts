@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Lookup } from '../../runtime/lib/table.ts'
+import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { qualified } from '../../runtime/sql/ident.ts'
 import type { CatalogDistributed } from '../catalog/catalog.ts'

@@ -9,9 +9,8 @@ import {
 } from '../../runtime/contract/filter-forms.ts'
 import { anyFormOf } from '../../runtime/contract/form-of.ts'
 import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../runtime/contract/manifest.ts'
-import { groupBy } from '../../runtime/lib/group-by.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
-import type { Steps } from '../../runtime/lib/steps.ts'
+import { groupBy, type Steps } from '../../runtime/lib/steps.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { AnnotatedType } from '../comments/annotated.ts'
 
 /** Forms of values whose filters an addition brings (spec/graphql.md 17). */

@@ -1,7 +1,7 @@
 import type { Diagnostic, EntityFacts, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { LiveFacts } from '../../runtime/contract/live.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { Annotated } from '../comments/annotated.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'

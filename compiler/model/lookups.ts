@@ -1,4 +1,4 @@
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isIdentified } from './rules/one-to-one.ts'

@@ -1,4 +1,4 @@
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'

@@ -1,4 +1,4 @@
-import type { Lookup } from '../../runtime/lib/table.ts'
+import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { RelationFacts, WayFacts } from '../../runtime/contract/manifest.ts'
 import type { ConditionFacts } from '../../runtime/contract/stated.ts'
 import type { LinkSetting, LinkStep } from '../comments/links.ts'

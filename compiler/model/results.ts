@@ -1,6 +1,6 @@
 import type { ObjectId, ResultFacts } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
-import type { Lookup } from '../../runtime/lib/table.ts'
+import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { attributesOf } from './composites.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { additionsOfFunction, isPlainOrList, readValues, typeFacts, type Values, type ValueScope } from './scalars.ts'

@@ -1,5 +1,5 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Annotated } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'
 

@@ -1,6 +1,6 @@
 import type { Diagnostic, EntityFacts, Grantee, Grantees } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import type { Lookup } from '../../runtime/lib/table.ts'
+import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated, AnnotatedColumn, AnnotatedRelation, AnnotatedType } from '../comments/annotated.ts'

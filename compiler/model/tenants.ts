@@ -1,6 +1,6 @@
 import type { EntityFacts, ObjectId, TenantFacts } from '../../runtime/contract/manifest.ts'
 import { objectId } from '../../runtime/contract/object-id.ts'
-import { compareBytes } from '../../runtime/lib/byte-order.ts'
+import { compareBytes } from '../../runtime/lib/text.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { CatalogDistributed } from '../catalog/catalog.ts'

@@ -5,7 +5,7 @@ import type {
   TypeFacts,
   TypeSchemaFacts,
 } from '../../runtime/contract/manifest.ts'
-import type { Memo } from '../../runtime/lib/memo.ts'
+import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Annotated } from '../comments/annotated.ts'
 import { schemaUsage } from './privileges.ts'

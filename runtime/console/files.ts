@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { sha256Hex } from '../lib/sha256.ts'
+import { sha256Hex } from '../lib/text.ts'
 
 /** A file of the built page, ready to be sent. */
 export interface PageFile {

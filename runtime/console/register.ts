@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpFailure } from '../http/failures.ts'
-import { once } from '../lib/once.ts'
+import { once } from '../lib/caches.ts'
 import { readPageFiles, type PageFile } from './files.ts'
 
 const path = '/dashboard'

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../lib/sha256.ts'
+import { sha256Hex } from '../lib/text.ts'
 import type { ObjectId } from './manifest.ts'
 
 /**

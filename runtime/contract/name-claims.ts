@@ -1,5 +1,4 @@
-import type { Tables } from '../lib/reads.ts'
-import type { Lookup } from '../lib/table.ts'
+import type { Tables, Lookup } from '../lib/memo/tables.ts'
 import type { EntityFacts } from './manifest.ts'
 import { anyPart, basesOf, infixesOf, nameAdditions, partList, parts, partsWith, type NamePart } from './name-parts.ts'
 

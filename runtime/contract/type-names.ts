@@ -1,6 +1,5 @@
-import type { Memo } from '../lib/memo.ts'
-import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
-import { tablesOf } from '../lib/reads.ts'
+import { type Memo, withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
+import { tablesOf } from '../lib/memo/tables.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
 import { bucketTypes } from './buckets.ts'
 import { filterForms, type FormName } from './filter-forms.ts'

@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
-import { groupBy } from '../lib/group-by.ts'
+import { groupBy } from '../lib/steps.ts'
 import { enumFields } from './related.ts'
 import type { RoleVisibility } from './view.ts'
 

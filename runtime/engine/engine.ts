@@ -3,10 +3,10 @@ import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
 import type { EntityModule, Revision } from '../contract/revision.ts'
 import { decidingFacts } from '../contract/role-facts.ts'
-import { createLru, type LruStats } from '../lib/lru.ts'
+import { createLru, type LruStats } from '../lib/caches.ts'
 import { evaluateModule } from './load.ts'
 import { createPrivileges } from './privileges.ts'
-import { createMemories, maxRoles, type Memories } from '../lib/memories.ts'
+import { createMemories, maxRoles, type Memories } from '../lib/memo/memo.ts'
 import { buildView, type RoleView } from './schema/schema.ts'
 
 /** One loaded revision: immutable for readers; its parts are made on first use. */

@@ -1,7 +1,7 @@
 import type { RolePrivileges } from '../contract/execution.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { factsOf } from '../contract/role-facts.ts'
-import { createLru } from '../lib/lru.ts'
+import { createLru } from '../lib/caches.ts'
 
 /** Some hundred bytes each; the check compares them by identity (db/check/check.ts). */
 const keptPrivileges = 10_000

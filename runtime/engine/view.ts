@@ -11,7 +11,7 @@ import type {
 import type { ConditionFacts } from '../contract/stated.ts'
 import type { ExtensionName } from '../contract/filter-forms.ts'
 import { createNames, type Names } from '../contract/type-names.ts'
-import { withoutMemories, type RoleMemory } from '../lib/memories.ts'
+import { withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
 import { columnsVisibleTo, comparesAll, selectsAll, type VisibleColumns } from './visible/columns.ts'
 import { statedConditions } from './visible/conditions.ts'
 import { rightsOf, type Rights } from './visible/rights.ts'

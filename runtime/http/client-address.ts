@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, SocketAddress, type Socket } from 'node:net'
-import { createLru } from '../lib/lru.ts'
+import { createLru } from '../lib/caches.ts'
 
 /** A request with its address: Fastify's or Node's. */
 type Addressed = Pick<IncomingMessage, 'headers' | 'socket'>

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { singleFlight } from '../lib/single-flight.ts'
-import { within } from '../lib/within.ts'
+import { singleFlight } from '../lib/caches.ts'
+import { within } from '../lib/timers.ts'
 import { retryAfterSeconds } from './failures.ts'
 
 export interface Health {

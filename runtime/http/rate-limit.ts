@@ -1,4 +1,4 @@
-import { createLru } from '../lib/lru.ts'
+import { createLru } from '../lib/caches.ts'
 
 /**
  * The rate limit of a caller, in the memory of this process, so that a request writes nothing. Own code, because the

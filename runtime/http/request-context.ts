@@ -6,7 +6,7 @@ import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts
 import { positionHeader, readPosition } from '../contract/position.ts'
 import type { Timeline } from '../contract/timeline.ts'
 import { ownerRole } from '../identity/project-keys.ts'
-import { createBag, type Bag } from '../lib/bag.ts'
+import { createBag, type Bag } from '../lib/timers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -1,5 +1,5 @@
-import { singleFlight } from '../lib/single-flight.ts'
-import { within } from '../lib/within.ts'
+import { singleFlight } from '../lib/caches.ts'
+import { within } from '../lib/timers.ts'
 import type { ListedKey } from './project-keys.ts'
 import type { IsRevoked } from './jwt.ts'
 

@@ -1,4 +1,4 @@
-import { createDeadlines } from './deadlines.ts'
+import { createDeadlines } from './timers.ts'
 
 /**
  * Memory that many parties share: each one's holdings are counted and limited to its share. Only large objects are

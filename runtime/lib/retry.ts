@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from './timers.ts'
 
 export interface RetryPolicy {
   /** The total number; Infinity: until the process stops. */
@@ -73,5 +74,69 @@ export async function retry<T>(
       const ms = pauseMs(policy, attempt)
       if (ms > 0) await sleep(ms, undefined, { signal })
     }
+  }
+}
+
+/** Protects a server that refuses connections: after a failure no connection is tried during a growing pause. */
+export interface Backoff {
+  /** True during the pause. */
+  readonly waiting: () => boolean
+  readonly failed: () => void
+  readonly succeeded: () => void
+}
+
+/** `now` in milliseconds, never going backwards. */
+export const createBackoff = (now: () => number): Backoff => {
+  let failures = 0
+  let until = -Infinity
+  const failed = (): void => {
+    // Attempts that were under way when the first one failed do not count.
+    if (now() < until) return
+    failures += 1
+    until = now() + pauseMs(retries.connecting, failures)
+  }
+  const succeeded = (): void => {
+    failures = 0
+    until = -Infinity
+  }
+  return { waiting: () => now() < until, failed, succeeded }
+}
+
+interface Watch<Sight> {
+  /** Rejects if the server is not available. */
+  readonly look: () => Promise<Sight>
+  /** @param at when the question was sent, on the monotonic clock in milliseconds */
+  readonly seen: (sight: Sight, at: number) => void
+  readonly failed: (error: unknown) => void
+  /** Also called if it failed without an answer. */
+  readonly silent?: () => void
+  /** The pause before the next look, in milliseconds. */
+  readonly pauseMs: () => number
+  /** The time limit of a look, in milliseconds. */
+  readonly silentMs: number
+}
+
+/** Looks repeatedly until the result is called. It keeps no process alive. */
+export function watchServer<Sight>({ look, seen, failed, silent, pauseMs, silentMs }: Watch<Sight>): () => void {
+  let timer: NodeJS.Timeout | null = null
+  let isOver = false
+  const round = async (): Promise<void> => {
+    const at = performance.now()
+    // One question at a time, also to a silent server.
+    const answered = look().then(
+      (sight) => isOver || seen(sight, at),
+      (error: unknown) => isOver || failed(error),
+    )
+    if (!(await within(silentMs, answered)) && !isOver) {
+      failed(new Error(`no answer within ${silentMs} ms`))
+      silent?.()
+    }
+    await answered
+    if (!isOver) timer = setTimeout(() => void round(), pauseMs()).unref()
+  }
+  void round()
+  return () => {
+    isOver = true
+    if (timer !== null) clearTimeout(timer)
   }
 }

@@ -1,9 +1,74 @@
-import { QueueFull } from './work-queue.ts'
+/** The queue is full; try again later. */
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull'
+}
+
+/** The caller left while it waited. */
+export class LeftQueue extends Error {
+  override readonly name = 'LeftQueue'
+}
+
+/** The caller of a piece of work, who may leave while it waits. */
+export interface Waiter {
+  /** Called when that happens. */
+  onGone: (() => void) | null
+}
+
+export interface WorkQueue {
+  /**
+   * Runs the work in its turn and rejects as it does; rejects with QueueFull if too many wait, and with LeftQueue if
+   * the waiter leaves before its turn.
+   */
+  readonly run: <T>(work: () => Promise<T>, waiter?: Waiter) => Promise<T>
+}
+
+/** Creates a queue that runs `workers` pieces of work at a time, in order of arrival; at most `waiting` wait. */
+export function createWorkQueue(limits: { readonly workers: number; readonly waiting: number }): WorkQueue {
+  const turns = new Set<() => void>()
+  let running = 0
+  const turn = async (waiter: Waiter | undefined): Promise<void> => {
+    if (running < limits.workers) {
+      running += 1
+      return
+    }
+    if (turns.size >= limits.waiting) throw new QueueFull('Too many wait already.')
+    // A finished piece of work passes its place on, so `running` stays.
+    const wait = new Promise<void>((resolve, reject) => {
+      turns.add(resolve)
+      if (waiter === undefined) return
+      waiter.onGone = () => {
+        turns.delete(resolve)
+        reject(new LeftQueue('The waiter left.'))
+      }
+    })
+    await wait.finally(() => {
+      if (waiter !== undefined) waiter.onGone = null
+    })
+  }
+  const leave = (): void => {
+    const [next] = turns
+    if (next === undefined) running -= 1
+    else {
+      turns.delete(next)
+      next()
+    }
+  }
+  return {
+    run: async (work, waiter) => {
+      await turn(waiter)
+      try {
+        return await work()
+      } finally {
+        leave()
+      }
+    },
+  }
+}
 
 /**
  * Runs one piece of work at a time. Waiting parties take turns, so that many pieces of one party do not delay another.
  */
-export interface Turns {
+interface Turns {
   /** Runs the work in its party's turn and rejects as it does; rejects with QueueFull if too many wait. */
   readonly run: <T>(party: string, work: () => Promise<T>) => Promise<T>
 }

@@ -1,4 +1,4 @@
-import { didYouMean, suggest } from '../lib/suggest.ts'
+import { didYouMean, suggest } from '../lib/text.ts'
 import { settingKeys, settingRows } from './keys.ts'
 import type { SettingKey, SettingName, Settings } from './keys.ts'
 import { configName, fileSuffix, gatherSettings, type Environment } from './sources.ts'

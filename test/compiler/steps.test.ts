@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { annotate } from '../../compiler/comments/annotate.ts'
 import { manifestDigest } from '../../compiler/emit/manifest.ts'
 import { buildModel } from '../../compiler/model/build.ts'
-import { createMemo, withoutMemory } from '../../runtime/lib/memo.ts'
+import { createMemo, withoutMemory } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { catalog, table } from '../support/catalog-literal.ts'
 

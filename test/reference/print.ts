@@ -1,4 +1,4 @@
-import { groupBy } from '../../runtime/lib/group-by.ts'
+import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Difference, Verdict } from './verify.ts'
 
 /** A verdict for people: the differences first, then what was asked, then what was not. */

@@ -1,5 +1,5 @@
 import type { Caller, RunExchange } from '../../runtime/contract/execution.ts'
-import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../runtime/lib/text.ts'
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import type { KnownColumn } from './column-types.ts'
 import type { Value } from './interpreter/world.ts'

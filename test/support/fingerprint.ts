@@ -1,5 +1,5 @@
 import { objectId } from '../../runtime/contract/object-id.ts'
-import { sha256Hex } from '../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../runtime/lib/text.ts'
 import type {
   Catalog,
   CatalogFunction,

@@ -1,4 +1,4 @@
-import { withSettings } from '../../../runtime/lib/directive.ts'
+import { withSettings } from '../../../runtime/lib/json.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { fieldClaims, type FieldClaim } from './claims.ts'
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'

@@ -3,7 +3,7 @@ import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { parsedOf } from './parsed.ts'
 
 /** A document that somebody relies on. */

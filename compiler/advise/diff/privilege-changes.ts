@@ -1,6 +1,6 @@
 import type { EntityFacts } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 
 /** Privileges of a role on what is served, in the words of GRANT: `INSERT (title, body) ON TABLE public.posts`. */

@@ -2,8 +2,7 @@ import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import { summaryOf } from '../../../runtime/engine/summary.ts'
 import { visibleTo } from '../../../runtime/engine/view.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
-import { atOnce } from '../../../runtime/lib/steps.ts'
+import { groupBy, atOnce } from '../../../runtime/lib/steps.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 const visibleFindings = (manifest: Manifest): readonly Finding[] => {

@@ -1,4 +1,4 @@
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import type { LiveReport } from '../../../runtime/graphql/extensions/report-live.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 

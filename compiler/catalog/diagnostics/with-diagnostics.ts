@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../../runtime/contract/manifest.ts'
-import type { Memo } from '../../../runtime/lib/memo.ts'
+import type { Memo } from '../../../runtime/lib/memo/memo.ts'
 
 /** A value together with the diagnostics of its making. */
 export interface WithDiagnostics<T> {

@@ -15,7 +15,7 @@ import {
 import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
 import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'
 import { createNamer } from './identifiers.ts'
 import type { Readings } from './scalar-types.ts'

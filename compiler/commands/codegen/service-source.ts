@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql'
 import { addedKey } from '../../../runtime/identity/project-keys.ts'
 import { isJsonObject, tryParseJson } from '../../../runtime/lib/json.ts'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { messageOf } from '../../../runtime/lib/text.ts'
 import { CommandFailure } from '../command.ts'
 import type { SchemaSource } from './source.ts'
 

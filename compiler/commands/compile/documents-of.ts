@@ -4,7 +4,7 @@ import type { Revision } from '../../../runtime/contract/revision.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import {
   compileDocuments,
   type Build,

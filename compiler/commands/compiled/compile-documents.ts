@@ -15,7 +15,7 @@ import { inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts
 import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
 import { inputTable } from '../../../runtime/graphql/variables/table.ts'
 import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { nothingEarlier, type FindEarlier } from './earlier.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'

@@ -1,6 +1,6 @@
 import { decodeDocument } from '../../../runtime/graphql/compiled/documents.ts'
 import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read-document.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { beginningOf } from '../../advise/diff/listed.ts'
 

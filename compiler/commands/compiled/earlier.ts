@@ -4,7 +4,7 @@ import type { FoundDocuments } from '../../../runtime/graphql/compiled/found.ts'
 import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read-document.ts'
 import { inputTypes } from '../../../runtime/graphql/variables/table.ts'
 import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 
 /** A document that was compiled before, as it would be compiled again. */
 interface EarlierDocument {

@@ -9,8 +9,8 @@ import {
   type RunShape,
   type UnnamedStatement,
 } from '../../../runtime/graphql/compiled/format.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { legibleSql } from '../../catalog/diagnostics/legible-sql.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 

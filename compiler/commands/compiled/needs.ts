@@ -2,7 +2,7 @@ import type { EntityFacts, ObjectId } from '../../../runtime/contract/manifest.t
 import type { EntityBuilder } from '../../../runtime/contract/builder.ts'
 import type { Engine } from '../../../runtime/engine/engine.ts'
 import type { CompiledOperation, DocumentNeeds } from '../../../runtime/graphql/compiled/format.ts'
-import { groupBy } from '../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../runtime/lib/steps.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 
 type NeededColumns = DocumentNeeds['relations'][string][string]

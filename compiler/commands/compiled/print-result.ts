@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 
 /** What fits into so many characters stands on one line. */
 const lineLength = 120

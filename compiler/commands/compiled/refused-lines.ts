@@ -5,7 +5,7 @@ import {
   type DocumentFile,
   type DocumentsIndex,
 } from '../../../runtime/graphql/compiled/format.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 
 /** What a server of compiled documents will refuse with VARIABLES_NOT_COMPILED: a line for each operation that has such variables. */

@@ -1,5 +1,5 @@
 import type { LiveRelation } from '../../../runtime/contract/live.ts'
-import type { Memo } from '../../../runtime/lib/memo.ts'
+import type { Memo } from '../../../runtime/lib/memo/memo.ts'
 import { inTurns } from '../../../runtime/lib/steps.ts'
 import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../../catalog/read.ts'
 import type { Catalog } from '../../catalog/catalog.ts'

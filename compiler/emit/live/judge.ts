@@ -1,4 +1,4 @@
-import { compareBytes } from '../../../runtime/lib/byte-order.ts'
+import { compareBytes } from '../../../runtime/lib/text.ts'
 import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../../runtime/contract/live.ts'
 import { withPredefined } from '../../catalog/privileges.ts'
 import type { Oid } from '../../catalog/catalog.ts'

@@ -1,4 +1,4 @@
-import { createLru } from '../../../runtime/lib/lru.ts'
+import { createLru } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import type { Oid } from '../../catalog/catalog.ts'
 import { readComment } from '../../comments/settings.ts'

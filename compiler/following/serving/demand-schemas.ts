@@ -1,5 +1,5 @@
 import { Hopeless } from '../../../runtime/lib/retry.ts'
-import { didYouMean } from '../../../runtime/lib/suggest.ts'
+import { didYouMean } from '../../../runtime/lib/text.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 
 const allSchemas = `select nspname::pg_catalog.text as name from pg_catalog.pg_namespace

@@ -1,6 +1,6 @@
 import type { Caller } from '../../contract/execution.ts'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru } from '../../lib/caches.ts'
 import { claimsOf } from '../protocol/api-key.ts'
 import { isUuid } from '../protocol/input.ts'
 import { noteUse } from '../store/refresh-marks.ts'

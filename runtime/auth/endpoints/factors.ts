@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { once } from '../../lib/once.ts'
+import { once } from '../../lib/caches.ts'
 import { isLow, lockCaller, owesFactor, type AccountHolder } from '../accounts/caller.ts'
 import { json, type Outcome, type SessionCall } from '../call/call.ts'
 import { refuse } from '../protocol/errors.ts'

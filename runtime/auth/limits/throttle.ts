@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
-import { singleFlight } from '../../lib/single-flight.ts'
-import { within } from '../../lib/within.ts'
+import { singleFlight } from '../../lib/caches.ts'
+import { within } from '../../lib/timers.ts'
 import { refuse, type AuthFailure } from '../protocol/errors.ts'
 import {
   bucketOf,

@@ -1,5 +1,5 @@
 import type { HtmlToTextOptions } from 'html-to-text'
-import { once } from '../../lib/once.ts'
+import { once } from '../../lib/caches.ts'
 
 /** Megabytes that a server without mails need not load. */
 const converter = once(async () => (await import('html-to-text')).compile(options))

@@ -1,5 +1,5 @@
-import { once } from '../../lib/once.ts'
-import { within } from '../../lib/within.ts'
+import { once } from '../../lib/caches.ts'
+import { within } from '../../lib/timers.ts'
 
 /** The functions of a mail server that mails need. */
 export interface MailServer {

@@ -1,7 +1,6 @@
 import type { Configuration, CustomFetch, ServerMetadata } from 'openid-client'
 import type { JWTVerifyGetKey } from 'jose'
-import { once } from '../../lib/once.ts'
-import { singleFlight } from '../../lib/single-flight.ts'
+import { once, singleFlight } from '../../lib/caches.ts'
 import { openIdProfile, type OpenIdProfile } from '../rules/openid-profile.ts'
 import type { ProviderTokens } from '../store/flow-states.ts'
 import type { FlowProof } from '../rules/flow-proof.ts'

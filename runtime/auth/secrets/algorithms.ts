@@ -1,5 +1,5 @@
 import { createCipheriv, scryptSync, timingSafeEqual } from 'node:crypto'
-import { once } from '../../lib/once.ts'
+import { once } from '../../lib/caches.ts'
 import type { HashVerdict } from './hashing.ts'
 
 // Native code of some megabytes: a process that only serves data never needs it.

@@ -1,5 +1,5 @@
 import { statement, type RunStatement } from '../../db/pool/statements.ts'
-import { singleFlight } from '../../lib/single-flight.ts'
+import { singleFlight } from '../../lib/caches.ts'
 import type { WhereReady } from '../schema/where-ready.ts'
 import { roleFaults, withoutRoleFaults, type RoleFault } from './administrators.ts'
 import { authSettingRows, type AuthSettings } from './setting-keys.ts'

@@ -9,7 +9,7 @@ import { settingsOf } from '../../auth/settings/load.ts'
 import { roleFaults } from '../../auth/settings/administrators.ts'
 import { isUnboundRole, resetSetting, setSetting, storedSettings } from '../../auth/settings/store.ts'
 import type { RunStatement, StatementsDatabase } from '../../db/pool/statements.ts'
-import { didYouMean } from '../../lib/suggest.ts'
+import { didYouMean } from '../../lib/text.ts'
 
 /** Changes of settings by the owner, by command or over HTTP. */
 

@@ -8,8 +8,8 @@ import type {
 import { arrayText } from '../../sql/array-text.ts'
 import { literal } from '../../sql/literal.ts'
 import { extended } from '../../sql/print.ts'
-import { createLru, type Lru } from '../../lib/lru.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { createLru, type Lru } from '../../lib/caches.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { currentCall, markExpression } from './version.ts'
 
 /** What a statement is compared with. */

@@ -1,5 +1,4 @@
-import { compareBytes } from '../../lib/byte-order.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { compareBytes, sha256Hex } from '../../lib/text.ts'
 
 /**
  * By what it is decided what reading something reads: policies, views, functions, and those that they name. What a subscription

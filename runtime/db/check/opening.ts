@@ -1,6 +1,6 @@
 import type { BoundStatement, Exchange, PreparedText } from '../../contract/execution.ts'
-import { createLru, type Lru } from '../../lib/lru.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { createLru, type Lru } from '../../lib/caches.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { localArms, type SettingPairs } from '../connect/startup.ts'
 import type { Pooled } from '../wire/exchange.ts'
 import { writeRun, type SentStatement, type WrittenStatement } from '../wire/wire.ts'

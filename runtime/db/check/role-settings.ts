@@ -1,4 +1,4 @@
-import { within } from '../../lib/within.ts'
+import { within } from '../../lib/timers.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import type { Query } from '../connect/session.ts'
 

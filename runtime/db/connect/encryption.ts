@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
-import { didYouMean } from '../../lib/suggest.ts'
+import { didYouMean } from '../../lib/text.ts'
 import { homeOf, ParameterFault, type ConnectEnvironment, type ConnectionParameters } from './parameters.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { didYouMean } from '../../lib/suggest.ts'
+import { didYouMean } from '../../lib/text.ts'
 import { ParameterFault, type ConnectionParameters } from './parameters.ts'
 
 /** Selects the intended server among those that answer (PostgreSQL manual, chapter libpq, target_session_attrs). */

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../wire/exchange.ts'
 import type { DatabaseFailureKind } from '../failures/failures.ts'
 import { readOn } from '../connect/socket.ts'
-import { within } from '../../lib/within.ts'
+import { within } from '../../lib/timers.ts'
 
 /** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */
 

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../contract/execution.ts'
-import { createBackoff, type Backoff } from '../connect/backoff.ts'
+import { createBackoff, type Backoff } from '../../lib/retry.ts'
 import { classifyConnecting } from '../failures/classify.ts'
 import type { Connection } from '../wire/exchange.ts'
 import { noLease, type Lease, type Shares } from './shares.ts'

@@ -1,6 +1,6 @@
 import { resetAll } from '../check/opening.ts'
 import { localArms, type SettingPairs } from '../connect/startup.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { writeRun, type SentStatement } from '../wire/wire.ts'
 
 /** How the connections of our own statements take on a role. */

@@ -1,6 +1,6 @@
 import type { Exchange, RequestContext } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru } from '../../lib/caches.ts'
 import type { Grow } from '../wire/exchange.ts'
 
 /** The memory that answers share, as far as the database sees to it. */

@@ -1,6 +1,5 @@
 import type { Exchange, RequestContext, RunExchange } from '../../contract/execution.ts'
-import { createBag, type Bag } from '../../lib/bag.ts'
-import { createDeadlines, type SetDeadline } from '../../lib/deadlines.ts'
+import { createBag, type Bag, createDeadlines, type SetDeadline } from '../../lib/timers.ts'
 import { retries } from '../../lib/retry.ts'
 import type { EndCause, Endings } from './cancel.ts'
 import { spoilsConnection, sqlstateOf } from '../failures/classify.ts'

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../contract/execution.ts'
-import { createLru } from '../../lib/lru.ts'
+import { createLru } from '../../lib/caches.ts'
 
 /**
  * How connections are shared, so that no party can hold all of them: a party (a signed-in user, or the address of a

@@ -1,5 +1,5 @@
 import type { RequestContext } from '../../contract/execution.ts'
-import { createDeadlines } from '../../lib/deadlines.ts'
+import { createDeadlines } from '../../lib/timers.ts'
 import type { Connection } from '../wire/exchange.ts'
 import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
 import type { Shares } from './shares.ts'

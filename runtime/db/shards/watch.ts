@@ -1,5 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
-import { watchServer } from '../../lib/watch-server.ts'
+import { watchServer } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'
 import type { Query } from '../connect/session.ts'
 import { lookAtShards, shardWords, type ShardFault, type ShardSight } from './look.ts'

@@ -27,7 +27,7 @@ export const maxWeight = 1_000_000
 export const weightOf = ({ text }: PreparedText): number => Math.max(text.length, 5_000)
 
 export const createPreparedNames = (): PreparedNames => {
-  // A Map iterates in order of insertion; lib/lru.ts explains the marks. That cache protects no entries and reports no
+  // A Map iterates in order of insertion; lib/caches.ts explains the marks. That cache protects no entries and reports no
   // evictions.
   const names = new Map<string, { readonly weight: number; used: boolean }>()
   const doubted = new Set<string>()

@@ -1,6 +1,6 @@
 import { basesOfLookup, lookupsOf, type KeyLookup } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts } from '../../contract/manifest.ts'
-import { once } from '../../lib/once.ts'
+import { once } from '../../lib/caches.ts'
 import type { RoleVisibility } from '../view.ts'
 
 /** A look-up and the relation whose row it finds. */

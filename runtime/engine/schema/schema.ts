@@ -13,8 +13,8 @@ import {
   type OperationTypeNode,
 } from 'graphql'
 import type { CompositeFacts, FunctionFacts, Manifest, ObjectId, UnionFacts } from '../../contract/manifest.ts'
-import { once } from '../../lib/once.ts'
-import { withoutMemories, type RoleMemory } from '../../lib/memories.ts'
+import { once } from '../../lib/caches.ts'
+import { withoutMemories, type RoleMemory } from '../../lib/memo/memo.ts'
 import { visibleTo, withExposed, type RoleVisibility } from '../view.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { makeAggregate, makeFigureResult, makeConnection, makeEdge, makeFilter, makeOrderBy } from './collections.ts'

@@ -20,7 +20,7 @@ import type {
   ValueType,
 } from '../../contract/manifest.ts'
 import { enumOperators } from '../../sql/operators.ts'
-import { groupBy } from '../../lib/group-by.ts'
+import { groupBy } from '../../lib/steps.ts'
 import { withMeaning, type FieldMeaning, type WrapperMember } from '../meaning.ts'
 import { parts, type NamePart } from '../../contract/name-parts.ts'
 import type { InterfaceTypeName } from '../../contract/type-names.ts'

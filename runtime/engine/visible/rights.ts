@@ -1,6 +1,6 @@
 import type { EntityFacts, Grantee, Grantees, Manifest } from '../../contract/manifest.ts'
 import { decidingFacts } from '../../contract/role-facts.ts'
-import type { Memo } from '../../lib/memo.ts'
+import type { Memo } from '../../lib/memo/memo.ts'
 import { atOnce } from '../../lib/steps.ts'
 
 /** The privileges of a role in a manifest (spec/graphql.md 1.4). */

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { AllowlistFacts } from '../../contract/guards.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { refuse, type Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { isJsonObject } from '../../lib/json.ts'

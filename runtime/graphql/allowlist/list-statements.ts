@@ -1,5 +1,5 @@
 import type { BoundStatement, ExchangeCondition } from '../../contract/execution.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { qualified } from '../../sql/ident.ts'
 import { named } from '../statements/named.ts'
 import type { ListTable } from './admission.ts'

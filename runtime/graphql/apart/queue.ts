@@ -1,5 +1,4 @@
-import { createTurns, type TurnLimits } from '../../lib/turns.ts'
-import { QueueFull } from '../../lib/work-queue.ts'
+import { createTurns, type TurnLimits, QueueFull } from '../../lib/turns.ts'
 import { refuse } from '../protocol/failures.ts'
 
 /** Runs one piece of work at a time, in turns of the parties. @throws Refusal if too many wait */

@@ -1,7 +1,7 @@
 import type { DocumentAddresses } from '../../contract/revision.ts'
 import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { documentFile, documentsFormat, documentsIndex, type DocumentsIndex } from './format.ts'
 
 /** The compiled documents of a folder: their index, and their location. */

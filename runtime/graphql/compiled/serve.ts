@@ -1,7 +1,7 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
 import { refuseEnded } from '../../db/pool/waiting.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { runWhileListed } from '../allowlist/listed.ts'
 import { readBody } from '../http/request.ts'

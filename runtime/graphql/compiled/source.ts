@@ -10,7 +10,7 @@ import {
 } from '../../db/check/fits.ts'
 import type { Query } from '../../db/connect/session.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
-import { messageOf } from '../../lib/message-of.ts'
+import { messageOf } from '../../lib/text.ts'
 import { Hopeless } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'
 import { saysTheSame } from './documents.ts'

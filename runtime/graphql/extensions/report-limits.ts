@@ -1,8 +1,7 @@
 import type { Manifest } from '../../contract/manifest.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { literal } from '../../sql/literal.ts'
-import { withSettings } from '../../lib/directive.ts'
-import { isJsonObject } from '../../lib/json.ts'
+import { withSettings, isJsonObject } from '../../lib/json.ts'
 
 /** The remark about an API without limits, whose public key may request unlimited work. */
 export const noLimits = 'anon may ask for everything at once'

@@ -1,5 +1,5 @@
 import { notLent } from '../../db/pool/waiting.ts'
-import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/work-queue.ts'
+import { createWorkQueue, LeftQueue, QueueFull, type Waiter } from '../../lib/turns.ts'
 
 /** Objects that are created on demand and lent exclusively; if not kept, nobody waits for one. */
 export interface Lending<T> {

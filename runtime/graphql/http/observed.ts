@@ -1,6 +1,6 @@
 import type { Timeline } from '../../contract/timeline.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** An answered GraphQL request for observers, without variables or rows. */

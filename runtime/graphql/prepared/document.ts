@@ -1,7 +1,7 @@
 import { valueFromASTUntyped, type VariableDefinitionNode } from 'graphql'
 import type { Engine } from '../../engine/engine.ts'
 import type { RoleView } from '../../engine/schema/schema.ts'
-import type { Lru } from '../../lib/lru.ts'
+import type { Lru } from '../../lib/caches.ts'
 import { selectionsOf, type Patience } from '../operation/limits.ts'
 import { parseOperation, toOperation, type Operation } from '../operation/operation.ts'
 import type { Variables } from '../plan/input.ts'

@@ -1,6 +1,6 @@
 import type { Engine } from '../../engine/engine.ts'
-import { createLru, createTryingLru, type LruStats } from '../../lib/lru.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { createLru, createTryingLru, type LruStats } from '../../lib/caches.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { createDocument, createKnown, type Document, type Known, type Shapes, type Sketch } from './document.ts'
 import { Refusal } from '../protocol/failures.ts'
 import { introspects } from '../operation/introspects.ts'

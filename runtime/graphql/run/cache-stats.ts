@@ -1,4 +1,4 @@
-import type { LruStats } from '../../lib/lru.ts'
+import type { LruStats } from '../../lib/caches.ts'
 import type { Loaded } from './loaded.ts'
 
 /** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */

@@ -1,6 +1,6 @@
 import type { BoundStatement, RunExchange } from '../../contract/execution.ts'
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import { createTryingLru } from '../../lib/lru.ts'
+import { createTryingLru } from '../../lib/caches.ts'
 import { costOf, plansOf } from './estimate.ts'
 import { exchangeOf, type ExchangeContext } from './turn.ts'
 import { refuse } from '../protocol/failures.ts'

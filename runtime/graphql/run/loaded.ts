@@ -1,7 +1,7 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
 import { namesForAll } from '../../contract/type-names.ts'
 import { createEngine, type Engine } from '../../engine/engine.ts'
-import { createMemories, type Memories } from '../../lib/memories.ts'
+import { createMemories, type Memories } from '../../lib/memo/memo.ts'
 import { inTurns } from '../../lib/steps.ts'
 import type { Load, Running } from './cell.ts'
 import { createEstimates, type Estimates } from './cost-limit.ts'

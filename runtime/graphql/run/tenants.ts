@@ -1,6 +1,6 @@
 import type { BoundStatement, Cell, OpenStatement } from '../../contract/execution.ts'
-import { createLru } from '../../lib/lru.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { createLru } from '../../lib/caches.ts'
+import { sha256Hex } from '../../lib/text.ts'
 import { printOpen } from '../../sql/print.ts'
 import { selectList, trusted } from '../../sql/tree.ts'
 import type { Running } from './cell.ts'

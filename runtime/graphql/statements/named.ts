@@ -1,5 +1,5 @@
 import type { PreparedText } from '../../contract/execution.ts'
-import { sha256Hex } from '../../lib/sha256.ts'
+import { sha256Hex } from '../../lib/text.ts'
 
 /** The role is part of the name: a plan under row-level security belongs to its role. */
 export const named = <Text extends string>(role: string, text: Text): PreparedText<Text> => ({

@@ -1,8 +1,7 @@
 import { deserialize, serialize } from 'node:v8'
 import type { EntityFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
 import type { CompiledDocuments, EntityModule, Revision } from '../../contract/revision.ts'
-import { differencesBetween } from '../../lib/differences.ts'
-import { share } from '../../lib/share.ts'
+import { differencesBetween, share } from '../../lib/memo/differences.ts'
 
 /**
  * The difference between two revisions, so that a process with the first need not receive the whole second one: of

@@ -1,5 +1,5 @@
 import type { Revision, RevisionSource } from '../../contract/revision.ts'
-import { within } from '../../lib/within.ts'
+import { within } from '../../lib/timers.ts'
 import { changeBetween, changeToTravel } from './change.ts'
 import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'
 import { hire, type WorkerProcess } from './worker-process.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pauseMs, retries } from '../../lib/retry.ts'
-import { within } from '../../lib/within.ts'
+import { within } from '../../lib/timers.ts'
 import type { Log } from '../../settings/log/events.ts'
 import { createCrew, type Services } from './crew.ts'
 import type { Exit, WorkerProcess } from './worker-process.ts'

@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { firstIdentity } from '../interpreter/store.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { createNames, namesForAll } from '../../../runtime/contract/type-names.ts'
-import { createMemo } from '../../../runtime/lib/memo.ts'
+import { createMemo } from '../../../runtime/lib/memo/memo.ts'
 import { table } from '../../support/catalog-literal.ts'
 import { build } from '../../compiler/model/build.ts'
 

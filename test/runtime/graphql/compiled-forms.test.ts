@@ -9,7 +9,7 @@ import {
   type DocumentFile,
   type DocumentsIndex,
 } from '../../../runtime/graphql/compiled/format.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { openReader } from '../../support/golden/reader.ts'

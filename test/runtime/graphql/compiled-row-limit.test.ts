@@ -4,7 +4,7 @@ import { compileDocuments } from '../../../compiler/commands/compiled/compile-do
 import { createEngine, type Engine } from '../../../runtime/engine/engine.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { documentFile, type DocumentFile, type DocumentsIndex } from '../../../runtime/graphql/compiled/format.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { serviceOf } from '../../support/compiled-alone.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { openReader } from '../../support/golden/reader.ts'

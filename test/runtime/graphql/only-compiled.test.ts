@@ -19,7 +19,7 @@ import { documentFile, type DocumentsIndex } from '../../../runtime/graphql/comp
 import { readBodyQuickly } from '../../../runtime/graphql/http/request.ts'
 import type { GraphqlRequest } from '../../../runtime/graphql/protocol/request-and-answer.ts'
 import { createService, type GraphqlService } from '../../../runtime/graphql/serve.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { LogEvent } from '../../../runtime/settings/log/events.ts'
 import { runCommand } from '../../support/command.ts'
 import { createDatabase } from '../../support/database.ts'

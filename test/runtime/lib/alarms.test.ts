@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { createAlarms } from '../../../runtime/lib/alarms.ts'
-import { createRounds } from '../../../runtime/lib/rounds.ts'
+import { createAlarms, createRounds } from '../../../runtime/lib/timers.ts'
 
 const inFakeTime = (work: () => void): void => {
   vi.useFakeTimers({ now: 0 })

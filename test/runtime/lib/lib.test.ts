@@ -1,13 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createBag } from '../../../runtime/lib/bag.ts'
-import { createDeadlines } from '../../../runtime/lib/deadlines.ts'
-import { createLru, createTryingLru } from '../../../runtime/lib/lru.ts'
-import { sameJson, share } from '../../../runtime/lib/share.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
-import { singleFlight } from '../../../runtime/lib/single-flight.ts'
-import { suggest } from '../../../runtime/lib/suggest.ts'
-import { within } from '../../../runtime/lib/within.ts'
+import { createBag, createDeadlines, within } from '../../../runtime/lib/timers.ts'
+import { createLru, createTryingLru, singleFlight } from '../../../runtime/lib/caches.ts'
+import { sameJson, share } from '../../../runtime/lib/memo/differences.ts'
+import { sha256Hex, suggest } from '../../../runtime/lib/text.ts'
 
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { differencesBetween, resultsAfter } from '../../../runtime/lib/differences.ts'
-import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo.ts'
-import { tablesOf, type Tables } from '../../../runtime/lib/reads.ts'
-import { tableOf, viewOf, type Lookup } from '../../../runtime/lib/table.ts'
+import { differencesBetween, resultsAfter } from '../../../runtime/lib/memo/differences.ts'
+import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo/memo.ts'
+import { tablesOf, type Tables, tableOf, viewOf, type Lookup } from '../../../runtime/lib/memo/tables.ts'
 
 /** Law: what is made of one list after the other is what is made of each of them alone. */
 

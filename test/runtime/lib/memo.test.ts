@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo.ts'
-import { tablesOf, type Tables } from '../../../runtime/lib/reads.ts'
-import type { Lookup } from '../../../runtime/lib/table.ts'
+import { createMemo, withoutMemory, type Memo } from '../../../runtime/lib/memo/memo.ts'
+import { tablesOf, type Tables, type Lookup } from '../../../runtime/lib/memo/tables.ts'
 
 interface Item {
   readonly name: string

@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { groupBy, groupInSteps } from '../../../runtime/lib/group-by.ts'
-import { atOnce, createPace, inTurns, mapInSteps, type Steps } from '../../../runtime/lib/steps.ts'
+import {
+  groupBy,
+  groupInSteps,
+  atOnce,
+  createPace,
+  inTurns,
+  mapInSteps,
+  type Steps,
+} from '../../../runtime/lib/steps.ts'
 
 function* sum(numbers: readonly number[]): Steps<number> {
   const doubled = yield* mapInSteps(numbers, (number) => number * 2)

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createTurns } from '../../../runtime/lib/turns.ts'
-import { QueueFull } from '../../../runtime/lib/work-queue.ts'
+import { createTurns, QueueFull } from '../../../runtime/lib/turns.ts'
 
 describe('createTurns', () => {
   /** Work that tells when it runs, and ends when it is told to. */

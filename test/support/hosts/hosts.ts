@@ -3,7 +3,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { messageOf } from '../../../runtime/lib/text.ts'
 import type { Host } from '../cluster.ts'
 import { unlessThere } from '../programs.ts'
 

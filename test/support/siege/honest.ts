@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openConnection, type HttpAnswer, type HttpConnection } from '../../../bench/support/http-client.ts'
-import { messageOf } from '../../../runtime/lib/message-of.ts'
+import { messageOf } from '../../../runtime/lib/text.ts'
 import type { Random } from '../random.ts'
 import type { Verdicts } from './checks.ts'
 import type { Ask, MakeAsk } from './honest-asks.ts'

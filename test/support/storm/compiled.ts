@@ -10,7 +10,7 @@ import { createCompiledService } from '../../../runtime/graphql/compiled/serve.t
 import { createCompiledSource } from '../../../runtime/graphql/compiled/source.ts'
 import { createHandler } from '../../../runtime/graphql/handler/handler.ts'
 import { readArtifacts } from '../../../runtime/graphql/handler/read-artifacts.ts'
-import { sha256Hex } from '../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { runCommand } from '../command.ts'
 import type { Random } from '../random.ts'
 import type { Answer } from '../service.ts'

@@ -1,6 +1,6 @@
 import type { Change, ChangeListener } from '../../../contract/live.ts'
 import { foundChannel, wakeChannel } from '../../../db/check/live-locks.ts'
-import { watchServer } from '../../../lib/watch-server.ts'
+import { watchServer } from '../../../lib/retry.ts'
 import type { FeedConnection, OpenFeedConnection } from './connection.ts'
 import { announce, createSeat, lead, type LeadPace, type Seat } from './lead.ts'
 import { createPruning } from './prune.ts'

@@ -1,7 +1,6 @@
 import { decodeJwt } from 'jose'
 import type { Authenticate, CredentialRefusal, Credentials } from '../../../identity/caller.ts'
-import { createAlarms } from '../../../lib/alarms.ts'
-import { createRounds } from '../../../lib/rounds.ts'
+import { createAlarms, createRounds } from '../../../lib/timers.ts'
 
 /**
  * The lifetime of credentials: until a query with them would be refused. Tokens end with `exp`; a revoked key is

@@ -1,7 +1,7 @@
 import type { Caller } from '../../../contract/execution.ts'
 import { isDecimal, isJsonObject, type JsonObject, parseJson } from '../../../lib/json.ts'
 import type { GraphqlRequest } from '../../protocol/request-and-answer.ts'
-import { sha256Hex } from '../../../lib/sha256.ts'
+import { sha256Hex } from '../../../lib/text.ts'
 
 /** Claims that differ between tokens of one person without a meaning for it (RFC 7519 section 4.1). */
 const ofToken: ReadonlySet<string> = new Set(['exp', 'iat', 'jti'])

@@ -7,7 +7,7 @@ import { buildSchema } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { givenDocuments } from '../../../../compiler/commands/given-documents.ts'
 import { clientFiles } from '../../../../compiler/commands/codegen/client.ts'
-import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../../runtime/lib/text.ts'
 import { createApplication, type Application } from '../../../support/generated-client.ts'
 
 const root = new URL('../../../..', import.meta.url).pathname

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { legibleDocuments } from '../../../../compiler/commands/compiled/legible.ts'
-import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../../runtime/lib/text.ts'
 
 const texts = ['{ a }', '{ b }', '{ c }'] as const
 const [a, b, c] = texts.map(sha256Hex)

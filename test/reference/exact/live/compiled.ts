@@ -10,7 +10,7 @@ import { allDefinitions } from '../../../../runtime/db/check/fits.ts'
 import type { Query } from '../../../../runtime/db/connect/session.ts'
 import { isAway } from '../../../../runtime/db/failures/failures.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
-import { groupBy } from '../../../../runtime/lib/group-by.ts'
+import { groupBy } from '../../../../runtime/lib/steps.ts'
 
 /** Artifacts of subscriptions, for a service that answers them and nothing else. */
 export interface CompiledQuestions {

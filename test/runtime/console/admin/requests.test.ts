@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { documentHash, type ObservedRequest } from '../../../../runtime/graphql/http/observed.ts'
 import { createRequestLog, documentOf } from '../../../../runtime/console/observe/request-log.ts'
-import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../../runtime/lib/text.ts'
 import { askOwner, type Answer } from '../../../support/auth.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'

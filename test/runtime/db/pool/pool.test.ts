@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Exchange, ResultRow } from '../../../../runtime/contract/execution.ts'
 import { createRunOnConnection } from '../../../../runtime/db/check/transaction.ts'
-import { createBackoff } from '../../../../runtime/db/connect/backoff.ts'
+import { createBackoff } from '../../../../runtime/lib/retry.ts'
 import { serverOf } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { freePort } from '../../../../runtime/db/embedded/free-port.ts'

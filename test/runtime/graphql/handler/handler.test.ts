@@ -16,7 +16,7 @@ import {
 import { readArtifacts } from '../../../../runtime/graphql/handler/read-artifacts.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../../runtime/identity/project-keys.ts'
-import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../../runtime/lib/text.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, overSessions } from '../../../support/database.ts'
 import { examplesIn, readPage } from '../../../support/examples.ts'

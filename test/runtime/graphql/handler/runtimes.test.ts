@@ -11,7 +11,7 @@ import { createHandler, type Handler } from '../../../../runtime/graphql/handler
 import { readArtifacts } from '../../../../runtime/graphql/handler/read-artifacts.ts'
 import { signToken } from '../../../../runtime/identity/jwt.ts'
 import { projectKeys } from '../../../../runtime/identity/project-keys.ts'
-import { sha256Hex } from '../../../../runtime/lib/sha256.ts'
+import { sha256Hex } from '../../../../runtime/lib/text.ts'
 import { makeAuthority, makeCertificate, noOpenssl } from '../../../support/certificates.ts'
 import { runCommand } from '../../../support/command.ts'
 import { createDatabase, overSessions, type TestDatabase } from '../../../support/database.ts'

@@ -128,3 +128,23 @@ const togetherOf = (first: LruStats, second: LruStats): LruStats => ({
   entries: first.entries + second.entries,
   weight: first.weight + second.weight,
 })
+
+/** Caches the value of the first call. */
+export const once = <T>(make: () => T): (() => T) => {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/**
+ * Wraps an asynchronous function: concurrent callers share one result, or one failure. The next call runs it again; no
+ * result is cached.
+ */
+export function singleFlight<T>(fn: () => Promise<T>): () => Promise<T> {
+  let flight: Promise<T> | null = null
+  return () => {
+    flight ??= fn().finally(() => {
+      flight = null
+    })
+    return flight
+  }
+}

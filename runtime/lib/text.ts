@@ -1,3 +1,20 @@
+import { createHash } from 'node:crypto'
+
+/** Surrogates: without them, JavaScript orders as UTF-8 does. */
+const beyond = /[\ud800-\udfff]/
+
+/** Orders texts by their UTF-8 bytes, as Postgres' "C" collation does; JavaScript's own order differs beyond U+FFFF. */
+export function compareBytes(a: string, b: string): number {
+  if (a === b) return 0
+  if (!beyond.test(a) && !beyond.test(b)) return a < b ? -1 : 1
+  return Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'))
+}
+
+/** SHA-256 (FIPS 180-4) of the bytes, those of a text in UTF-8, as 64 lower-case hex digits. */
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex')
+}
+
 /** The candidate that a mistyped name most likely meant, or null. Case is ignored. */
 export function suggest(name: string, candidates: readonly string[]): string | null {
   const wanted = name.slice(0, longestCompared).toUpperCase()
@@ -36,4 +53,9 @@ function editDistance(a: string, b: string): number {
     }
   }
   return cell(a.length, b.length)
+}
+
+/** The message of a thrown value. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,9 +1,8 @@
-import { createListMemory, groupsOf, itemsByKey } from './lists.ts'
-import { areCurrent, readsFor, recorded, withoutTables, type Dependencies, type Inputs } from './reads.ts'
-import { sameJson } from './share.ts'
-import { createSharing, itemsSharing } from './sharing.ts'
-import { createPace, inTurns, mapInSteps, type Steps } from './steps.ts'
-import type { Table } from './table.ts'
+import { createListMemory, groupsOf, itemsByKey, createSharing, itemsSharing } from './lists.ts'
+import { areCurrent, readsFor, recorded, withoutTables, type Dependencies, type Inputs, type Table } from './tables.ts'
+import { sameJson } from './differences.ts'
+import { createPace, inTurns, mapInSteps, type Steps } from '../steps.ts'
+import { createLru } from '../caches.ts'
 
 /**
  * Remembers what functions made. Such a function is a module's own, so its result depends on its arguments alone; these
@@ -161,3 +160,34 @@ export const withoutMemory: Memo = {
   groups: groupsOf,
   sharing: itemsSharing,
 }
+
+/** What one engine after the other remembers of a manifest as roles with the same privileges see it. */
+export interface RoleMemory {
+  /** Of what is the same for all roles. */
+  readonly shared: Memo
+  readonly own: Memo
+}
+
+export interface Memories {
+  readonly shared: Memo
+  /** @param privileges equal texts for equal ones */
+  readonly of: (privileges: string) => RoleMemory
+}
+
+/** A token can only name roles that exist, but a database may have thousands of them. */
+export const maxRoles = 64
+
+export function createMemories(): Memories {
+  const shared = createMemo()
+  const known = createLru<string, RoleMemory>(maxRoles)
+  return {
+    shared,
+    of: (privileges) => {
+      const memory = known.get(privileges) ?? { shared, own: createMemo() }
+      known.set(privileges, memory)
+      return memory
+    },
+  }
+}
+
+export const withoutMemories: RoleMemory = { shared: withoutMemory, own: withoutMemory }

@@ -1,12 +1,26 @@
-import { createExchange, resultsAfter, type Difference } from './differences.ts'
-import { createKnownDifferences, differencesMade, type KnownDifferences } from './known-differences.ts'
-import { createReaders, withoutTables, type Inputs, type Readers, type Reads } from './reads.ts'
-import { sameItems } from './share.ts'
-import { atOnce, mapInSteps, type Steps } from './steps.ts'
-import { tableOf, type KeyedTable, type Table } from './table.ts'
+import {
+  createExchange,
+  resultsAfter,
+  type Difference,
+  createKnownDifferences,
+  differencesMade,
+  type KnownDifferences,
+  sameItems,
+} from './differences.ts'
+import {
+  createReaders,
+  withoutTables,
+  type Inputs,
+  type Readers,
+  type Reads,
+  tableOf,
+  type KeyedTable,
+  type Table,
+} from './tables.ts'
+import { atOnce, mapInSteps, type Steps } from '../steps.ts'
 
 /** What was made of the last list of each function: a list or table of thousands is followed by where the next one differs. */
-export interface ListMemory {
+interface ListMemory {
   /**
    * Of items that were in the last list, only those are made again that looked up what has changed. A step is one of them, and
    * one more finds them: to compare thousands takes its time, too.
@@ -27,7 +41,7 @@ export interface ListMemory {
   ) => Steps<Table<readonly Item[]>>
 }
 
-export interface Making<Item, Result> {
+interface Making<Item, Result> {
   readonly made: (item: Item) => Result
   /** What was looked up when it was made. */
   readonly readsOf: (item: Item) => Reads | null
@@ -238,4 +252,72 @@ function placesOfOne(items: readonly unknown[], item: unknown): readonly number[
   const places: number[] = []
   for (let place = items.indexOf(item); place !== -1; place = items.indexOf(item, place + 1)) places.push(place)
   return places
+}
+
+/** Items of a list that share a key: few of thousands, so that the next list is compared by changed keys. */
+
+type KeysOf<Item> = (item: Item) => readonly string[]
+type Groups<Item> = Table<readonly Item[]>
+type Shared<Item> = ReadonlyMap<string, readonly Item[]>
+
+interface KeptGroups<Item> {
+  readonly groups: Groups<Item>
+  /** Keys with more than one item. */
+  readonly shared: Shared<Item>
+  /** Their items. */
+  readonly found: readonly Item[]
+}
+
+type Sharing = <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<readonly Item[]>
+
+/** @param groupsIn the groups of a list, which know their differences from the last one */
+export function createSharing(
+  groupsIn: <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) => Steps<Groups<Item>>,
+): Sharing {
+  const memory = new Map<object, unknown>()
+  return function* <Item>(keysOf: KeysOf<Item>, items: readonly Item[]) {
+    const last = memory.get(keysOf) as KeptGroups<Item> | undefined
+    const groups = yield* groupsIn(keysOf, items)
+    if (last?.groups === groups) return last.found
+    const changed = last === undefined ? null : groups.changesSince(last.groups)
+    const shared =
+      changed === null ? sharedAmong(groups, yield* keysIn(keysOf, items)) : sharedAmong(groups, changed, last?.shared)
+    const now = membersOf(shared, items)
+    const found = last !== undefined && sameItems(last.found, now) ? last.found : now
+    memory.set(keysOf, { groups, shared, found } satisfies KeptGroups<Item>)
+    return found
+  }
+}
+
+/** The same without a memo: the items that share a key with another one, or have one twice, in order. */
+export const itemsSharing: Sharing = function* (keysOf, items) {
+  return membersOf(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
+}
+
+function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<readonly string[]> {
+  return (yield* mapInSteps(items, keysOf)).flat()
+}
+
+/**
+ * The groups of more than one item.
+ * @param keys those whose groups may differ from `before`
+ */
+function sharedAmong<Item>(
+  groups: Groups<Item>,
+  keys: Iterable<string>,
+  before: Shared<Item> = new Map(),
+): Shared<Item> {
+  const shared = new Map(before)
+  for (const key of keys) {
+    const group = groups.get(key) ?? []
+    if (group.length > 1) shared.set(key, group)
+    else shared.delete(key)
+  }
+  return shared
+}
+
+function membersOf<Item>(groups: Shared<Item>, items: readonly Item[]): readonly Item[] {
+  if (groups.size === 0) return []
+  const members = new Set([...groups.values()].flat())
+  return items.filter((item) => members.has(item))
 }

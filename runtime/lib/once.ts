@@ -1,5 +1,0 @@
-/** Caches the value of the first call. */
-export const once = <T>(make: () => T): (() => T) => {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
-}
