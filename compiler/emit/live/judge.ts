@@ -8,6 +8,18 @@ import type { Fault } from './mentions.ts'
 import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
 import { systemFault } from './system.ts'
 
+/**
+ * Decides what can be watched (spec/graphql.md 16.1), on a graph of places that read each other:
+ *
+ *   ['relation', view] ─> ['relation', table] ─> ['rows', table] <─> ['rows', parent or child]
+ *     └─> ['function', f] ─> relations and functions that its body and its operators name
+ *
+ *   1. reachedFrom(start)                    nodes: reasons against watching (`refused`), and tables
+ *   2. a reason, or a table that is neither
+ *      told nor awaited                      facts: { refused }
+ *   3. otherwise                             facts: { reads, awaited, own }
+ */
+
 /** The sentences of spec/graphql.md 16.1. */
 const sentences = {
   off: (x: string) => `${x} is not live.`,
@@ -43,12 +55,15 @@ const reasonOf = (object: Known, fault: Fault): LiveReason =>
       }
     : because(object, sentences[fault.kind])
 
-/** What reading something comes to. */
+/** What is read: the rows of a table and of those that inherit, a relation with what it depends on, a call of a function. */
+type Place = readonly [kind: 'rows' | 'relation' | 'function', oid: Oid]
+
+/** What reading a place comes to. */
 interface Node {
   readonly refused: readonly LiveReason[]
   /** The table whose rows it is about. */
   readonly table: KnownRelation | null
-  readonly to: readonly (() => Node)[]
+  readonly to: readonly Place[]
 }
 
 export interface LiveVerdict {
@@ -59,142 +74,143 @@ export interface LiveVerdict {
   readonly untold: readonly KnownRelation[]
 }
 
+/** What decides what can be watched. */
 export interface Judge {
-  readonly relation: (oid: Oid) => LiveVerdict
-  readonly function: (oid: Oid) => LiveVerdict
+  readonly closure: Closure
+  /** Relations whose rows lie on other servers. */
+  readonly distributed: ReadonlySet<Oid>
+  /** Relations whose trees get their triggers later. */
+  readonly awaited: readonly LiveRelation[]
+  /** Those that were reached, by kind and OID. */
+  readonly nodes: Map<string, Node>
 }
 
-/**
- * Decides what can be watched (spec/graphql.md 16.1).
- * @param distributed relations whose rows lie on other servers
- * @param awaited relations whose trees get their triggers later
- */
-export function createJudge(closure: Closure, distributed: ReadonlySet<Oid>, awaited: readonly LiveRelation[]): Judge {
-  const made = new Map<string, Node>()
-  const once = (key: string, make: () => Node) => (): Node => {
-    const known = made.get(key) ?? make()
-    made.set(key, known)
-    return known
-  }
-  const isLive = (relation: KnownRelation): boolean => {
-    const own = liveOf('relation', relation.comment)
-    if (own !== null) return own
-    const [parent] = relation.parents.flatMap((oid) => closure.relations.get(oid) ?? [])
-    return parent === undefined ? (liveOf('schema', relation.schemaComment) ?? false) : isLive(parent)
-  }
+export function judgeRelation(judge: Judge, oid: Oid): LiveVerdict {
+  const known = relationOf(judge, oid)
+  if (!isLive(judge, known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], untold: [] }
+  const found = judged(judge, ['relation', oid])
+  const own = 'reads' in found.facts && isTable(known) ? ownOf(judge, known) : null
+  return own === null ? found : { ...found, facts: { ...found.facts, own } }
+}
 
-  /** Its rows, and those of the tables that it inherits from or to: a statement on one changes rows of another. */
-  const rows = (oid: Oid): (() => Node) =>
-    once(`rows ${oid}`, () => {
-      const relation = closure.relations.get(oid)
-      if (relation === undefined) throw new TypeError(`relation ${oid} was not read`)
-      return {
-        refused: rowFaults(relation).map((sentence) => because(relation, sentence)),
-        table: isTable(relation) ? relation : null,
-        to: [...relation.parents, ...relation.children].map(rows),
-      }
-    })
-  const rowFaults = (relation: KnownRelation): readonly Sentence[] => {
-    if (relation.system || !isOrdinary(relation)) return [sentences.rowless]
-    if (!isLive(relation)) return [sentences.off]
-    if (distributed.has(relation.oid)) return [sentences.distributed]
-    return relation.subscribed ? [sentences.subscribed] : []
-  }
-  const relation = (oid: Oid): (() => Node) =>
-    once(`relation ${oid}`, () => {
-      const known = closure.relations.get(oid)
-      if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
-      return { ...dependent(known), table: null, to: [rows(oid), ...edgesOf(known)] }
-    })
-  const call = (oid: Oid): (() => Node) =>
-    once(`function ${oid}`, () => {
-      const known = closure.functions.get(oid)
-      if (known === undefined) throw new TypeError(`function ${oid} was not read`)
-      const own = dependent(known)
-      const isVolatile = known.volatility === 'v' && known.kind !== 'a' && systemFaults(known).length === 0
-      return {
-        table: null,
-        to: edgesOf(known),
-        // What is wrong with a volatile function otherwise is of no interest; a function of Postgres is its callers' fault.
-        refused: isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : own.refused,
-      }
-    })
-  /** What functions of Postgres depend on, no matter who calls them. */
-  const systemFaults = ({ system, schema, name, depends }: KnownFunction): readonly Fault[] => {
-    const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
-    return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]
-  }
-  const calledOf = ({ depends, ...object }: Known): readonly Oid[] => [
-    ...depends.functions,
-    ...depends.operators.flatMap((oid) => closure.operators.get(oid) ?? []),
-    ...('parts' in object ? object.parts : []),
-  ]
-  const edgesOf = (object: Known): Node['to'] => [
-    ...object.depends.relations.map(relation),
-    ...calledOf(object).map(call),
-  ]
-  const dependent = (object: Known): Pick<Node, 'refused'> => {
-    const { faults, functions } = object.depends
-    const ofSystem = functions.flatMap((oid) => {
-      const called = closure.functions.get(oid)
-      return called === undefined || !called.system ? [] : [...systemFaults(called), ...innerFaults(called)]
-    })
-    return { refused: [...faults, ...ofSystem].map((fault) => reasonOf(object, fault)) }
-  }
-  const innerFaults = ({ depends }: KnownFunction): readonly Fault[] =>
-    depends.functions.flatMap((oid) => {
-      const called = closure.functions.get(oid)
-      return called === undefined ? [] : systemFaults(called)
-    })
-  const isAwaited = ({ schema, name, parents }: KnownRelation): boolean =>
-    awaited.some((one) => one.schema === schema && one.name === name) ||
-    parents.some((oid) => {
-      const parent = closure.relations.get(oid)
-      return parent !== undefined && isAwaited(parent)
-    })
+export const judgeFunction = (judge: Judge, oid: Oid): LiveVerdict => judged(judge, ['function', oid])
 
-  const judged = (start: Node): LiveVerdict => {
-    const nodes = reachedFrom([start])
-    const refused = nodes.flatMap((node) => node.refused)
-    const tables = nodes.flatMap(({ table }) => table ?? [])
-    const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
-    const never = untold.filter((table) => !isAwaited(table))
-    const all = [...refused, ...never.map((table) => because(table, sentences.untold))]
-    const roots = tables.filter(isTop).map(nameOnly).sort(byName)
-    const wanted = refused.length > 0 ? [] : roots
-    if (all.length > 0) return { facts: { refused: inOrder(all) }, wanted, untold }
-    const later = inOrder(untold.map((table) => because(table, sentences.awaited)))
-    return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
-  }
-  /** None of a table whose policies read it: other rows decide, too. */
-  const ownOf = (known: KnownRelation): OwnRows | null => {
-    const asked = reachedFrom(edgesOf(known).map((next) => next()))
-    const [root, ...others] = reachedFrom([rows(known.oid)()]).flatMap(({ table }) =>
-      table !== null && isTop(table) ? [table] : [],
-    )
-    if (root === undefined || others.length > 0 || asked.includes(rows(known.oid)())) return null
-    return { relation: nameOnly(root), pins: known.pins.filter((column) => root.pins.includes(column)) }
-  }
-  return {
-    relation: (oid) => {
-      const known = closure.relations.get(oid)
-      if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
-      if (!isLive(known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], untold: [] }
-      const found = judged(relation(oid)())
-      const own = 'reads' in found.facts && isTable(known) ? ownOf(known) : null
-      return own === null ? found : { ...found, facts: { ...found.facts, own } }
-    },
-    function: (oid) => judged(call(oid)()),
-  }
+function judged(judge: Judge, start: Place): LiveVerdict {
+  const nodes = reachedFrom(judge, [start])
+  const refused = nodes.flatMap((node) => node.refused)
+  const tables = nodes.flatMap(({ table }) => table ?? [])
+  const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
+  const never = untold.filter((table) => !isAwaited(judge, table))
+  const all = [...refused, ...never.map((table) => because(table, sentences.untold))]
+  const roots = tables.filter(isTop).map(nameOnly).sort(byName)
+  const wanted = refused.length > 0 ? [] : roots
+  if (all.length > 0) return { facts: { refused: inOrder(all) }, wanted, untold }
+  const later = inOrder(untold.map((table) => because(table, sentences.awaited)))
+  return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
+}
+
+/** None of a table whose policies read it: other rows decide, too. */
+function ownOf(judge: Judge, known: KnownRelation): OwnRows | null {
+  const rows: Place = ['rows', known.oid]
+  const asked = reachedFrom(judge, placesOf(judge, known))
+  const [root, ...others] = reachedFrom(judge, [rows]).flatMap(({ table }) =>
+    table !== null && isTop(table) ? [table] : [],
+  )
+  if (root === undefined || others.length > 0 || asked.includes(nodeAt(judge, rows))) return null
+  return { relation: nameOnly(root), pins: known.pins.filter((column) => root.pins.includes(column)) }
 }
 
 /** These and all that they lead to. */
-function reachedFrom(nodes: readonly Node[]): readonly Node[] {
-  const seen = new Set(nodes)
+function reachedFrom(judge: Judge, places: readonly Place[]): readonly Node[] {
+  const seen = new Set(places.map((place) => nodeAt(judge, place)))
   // A Set's iterator also visits what is added meanwhile.
-  for (const node of seen) for (const next of node.to) seen.add(next())
+  for (const { to } of seen) for (const place of to) seen.add(nodeAt(judge, place))
   return [...seen]
 }
+
+function nodeAt(judge: Judge, [kind, oid]: Place): Node {
+  const key = `${kind} ${oid}`
+  const node = judge.nodes.get(key) ?? makers[kind](judge, oid)
+  judge.nodes.set(key, node)
+  return node
+}
+
+const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
+  /** A statement on a table changes rows of those that it inherits from or to. */
+  rows: (judge, oid) => {
+    const relation = relationOf(judge, oid)
+    return {
+      refused: rowFaults(judge, relation).map((sentence) => because(relation, sentence)),
+      table: isTable(relation) ? relation : null,
+      to: [...relation.parents, ...relation.children].map((other) => ['rows', other]),
+    }
+  },
+  relation: (judge, oid) => {
+    const known = relationOf(judge, oid)
+    return { refused: faultsOf(judge, known), table: null, to: [['rows', oid], ...placesOf(judge, known)] }
+  },
+  function: (judge, oid) => {
+    const known = judge.closure.functions.get(oid)
+    if (known === undefined) throw new TypeError(`function ${oid} was not read`)
+    const isVolatile = known.volatility === 'v' && known.kind !== 'a' && systemFaults(known).length === 0
+    // What is wrong with a volatile function otherwise is of no interest; a function of Postgres is its callers' fault.
+    const refused = isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : faultsOf(judge, known)
+    return { refused, table: null, to: placesOf(judge, known) }
+  },
+}
+
+function relationOf({ closure }: Judge, oid: Oid): KnownRelation {
+  const known = closure.relations.get(oid)
+  if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
+  return known
+}
+
+function rowFaults(judge: Judge, relation: KnownRelation): readonly Sentence[] {
+  if (relation.system || !isOrdinary(relation)) return [sentences.rowless]
+  if (!isLive(judge, relation)) return [sentences.off]
+  if (judge.distributed.has(relation.oid)) return [sentences.distributed]
+  return relation.subscribed ? [sentences.subscribed] : []
+}
+
+function isLive(judge: Judge, { comment, schemaComment, parents }: KnownRelation): boolean {
+  const own = liveOf('relation', comment)
+  if (own !== null) return own
+  const [parent] = parents.flatMap((oid) => judge.closure.relations.get(oid) ?? [])
+  return parent === undefined ? (liveOf('schema', schemaComment) ?? false) : isLive(judge, parent)
+}
+
+/** What an object depends on. */
+const placesOf = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
+  ...depends.relations.map((oid): Place => ['relation', oid]),
+  ...[
+    ...depends.functions,
+    ...depends.operators.flatMap((oid) => closure.operators.get(oid) ?? []),
+    ...('parts' in object ? object.parts : []),
+  ].map((oid): Place => ['function', oid]),
+]
+
+/** Its own faults, and those of the functions of Postgres that it calls. */
+function faultsOf({ closure: { functions } }: Judge, object: Known): readonly LiveReason[] {
+  const calledBy = ({ depends }: Known): readonly KnownFunction[] =>
+    depends.functions.flatMap((oid) => functions.get(oid) ?? [])
+  const ofSystem = calledBy(object)
+    .filter(({ system }) => system)
+    .flatMap((called) => [called, ...calledBy(called)].flatMap(systemFaults))
+  return [...object.depends.faults, ...ofSystem].map((fault) => reasonOf(object, fault))
+}
+
+/** What functions of Postgres depend on, no matter who calls them. */
+function systemFaults({ system, schema, name, depends }: KnownFunction): readonly Fault[] {
+  const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
+  return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]
+}
+
+const isAwaited = (judge: Judge, { schema, name, parents }: KnownRelation): boolean =>
+  judge.awaited.some((one) => one.schema === schema && one.name === name) ||
+  parents.some((oid) => {
+    const parent = judge.closure.relations.get(oid)
+    return parent !== undefined && isAwaited(judge, parent)
+  })
 
 const liveOf = (kind: 'relation' | 'schema', comment: string | null): boolean | null =>
   comment === null ? null : readComment(kind, () => '', comment).settings.live

@@ -5,7 +5,7 @@ import type { Memo } from '../../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../../runtime/lib/steps.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../comments/annotated.ts'
 import type { Watched } from '../../model/live.ts'
-import { createJudge, type LiveVerdict } from './judge.ts'
+import { judgeFunction, judgeRelation, type Judge, type LiveVerdict } from './judge.ts'
 import { createClosureReader, type ClosureOptions } from './read-relations.ts'
 
 /** What can be watched, and what could be with triggers. */
@@ -31,10 +31,11 @@ export function createLiveReader(
   return async (annotated, awaited) => {
     const { relations, functions } = annotated
     const closure = await read({ relations: relations.map(oidOf), functions: functions.map(oidOf) })
-    const judge = createJudge(closure, new Set(annotated.distributed?.map(oidOf)), awaited)
+    const distributed = new Set(annotated.distributed?.map(oidOf))
+    const judge: Judge = { closure, distributed, awaited, nodes: new Map() }
     const judged = {
-      relations: new Map(relations.map(({ oid }) => [oid, judge.relation(oid)])),
-      functions: new Map(functions.map(({ oid }) => [oid, judge.function(oid)])),
+      relations: new Map(relations.map(({ oid }) => [oid, judgeRelation(judge, oid)])),
+      functions: new Map(functions.map(({ oid }) => [oid, judgeFunction(judge, oid)])),
     }
     const all = [...judged.relations.values(), ...judged.functions.values()]
     const untold = new Map(all.flatMap((item) => item.untold).map((table) => [table.oid, table]))
