@@ -4,7 +4,7 @@ import { objectId } from '../../../contract/object-id.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'
-import { createOpenFeedConnection, FeedFault } from './connection.ts'
+import { createOpenFeedConnection, FeedFault, type OpenFeedConnection } from './connection.ts'
 import type { WatchedRelation } from './gates.ts'
 import { openFeedSession, type FeedPace, type FeedSession } from './session.ts'
 
@@ -31,117 +31,140 @@ const away = (): Error => new Error('the database is away')
 const untold = ({ schema, name }: LiveRelation): Error =>
   new Error(`the changes of ${JSON.stringify(schema)}.${JSON.stringify(name)} are not told`)
 
-/** Opens nothing yet: two connections are made when something is watched first, and kept until it is closed. */
-export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace: given }: ChangeFeedOptions): ChangeFeed => {
-  const pace = { ...usualPace, ...given }
-  const open = createOpenFeedConnection(url, connectTimeoutMs)
-  const entries = new Map<ObjectId, Entry>()
-  const closing = new AbortController()
-  let session: FeedSession | null = null
+/** A feed: what is watched, and the session that tells of it. */
+interface FeedState {
+  readonly open: OpenFeedConnection
+  readonly listener: ChangeListener
+  readonly pace: FeedPace
+  readonly entries: Map<ObjectId, Entry>
+  readonly closing: AbortController
+  session: FeedSession | null
   /** The attempt to connect that is under way. */
-  let starting: Promise<FeedSession> | null = null
-  let running: Promise<void> | null = null
+  starting: Promise<FeedSession> | null
+  running: Promise<void> | null
   /** Why there is no session: a FeedFault, or the database is away. */
-  let fault: Error | null = null
+  fault: Error | null
+}
 
-  const start = async (): Promise<FeedSession> => {
-    const told = [...entries.values()].filter(({ isTold }) => isTold)
-    const made = await openFeedSession({ open, listener, pace, watched: () => entries.values() })
-    try {
-      await made.gates.open(told)
-    } catch (error) {
-      made.end()
-      throw error
-    }
-    // It was closed while it connected.
-    if (closing.signal.aborted) made.end()
-    session = made
-    fault = null
-    if (told.length > 0) listener.unsure('outage')
-    return made
+/** Opens nothing yet: two connections are made when something is watched first, and kept until it is closed. */
+export const openChangeFeed = ({ url, listener, connectTimeoutMs, pace }: ChangeFeedOptions): ChangeFeed => {
+  const feed: FeedState = {
+    open: createOpenFeedConnection(url, connectTimeoutMs),
+    listener,
+    pace: { ...usualPace, ...pace },
+    entries: new Map(),
+    closing: new AbortController(),
+    session: null,
+    starting: null,
+    running: null,
+    fault: null,
   }
-  const run = async (): Promise<void> => {
-    for (let attempt = 1; !closing.signal.aborted; attempt += 1) {
-      try {
-        starting = start()
-        const made = await starting
-        attempt = 0
-        await made.ended
-      } catch (error) {
-        fault = error instanceof FeedFault ? error : away()
-      }
-      session = null
-      fault ??= away()
-      if (closing.signal.aborted) return
-      // Those who wait for this attempt have been told that it failed.
-      starting = null
-      if (entries.size === 0) break
-      await sleep(pauseMs(retries.liveChanges, attempt + 1), undefined, { signal: closing.signal, ref: false }).catch(
-        () => undefined,
-      )
-    }
-    running = null
-  }
-  const connected = async (): Promise<FeedSession> => {
-    if (closing.signal.aborted) throw new Error('the feed of changes is closed')
-    if (session !== null) return session
-    running ??= run()
-    if (starting === null) throw fault instanceof FeedFault ? fault : classifyConnecting(fault ?? away())
-    return starting
-  }
-  const entryOf = (relation: LiveRelation): Entry => {
-    const id = objectId(relation.schema, relation.name)
-    const entry = entries.get(id) ?? {
-      id,
-      relation,
-      columns: new Set<string>(),
-      roots: new Set<number>(),
-      isTold: false,
-      lingering: null,
-    }
-    entries.set(id, entry)
-    return entry
-  }
-  const forget = (entry: Entry): void => {
-    entries.delete(entry.id)
-    const others = new Set([...entries.values()].flatMap(({ roots }) => [...roots]))
-    const roots = [...entry.roots].filter((root) => !others.has(root))
-    // A session that fails meanwhile leaves its gates to those who prune.
-    if (roots.length > 0) session?.gates.close(roots).catch(() => session?.end())
-  }
-
   return {
-    watch: async (relation, columns) => {
-      const entry = entryOf(relation)
-      if (entry.lingering !== null) clearTimeout(entry.lingering)
-      entry.lingering = null
-      const isKnown = entry.isTold && session !== null && columns.every((column) => entry.columns.has(column))
-      if (isKnown && entry.roots.size > 0) return
-      entry.columns = new Set([...entry.columns, ...columns])
-      try {
-        const { gates } = await connected()
-        await gates.open([entry])
-      } catch (error) {
-        if (!entry.isTold) entries.delete(entry.id)
-        throw error
-      }
-      entry.isTold = true
-      entries.set(entry.id, entry)
-      if (entry.roots.size > 0) return
-      entries.delete(entry.id)
-      throw untold(relation)
-    },
+    watch: (relation, columns) => watch(feed, relation, columns),
     unwatch: (relation) => {
-      const entry = entries.get(objectId(relation.schema, relation.name))
+      const entry = feed.entries.get(objectId(relation.schema, relation.name))
       if (entry === undefined || entry.lingering !== null) return
-      entry.lingering = setTimeout(() => forget(entry), pace.lingerMs).unref()
+      entry.lingering = setTimeout(() => forget(feed, entry), feed.pace.lingerMs).unref()
     },
-    fault: () => fault?.message ?? null,
+    fault: () => feed.fault?.message ?? null,
     close: async () => {
-      closing.abort()
-      for (const { lingering } of entries.values()) if (lingering !== null) clearTimeout(lingering)
-      session?.end()
-      await running
+      feed.closing.abort()
+      for (const { lingering } of feed.entries.values()) if (lingering !== null) clearTimeout(lingering)
+      feed.session?.end()
+      await feed.running
     },
   }
+}
+
+const watch = async (feed: FeedState, relation: LiveRelation, columns: readonly string[]): Promise<void> => {
+  const { entries } = feed
+  const entry = entryOf(feed, relation)
+  if (entry.lingering !== null) clearTimeout(entry.lingering)
+  entry.lingering = null
+  const isKnown = entry.isTold && feed.session !== null && columns.every((column) => entry.columns.has(column))
+  if (isKnown && entry.roots.size > 0) return
+  entry.columns = new Set([...entry.columns, ...columns])
+  try {
+    const { gates } = await connected(feed)
+    await gates.open([entry])
+  } catch (error) {
+    if (!entry.isTold) entries.delete(entry.id)
+    throw error
+  }
+  entry.isTold = true
+  entries.set(entry.id, entry)
+  if (entry.roots.size > 0) return
+  entries.delete(entry.id)
+  throw untold(relation)
+}
+
+const entryOf = ({ entries }: FeedState, relation: LiveRelation): Entry => {
+  const id = objectId(relation.schema, relation.name)
+  const entry = entries.get(id) ?? {
+    id,
+    relation,
+    columns: new Set<string>(),
+    roots: new Set<number>(),
+    isTold: false,
+    lingering: null,
+  }
+  entries.set(id, entry)
+  return entry
+}
+
+const forget = (feed: FeedState, entry: Entry): void => {
+  const { entries } = feed
+  entries.delete(entry.id)
+  const others = new Set([...entries.values()].flatMap(({ roots }) => [...roots]))
+  const roots = [...entry.roots].filter((root) => !others.has(root))
+  // A session that fails meanwhile leaves its gates to those who prune.
+  if (roots.length > 0) feed.session?.gates.close(roots).catch(() => feed.session?.end())
+}
+
+const connected = async (feed: FeedState): Promise<FeedSession> => {
+  if (feed.closing.signal.aborted) throw new Error('the feed of changes is closed')
+  if (feed.session !== null) return feed.session
+  feed.running ??= run(feed)
+  if (feed.starting !== null) return feed.starting
+  throw feed.fault instanceof FeedFault ? feed.fault : classifyConnecting(feed.fault ?? away())
+}
+
+const run = async (feed: FeedState): Promise<void> => {
+  const { signal } = feed.closing
+  for (let attempt = 1; !signal.aborted; attempt += 1) {
+    try {
+      feed.starting = start(feed)
+      const made = await feed.starting
+      attempt = 0
+      await made.ended
+    } catch (error) {
+      feed.fault = error instanceof FeedFault ? error : away()
+    }
+    feed.session = null
+    feed.fault ??= away()
+    if (signal.aborted) return
+    // Those who wait for this attempt have been told that it failed.
+    feed.starting = null
+    if (feed.entries.size === 0) break
+    await sleep(pauseMs(retries.liveChanges, attempt + 1), undefined, { signal, ref: false }).catch(() => undefined)
+  }
+  feed.running = null
+}
+
+const start = async (feed: FeedState): Promise<FeedSession> => {
+  const { open, listener, pace, entries } = feed
+  const told = [...entries.values()].filter(({ isTold }) => isTold)
+  const made = await openFeedSession({ open, listener, pace, watched: () => entries.values() })
+  try {
+    await made.gates.open(told)
+  } catch (error) {
+    made.end()
+    throw error
+  }
+  // It was closed while it connected.
+  if (feed.closing.signal.aborted) made.end()
+  feed.session = made
+  feed.fault = null
+  if (told.length > 0) listener.unsure('outage')
+  return made
 }
