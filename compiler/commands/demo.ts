@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withSession } from '../../runtime/db/connect/session.ts'
-import type { Query } from '../../runtime/db/connect/session.ts'
+import { inTransactionBlock, withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { packageFolder } from './package.ts'
 
 /** Puts the demo, all of it or nothing, into a database whose schema public is empty; in any other it does nothing. */
@@ -11,7 +10,9 @@ export async function loadDemo(ownerUrl: string, note: (line: string) => void): 
     note('Loading the demo: a blog with users, posts and comments')
     const folder = join(packageFolder(), 'fixtures', 'demo')
     const scripts = await Promise.all(['schema.sql', 'seed.sql'].map((file) => readFile(join(folder, file), 'utf8')))
-    await inOneTransaction(query, ['set local search_path to public', ...scripts])
+    await inTransactionBlock(query, async () => {
+      for (const text of ['set local search_path to public', ...scripts]) await query(text)
+    })
     await query('analyze')
   })
 }
@@ -21,15 +22,4 @@ async function isEmpty(query: Query): Promise<boolean> {
     "select not exists (select from pg_class where relnamespace = to_regnamespace('public')) as empty",
   )
   return rows[0]?.empty === true
-}
-
-async function inOneTransaction(query: Query, scripts: readonly string[]): Promise<void> {
-  await query('begin')
-  try {
-    for (const script of scripts) await query(script)
-    await query('commit')
-  } catch (error) {
-    await query('rollback')
-    throw error
-  }
 }

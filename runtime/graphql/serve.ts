@@ -84,10 +84,10 @@ export function createService(parts: ServiceParts): GraphqlService {
     cell,
     load: loadFor(cell),
     look: cell.look,
-    begin: (loaded, request, caller, context, watches, isFirst) => {
-      const turn = beginTurn(database, loaded, request, caller, context, watches, isFirst)
-      const { query, operationName } = request
-      const asked = { role: caller.role, text: query ?? '', operationName }
+    begin: (loaded, received, isFirst) => {
+      const turn = beginTurn(database, loaded, received, isFirst)
+      const { query, operationName } = received.request
+      const asked = { role: received.caller.role, text: query ?? '', operationName }
       return Object.assign(turn, { admission: null, documents: loaded.documents, asked })
     },
     stagesOf: createStages(database, texts, apart, now),

@@ -1,5 +1,6 @@
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
+import { fieldLosses } from '../../catalog/diagnostics/diagnostics.ts'
 import { readCatalog } from '../../catalog/read.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { atOnce } from '../../../runtime/lib/steps.ts'
@@ -23,14 +24,7 @@ export interface Annotation {
 }
 
 /** Diagnostics that a name settles. */
-const settled: ReadonlySet<string> = new Set([
-  'field-taken',
-  'name-taken',
-  'name-unusable',
-  'node-id-kept',
-  'label-unusable',
-  'enum-empty',
-])
+const settled: ReadonlySet<string> = new Set([...fieldLosses, 'enum-empty'])
 
 interface Compiled {
   readonly annotated: Annotated

@@ -2,6 +2,7 @@ import { withSettings } from '../../../runtime/lib/json.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
+import { relationWord } from '../../catalog/diagnostics/object-name.ts'
 
 /** An object that a comment can stand on. */
 export type Commented =
@@ -21,14 +22,6 @@ export interface Wish {
   readonly remarks?: readonly string[]
 }
 
-const relationWords: Readonly<Record<CatalogRelation['kind'], string>> = {
-  r: 'table',
-  p: 'table',
-  v: 'view',
-  m: 'materialized view',
-  f: 'foreign table',
-}
-
 const functionWords: Readonly<Record<CatalogFunction['kind'], string>> = {
   f: 'function',
   w: 'function',
@@ -40,7 +33,7 @@ const functionWords: Readonly<Record<CatalogFunction['kind'], string>> = {
 function nameInSql(on: Commented): string {
   switch (on.kind) {
     case 'relation':
-      return `${relationWords[on.relation.kind]} ${qualified(on.relation.schema, on.relation.name)}`
+      return `${relationWord(on.relation.kind)} ${qualified(on.relation.schema, on.relation.name)}`
     case 'column':
       return `column ${qualified(on.relation.schema, on.relation.name)}.${ident(on.column)}`
     case 'foreign key':

@@ -23,6 +23,17 @@ const changeIf = (
   description: string,
 ): readonly ApiChange[] => (isSo ? [{ severity, kind, description }] : [])
 
+type PairRule = (old: EntityFacts, now: EntityFacts, before: RoleView, after: RoleView) => readonly ApiChange[]
+
+/** For relations that have the same type before and after. */
+const ofPairs =
+  (rule: PairRule): Rule =>
+  (before, after) =>
+    after.visible.exposed.flatMap((now) => {
+      const old = before.visible.exposed.find(({ name }) => name === now.name)
+      return old === undefined ? [] : rule(old, now, before, after)
+    })
+
 const rules: readonly Rule[] = [
   ({ visible: before }, { visible: after }) => {
     const refusal = refusalOf(after.manifest, after.role)
@@ -49,78 +60,69 @@ const rules: readonly Rule[] = [
       'VALIDATION_ON',
       'Documents that break rules of the specification are refused.',
     ),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) =>
-      changeIf(
-        now.maxRows < old.maxRows,
-        'dangerous',
-        'PAGES_SMALLER',
-        `Pages of ${now.name} hold at most ${now.maxRows} rows, no longer ${old.maxRows}.`,
-      ),
+  ofPairs((old, now) =>
+    changeIf(
+      now.maxRows < old.maxRows,
+      'dangerous',
+      'PAGES_SMALLER',
+      `Pages of ${now.name} hold at most ${now.maxRows} rows, no longer ${old.maxRows}.`,
     ),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) =>
-      now.columns.flatMap((column) => inputChanges(now, sameColumn(old, column), column)),
-    ),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) => {
-      const wasSorted = defaultOrderOf(before.visible, old).length > 0
-      const isSorted = defaultOrderOf(after.visible, now).length > 0
+  ),
+  ofPairs((old, now) => now.columns.flatMap((column) => inputChanges(now, sameColumn(old, column), column))),
+  ofPairs((old, now, before, after) => {
+    const wasSorted = defaultOrderOf(before.visible, old).length > 0
+    const isSorted = defaultOrderOf(after.visible, now).length > 0
+    return changeIf(
+      wasSorted !== isSorted,
+      'dangerous',
+      'DEFAULT_ORDER_CHANGED',
+      `Collections of ${now.name} have ${isSorted ? 'a' : 'no'} default order now: rows come in another one, and kept cursors lead elsewhere.`,
+    )
+  }),
+  ofPairs((old, now, before, after) => {
+    const wasChosen = defaultFilterOf(before.visible, old).length > 0
+    const isChosen = defaultFilterOf(after.visible, now).length > 0
+    return changeIf(
+      wasChosen !== isChosen,
+      'dangerous',
+      'DEFAULT_FILTER_CHANGED',
+      `Collections of ${now.name} have ${isChosen ? 'a' : 'no'} default filter now: they hold other rows.`,
+    )
+  }),
+  ofPairs((old, now) => {
+    const mark = now.softDelete?.column
+    return changeIf(
+      old.softDelete?.column !== mark,
+      'dangerous',
+      'SOFT_DELETE_CHANGED',
+      mark === undefined
+        ? `No row of ${now.name} counts as deleted now: collections hold other rows, and deletes remove them for good.`
+        : `Rows of ${now.name} count as deleted by "${mark}" now: collections hold other rows.`,
+    )
+  }),
+  ofPairs((old, now, before, after) => {
+    const led = relationsBut(before.visible, old, [])
+    return [...relationsBut(after.visible, now, [])].flatMap(([field, { relation }]) => {
+      const was = led.get(field)?.relation
       return changeIf(
-        wasSorted !== isSorted,
+        was !== undefined && was.target === relation.target && wayOf(was) !== wayOf(relation),
         'dangerous',
-        'DEFAULT_ORDER_CHANGED',
-        `Collections of ${now.name} have ${isSorted ? 'a' : 'no'} default order now: rows come in another one, and kept cursors lead elsewhere.`,
+        'WAY_CHANGED',
+        `${now.name}.${field} leads another way now: it holds other rows.`,
+      )
+    })
+  }),
+  ofPairs((old, now, before, after) =>
+    (now.unions ?? []).flatMap((union) => {
+      const was = old.unions?.find(({ field }) => field === union.field)
+      return changeIf(
+        was !== undefined && ledBy(before, old, was) !== ledBy(after, now, union),
+        'dangerous',
+        'UNION_CHANGED',
+        `${now.name}.${union.field} leads by other relations now: it may hold other rows.`,
       )
     }),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) => {
-      const wasChosen = defaultFilterOf(before.visible, old).length > 0
-      const isChosen = defaultFilterOf(after.visible, now).length > 0
-      return changeIf(
-        wasChosen !== isChosen,
-        'dangerous',
-        'DEFAULT_FILTER_CHANGED',
-        `Collections of ${now.name} have ${isChosen ? 'a' : 'no'} default filter now: they hold other rows.`,
-      )
-    }),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) => {
-      const mark = now.softDelete?.column
-      return changeIf(
-        old.softDelete?.column !== mark,
-        'dangerous',
-        'SOFT_DELETE_CHANGED',
-        mark === undefined
-          ? `No row of ${now.name} counts as deleted now: collections hold other rows, and deletes remove them for good.`
-          : `Rows of ${now.name} count as deleted by "${mark}" now: collections hold other rows.`,
-      )
-    }),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) => {
-      const led = relationsBut(before.visible, old, [])
-      return [...relationsBut(after.visible, now, [])].flatMap(([field, { relation }]) => {
-        const was = led.get(field)?.relation
-        return changeIf(
-          was !== undefined && was.target === relation.target && wayOf(was) !== wayOf(relation),
-          'dangerous',
-          'WAY_CHANGED',
-          `${now.name}.${field} leads another way now: it holds other rows.`,
-        )
-      })
-    }),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) =>
-      (now.unions ?? []).flatMap((union) => {
-        const was = old.unions?.find(({ field }) => field === union.field)
-        return changeIf(
-          was !== undefined && ledBy(before, old, was) !== ledBy(after, now, union),
-          'dangerous',
-          'UNION_CHANGED',
-          `${now.name}.${union.field} leads by other relations now: it may hold other rows.`,
-        )
-      }),
-    ),
+  ),
   ({ visible: before }, { visible: after }) =>
     collectedInterfaces(after).flatMap((name) => {
       const [was, is] = [collectedBy(before, name), collectedBy(after, name)].map((of) =>
@@ -133,15 +135,14 @@ const rules: readonly Rule[] = [
         `The collection of ${name} has rows of other tables now.`,
       )
     }),
-  (before, after) =>
-    pairsOf(before, after).flatMap(([old, now]) =>
-      changeIf(
-        identityOf(old) !== identityOf(now),
-        'dangerous',
-        'NODE_IDS_CHANGED',
-        `Node ids of ${now.name} are others: those that clients kept lead nowhere.`,
-      ),
+  ofPairs((old, now) =>
+    changeIf(
+      identityOf(old) !== identityOf(now),
+      'dangerous',
+      'NODE_IDS_CHANGED',
+      `Node ids of ${now.name} are others: those that clients kept lead nowhere.`,
     ),
+  ),
 ]
 
 /** What stands in between and which rows count, by whichever columns these are joined. */
@@ -194,13 +195,6 @@ function limitChange(
   const now = limitOf(after)
   return changeIf(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
 }
-
-/** Relations that have the same type before and after. */
-const pairsOf = (before: RoleView, after: RoleView): readonly (readonly [EntityFacts, EntityFacts])[] =>
-  after.visible.exposed.flatMap((now) => {
-    const old = before.visible.exposed.find(({ name }) => name === now.name)
-    return old === undefined ? [] : [[old, now] as const]
-  })
 
 /** What a node id is made of (spec/graphql.md 1.2). */
 const identityOf = ({ schema, relation, key }: EntityFacts): string => JSON.stringify([schema, relation, key])

@@ -3,6 +3,7 @@ import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts
 import { summaryOf } from '../../../runtime/engine/summary.ts'
 import { visibleTo } from '../../../runtime/engine/view.ts'
 import { groupBy, atOnce } from '../../../runtime/lib/steps.ts'
+import { fieldLosses } from '../../catalog/diagnostics/diagnostics.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
 const visibleFindings = (manifest: Manifest): readonly Finding[] => {
@@ -24,20 +25,11 @@ const introspectionFinding = ({ schemas }: Manifest): Finding => {
   )
 }
 
-/** Diagnostics of which each loses a field or a type. */
-const losses: ReadonlySet<string> = new Set([
-  'field-taken',
-  'name-taken',
-  'name-unusable',
-  'node-id-kept',
-  'label-unusable',
-])
-
 /** Diagnostics of comments that make every request fail. */
 const refusing: ReadonlySet<string> = new Set(['comment-json', 'comment-value'])
 
 function remarkFindings(diagnostics: readonly Diagnostic[]): readonly Finding[] {
-  const lost = diagnostics.filter(({ code }) => losses.has(code)).length
+  const lost = diagnostics.filter(({ code }) => fieldLosses.has(code)).length
   const refused = diagnostics.filter(({ code }) => refusing.has(code)).length
   const comments = diagnostics.filter(({ code }) => code.startsWith('comment-')).length - refused
   const keyless = diagnostics.filter(({ code }) => code === 'no-key').length

@@ -254,3 +254,12 @@ export function diagnose<Code extends DiagnosticCode>(code: Code, object: string
   const row = diagnosticKinds[code] as unknown as Kind<FactsOf<Code>>
   return { code, severity: row.severity, object, message: row.message(facts), fix: row.fix(facts) }
 }
+
+/** Diagnostics of which each loses a field or a type. */
+export const fieldLosses: ReadonlySet<string> = new Set<keyof typeof diagnosticKinds>([
+  'field-taken',
+  'name-taken',
+  'name-unusable',
+  'node-id-kept',
+  'label-unusable',
+])

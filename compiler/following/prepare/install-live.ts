@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LiveRelation } from '../../../runtime/contract/live.ts'
 import { DatabaseFailure, isAway } from '../../../runtime/db/failures/failures.ts'
-import type { Query } from '../../../runtime/db/connect/session.ts'
+import { inTransactionBlock, type Query } from '../../../runtime/db/connect/session.ts'
 import { pauseMs, retries } from '../../../runtime/lib/retry.ts'
 import { liveInstalled } from './live-installed.ts'
 
@@ -101,19 +101,13 @@ const removeUnwanted = async (query: Query, wanted: string): Promise<void> => {
 }
 
 /** Under the lock that a comment on the table takes as well: its owner may have made it live again meanwhile. */
-const remove = async (query: Query, wanted: string, { root, name }: Unwanted): Promise<void> => {
-  await query('begin')
-  try {
+const remove = (query: Query, wanted: string, { root, name }: Unwanted): Promise<void> =>
+  inTransactionBlock(query, async () => {
     await query(`select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true)`)
     if (name !== null) await query(`lock table ${name} in access exclusive mode`)
     const { rows } = await query<Unwanted>(findUnwanted, [wanted, root])
     if (rows.length > 0) await query('select catalograph.live_remove($1)', [root])
-    await query('commit')
-  } catch (error) {
-    await query('rollback')
-    throw error
-  }
-}
+  })
 
 /**
  * Makes the triggers of relations that lack them, and removes those of relations that are live no more. Each is a

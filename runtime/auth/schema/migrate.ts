@@ -1,4 +1,4 @@
-import { withSession, type Query } from '../../db/connect/session.ts'
+import { inTransactionBlock, withSession, type Query } from '../../db/connect/session.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { migrations, type Migration } from './migrations.ts'
 import { explainRefusal, giveToOwner, hasGivable } from './owners.ts'
@@ -31,22 +31,15 @@ const versionsOf = async (query: Query): Promise<readonly number[]> => {
 }
 
 /** The lock ends with the transaction. */
-async function inTransaction<T>(query: Query, work: () => Promise<T>): Promise<T> {
-  await query('begin')
-  try {
+const locked = <T>(query: Query, work: () => Promise<T>): Promise<T> =>
+  inTransactionBlock(query, async () => {
     await query(`select pg_catalog.pg_advisory_xact_lock(${lockKey})`)
-    const value = await work()
-    await query('commit')
-    return value
-  } catch (error) {
-    await query('rollback').catch(() => undefined)
-    throw error
-  }
-}
+    return work()
+  })
 
 /** True if there was work. */
 const apply = (query: Query, { version, name, statements }: Migration): Promise<boolean> =>
-  inTransaction(query, async () => {
+  locked(query, async () => {
     if (!(await hasLedger(query))) for (const text of ledger) await query(text)
     if (await isApplied(query, version)) return false
     for (const text of statements) await query(text)
@@ -65,7 +58,7 @@ const hasLedger = async (query: Query): Promise<boolean> => {
 /** Objects that an older version, or a person, left with another owner. */
 const repairOwners = async (query: Query): Promise<readonly string[]> => {
   if (!(await hasGivable(query))) return []
-  await inTransaction(query, () => query(giveToOwner))
+  await locked(query, () => query(giveToOwner))
   return (await hasGivable(query)) ? [] : ['owner of the tables']
 }
 

@@ -1,5 +1,5 @@
 import type { ListedKey } from '../../identity/project-keys.ts'
-import type { Query } from './session.ts'
+import { inTransactionBlock, type Query } from './session.ts'
 
 /** The table of the project's keys; it is created with the first key that is added or revoked. */
 
@@ -44,27 +44,21 @@ async function ensureTable(query: Query): Promise<void> {
   await query(giveTable)
 }
 
-const inTransaction = async (query: Query, work: () => Promise<void>): Promise<void> => {
-  await query('begin')
-  try {
+const withTable = (query: Query, work: () => Promise<unknown>): Promise<void> =>
+  inTransactionBlock(query, async () => {
     await ensureTable(query)
     await work()
-    await query('commit')
-  } catch (error) {
-    await query('rollback').catch(() => undefined)
-    throw error
-  }
-}
+  })
 
 /** Rejects with DatabaseFailure, as revokeProjectKey does. */
 export const addProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' | 'role'>): Promise<void> =>
-  inTransaction(query, async () => {
+  withTable(query, async () => {
     await query('insert into catalograph.project_keys (id, role, added_at) values ($1, $2, now())', [id, role])
   })
 
 /** Revocation is permanent; a key that was revoked before keeps its date. */
 export const revokeProjectKey = (query: Query, { id, role }: Pick<ListedKey, 'id' | 'role'>): Promise<void> =>
-  inTransaction(query, async () => {
+  withTable(query, async () => {
     await query(
       `insert into catalograph.project_keys as k (id, role, revoked_at) values ($1, $2, now())
       on conflict (id) do update set revoked_at = coalesce(k.revoked_at, excluded.revoked_at)`,

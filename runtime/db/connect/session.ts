@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { classify, classifyConnecting } from '../failures/classify.ts'
+import { classify, throwConnecting } from '../failures/classify.ts'
 import { createOpen } from './route.ts'
 import { openingOf, serverOf } from './server.ts'
 import { localArms, ownSettings, startupSettings, type SettingPairs } from './startup.ts'
@@ -35,6 +35,19 @@ export const queryOn =
   async <R extends object>(text: string, values: readonly unknown[] = [], name?: string) => ({
     rows: (await ask<R>(client, settings, { text, values: [...values], ...(settings === null && { name }) })).rows,
   })
+
+/** On one connection. Rejects with what `work` rejects with; nothing is kept then. */
+export const inTransactionBlock = async <T>(query: Query, work: () => Promise<T>): Promise<T> => {
+  await query('begin')
+  try {
+    const value = await work()
+    await query('commit')
+    return value
+  } catch (error) {
+    await query('rollback').catch(() => undefined)
+    throw error
+  }
+}
 
 const ask = async <R extends object>(
   client: pg.ClientBase,
@@ -94,9 +107,7 @@ export const withSession = async <T>(
   const connectionTimeoutMillis = options.connectTimeout ?? 5_000
   const server = serverOf(options.url, settings)
   const { client, pooled } = await createOpen(openingOf(server, { connectionTimeoutMillis }), 'auto')().catch(
-    (error: unknown) => {
-      throw classifyConnecting(error)
-    },
+    throwConnecting,
   )
   const local = pooled ? server.settings : null
   try {

@@ -160,3 +160,8 @@ export const classifyOpening = (error: unknown): DatabaseFailure =>
 /** Every failure to connect is an outage for the caller, a wrong password included. */
 export const classifyConnecting = (error: unknown): DatabaseFailure =>
   failure(sqlstateOf(error) === '53300' ? 'connections' : 'unavailable', error, null)
+
+/** For `catch` of an attempt to connect. */
+export const throwConnecting = (error: unknown): never => {
+  throw classifyConnecting(error)
+}

@@ -3,7 +3,7 @@ import type { RunExchange } from '../../contract/execution.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { retries, retry } from '../../lib/retry.ts'
 import { createEndings, type EndCause } from './cancel.ts'
-import { classifyConnecting } from '../failures/classify.ts'
+import { throwConnecting } from '../failures/classify.ts'
 import { isAway } from '../failures/failures.ts'
 import {
   closeConnections,
@@ -124,9 +124,7 @@ const withClient = async <T>(
   open: () => Promise<Opened<pg.PoolClient>>,
   work: (client: pg.PoolClient, pooled: boolean) => Promise<T>,
 ): Promise<T> => {
-  const { client, pooled } = await open().catch((error: unknown) => {
-    throw classifyConnecting(error)
-  })
+  const { client, pooled } = await open().catch(throwConnecting)
   let failed = true
   try {
     const value = await work(client, pooled)
@@ -205,14 +203,10 @@ export const openDatabase = (options: DatabaseOptions): Database => {
     query,
     session,
     ping: async () => {
-      await query('select 1').catch((error: unknown) => {
-        throw classifyConnecting(error)
-      })
+      await query('select 1').catch(throwConnecting)
     },
     pooler: () =>
-      findPooler(openTo(server, 'auto', { connectionTimeoutMillis: connectTimeout })).catch((error: unknown) => {
-        throw classifyConnecting(error)
-      }),
+      findPooler(openTo(server, 'auto', { connectionTimeoutMillis: connectTimeout })).catch(throwConnecting),
     answeredAt: () => runner.answeredAt,
     stats: () => ({ ...connectionStats(connections), ended: runner.ended }),
     stop: () => {

@@ -71,6 +71,16 @@ const figureInput = (
         fields: Object.fromEntries(fields),
       })
 
+const orderField = (column: ColumnFacts): InputField => {
+  const { name } = shown(column)
+  return [name, { type: orderByDirection, description: `Sort by that of ${name} in this direction.` }]
+}
+
+const conditionField = (column: ColumnFacts, scalar: ScalarName): InputField => {
+  const { name } = shown(column)
+  return [name, { type: scalarFilters.get(scalar) as GraphQLInputType, description: `Conditions on that of ${name}.` }]
+}
+
 export const makeFigureOrder =
   (visible: RoleVisibility, name: GroupFigure, help: string = groupFigures[name].help): MakePart =>
   (entity) =>
@@ -78,10 +88,7 @@ export const makeFigureOrder =
       entity,
       groupFigures[name].order,
       `Figures that groups of rows of ${entity.name} can be sorted by. ${help}`,
-      figureColumns(visible, entity, name).map((column): InputField => [
-        shown(column).name,
-        { type: orderByDirection, description: `Sort by that of ${shown(column).name} in this direction.` },
-      ]),
+      figureColumns(visible, entity, name).map(orderField),
       alternatives(entity),
     )
 
@@ -92,13 +99,9 @@ export const makeFigureHaving =
       entity,
       groupFigures[name].having,
       `Conditions on figures of groups of rows of ${entity.name}; all that are given must hold. ${help}`,
-      comparedFigures(visible, entity, name).map((column): InputField => [
-        shown(column).name,
-        {
-          type: scalarFilters.get(figureType(column, name) as ScalarName) as GraphQLInputType,
-          description: `Conditions on that of ${shown(column).name}.`,
-        },
-      ]),
+      comparedFigures(visible, entity, name).map((column) =>
+        conditionField(column, figureType(column, name) as ScalarName),
+      ),
     )
 
 /** Undefined without numeric columns. */
@@ -126,10 +129,7 @@ export const makePercentileOrder =
       entity,
       'percentileColumnOrder',
       `Fields by whose percentile groups of rows of ${entity.name} can be sorted.`,
-      measuredColumns(visible, entity).map((column): InputField => [
-        shown(column).name,
-        { type: orderByDirection, description: `Sort by that of ${shown(column).name} in this direction.` },
-      ]),
+      measuredColumns(visible, entity).map(orderField),
       alternatives(entity),
     )
 
@@ -140,13 +140,7 @@ export const makePercentileHaving =
       entity,
       'havingPercentileColumn',
       `Conditions on percentiles of groups of rows of ${entity.name}; all that are given must hold.`,
-      measuredColumns(visible, entity).map((column): InputField => [
-        shown(column).name,
-        {
-          type: scalarFilters.get('Float') as GraphQLInputType,
-          description: `Conditions on that of ${shown(column).name}.`,
-        },
-      ]),
+      measuredColumns(visible, entity).map((column) => conditionField(column, 'Float')),
     )
 
 /** The argument of a percentile. */

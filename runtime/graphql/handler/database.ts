@@ -5,7 +5,7 @@ import { createRunOnConnection, type TransactionResult } from '../../db/check/tr
 import { findPooler, PoolerFault, poolerFault } from '../../db/connect/pooler.ts'
 import { queryOn, type Query } from '../../db/connect/session.ts'
 import { extensionSchema, ownSettings, startupSettings, type SettingPairs } from '../../db/connect/startup.ts'
-import { classifyConnecting } from '../../db/failures/classify.ts'
+import { throwConnecting } from '../../db/failures/classify.ts'
 import { settingsOn } from '../../db/pool/backend-settings.ts'
 import { createEndings, type Endings } from '../../db/pool/cancel.ts'
 import { endedBy, isSpoilt, runWith, unended, type RunOnce } from '../../db/pool/run.ts'
@@ -41,10 +41,7 @@ const mostWaiting = 200
 
 export function openHandlerDatabase(options: HandlerDatabaseOptions): HandlerDatabase {
   const { schemas, connections, keepsConnections: keeps, statementTimeoutMs } = options
-  const connect = (): Promise<pg.Client> =>
-    options.connect().catch((error: unknown) => {
-      throw classifyConnecting(error)
-    })
+  const connect = (): Promise<pg.Client> => options.connect().catch(throwConnecting)
   const pooledOn = createPooled(Object.entries(startupSettings([...schemas, extensionSchema], statementTimeoutMs)))
   const requests = createLending<Connection>({
     make: async () => {
@@ -135,9 +132,7 @@ function createPooled(settings: SettingPairs): (client: pg.Client) => Promise<Po
   let keepsNames = true
   let found: SettingPairs | null = null
   return async (client) => {
-    found ??= await settingsOn(client, settings).catch((error: unknown) => {
-      throw classifyConnecting(error)
-    })
+    found ??= await settingsOn(client, settings).catch(throwConnecting)
     return { settings: found, keepsNames: () => keepsNames, lostName: () => void (keepsNames = false) }
   }
 }

@@ -18,15 +18,12 @@ import { eventsOf, eventStreamType, openEventStream, type LiveStreams } from './
 import { acceptedMedia, contentTypes, outcomeHeaders, statusTable } from './media.ts'
 import { readBodyQuickly, readQueryString } from './request.ts'
 import { failureOf, httpErrors, throwUnidentified } from './who-asks.ts'
+import type { AnswerRequest } from '../live/streams/stream-types.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
 
 /** The current GraphQL service: while no schema is loaded, it answers that it is unavailable. */
 export interface Serving {
-  serve: (
-    request: GraphqlRequest,
-    caller: Caller,
-    context: RequestContext,
-  ) => GraphqlResponse | Promise<GraphqlResponse>
+  serve: AnswerRequest
 }
 
 export interface GraphqlRoute {

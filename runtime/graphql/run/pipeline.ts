@@ -10,7 +10,7 @@ import type { EngineCell, Running } from './cell.ts'
 import { checkCost, type Estimates } from './cost-limit.ts'
 import { failedInOneOfSeveral, toFailure, toResponse } from './response.ts'
 import { createTenants } from './tenants.ts'
-import { exchangeOf, type Ready, type Turn } from './turn.ts'
+import { exchangeOf, type Ready, type ReceivedRequest, type Turn } from './turn.ts'
 
 /**
  * The order of a request's stages, for text and compiled documents. A stage that a schema does not need is absent from
@@ -35,14 +35,7 @@ export interface PipelineParts<L extends Running, T extends Turn<L>> {
   readonly load: (request: GraphqlRequest) => L | Promise<L>
   /** The engine for watching a document: no exchange will check its version. */
   readonly look: () => L | Promise<L>
-  readonly begin: (
-    loaded: L,
-    request: GraphqlRequest,
-    caller: Caller,
-    context: RequestContext | undefined,
-    watches: boolean,
-    isFirst: boolean,
-  ) => T
+  readonly begin: (loaded: L, received: ReceivedRequest, isFirst: boolean) => T
   readonly stagesOf: (loaded: L) => Stages<T>
   /** Receives failures before they are answered; absent: not needed. */
   readonly failed?: ((error: unknown) => void) | undefined
@@ -71,17 +64,14 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
   /** Makes attempts, each on a newer engine, until one does not fail because of its schema. Never rejects. */
   const attempt = async <R>(
     work: (turn: T, stages: Stages<T>) => R | Promise<R>,
-    request: GraphqlRequest,
-    caller: Caller,
-    context: RequestContext | undefined,
-    watches: boolean,
+    received: ReceivedRequest,
   ): Promise<R | GraphqlResponse> => {
     for (let count = 1; ; count += 1) {
       let turn: T | null = null
       try {
-        const loaded = watches ? look() : load(request)
+        const loaded = received.watches ? look() : load(received.request)
         const present = loaded instanceof Promise ? await loaded : loaded
-        turn = begin(present, request, caller, context, watches, count === 1)
+        turn = begin(present, received, count === 1)
         return await prepared(turn, work)
       } catch (error) {
         const again = await deservesAnother(cell, turn, error).catch((failure: unknown) => ({ failure }))
@@ -124,9 +114,10 @@ export function createPipeline<L extends Running, T extends Turn<L>>(parts: Pipe
       : { kind: 'watch', interests, revision: turn.loaded.engine.revision }
   }
   return {
-    serve: (request, caller, context) => attempt(executed, request, caller, context, false),
+    serve: (request, caller, context) => attempt(executed, { request, caller, context, watches: false }),
     watch: async (request, caller, context) => {
-      const found = await attempt(watched, { ...request, live: true }, caller, context, true)
+      const live = { ...request, live: true }
+      const found = await attempt(watched, { request: live, caller, context, watches: true })
       return 'outcome' in found ? { kind: 'refused', response: found } : found
     },
   }

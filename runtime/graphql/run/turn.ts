@@ -27,14 +27,18 @@ export interface Ready extends Outline {
   readonly interests?: readonly Interest[] | undefined
 }
 
-/** One attempt to answer a request, on one engine: the state that its stages share. */
-export interface Turn<L extends Running> {
+export interface ReceivedRequest {
   readonly request: GraphqlRequest
+  readonly caller: Caller
   readonly context: RequestContext | undefined
-  readonly loaded: L
-  readonly asker: ExchangeContext
   /** Only the document's reads are wanted; nothing of it runs. */
   readonly watches: boolean
+}
+
+/** One attempt to answer a request, on one engine: the state that its stages share. */
+export interface Turn<L extends Running> extends ReceivedRequest {
+  readonly loaded: L
+  readonly asker: ExchangeContext
   /** Runs an exchange on behalf of the request. A listed document runs only while it is listed. */
   run: RunExchange
   /** The same for a request that only reads, which a replica may answer. */
@@ -58,10 +62,7 @@ export interface ServiceDatabase {
 export function beginTurn<L extends Running>(
   { run, read = run }: ServiceDatabase,
   loaded: L,
-  request: GraphqlRequest,
-  caller: Caller,
-  context: RequestContext | undefined,
-  watches: boolean,
+  { request, caller, context, watches }: ReceivedRequest,
   isFirst: boolean,
 ): Turn<L> {
   const { version, manifest, privileges } = loaded.engine
@@ -79,6 +80,7 @@ export function beginTurn<L extends Running>(
   const reads: RunExchange = read === run || request.live === true ? send : (exchange) => read(exchange, context)
   return {
     request,
+    caller,
     context,
     loaded,
     asker,

@@ -3,7 +3,7 @@ import { createOpen } from '../../../db/connect/route.ts'
 import { openingOf, serverOf } from '../../../db/connect/server.ts'
 import { queryOn, type Query } from '../../../db/connect/session.ts'
 import { ownSettings } from '../../../db/connect/startup.ts'
-import { classifyConnecting } from '../../../db/failures/classify.ts'
+import { throwConnecting } from '../../../db/failures/classify.ts'
 
 /** A permanent reason why changes are not reported; a setting must be changed first. */
 export class FeedFault extends Error {
@@ -100,9 +100,7 @@ export const createOpenFeedConnection = (url: string, connectTimeoutMs = 5_000):
   const config = { connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
   const open = createOpen(openingOf(serverOf(url, settings), config), 'auto')
   return async () => {
-    const { client, pooled } = await open().catch((error: unknown) => {
-      throw classifyConnecting(error)
-    })
+    const { client, pooled } = await open().catch(throwConnecting)
     const connection = connectionOf(client)
     try {
       if (pooled)
