@@ -1,9 +1,9 @@
 /**
- * The lists that the catalogue query answers, as a table: field by field, with the check that reads its values.
- * queries.ts sends a list as one array per field (half the bytes of one object per row); lists.ts reads it back.
+ * The lists in the answer of the catalogue query, as a table: field by field, with the check of its values. queries.ts
+ * sends a list as one array per field (half the bytes of one object per row); lists.ts reads it back.
  */
 
-/** Reads one value; throws a TypeError when it has another shape. */
+/** Reads one value; throws a TypeError if it has another shape. */
 export type Read<T> = (value: unknown) => T
 
 const expected = (what: string, value: unknown): never => {
@@ -39,7 +39,7 @@ export const ROWS = {
   memberships: { member: text, group: text, inherits: bool },
   grants: { acl, grantee: text, privilege: text },
   schemas: { oid: text, name: text, comment: nullable(text), acl },
-  /** What was known and is no more, and maybe what never was known. */
+  /** Objects that were known and are gone; possibly also unknown ones. */
   gone: { kind: oneWordOf('relation', 'function'), oid: text },
   relations: {
     oid: text,
@@ -141,15 +141,15 @@ export const ROWS = {
     comment: nullable(text),
     acl,
   },
-  /** Tables with a trigger that may set columns of a row before it is added. */
+  /** Tables with a trigger that may set columns of a new row. */
   filled: { relation: text },
-  /** What extensions brought. */
+  /** Objects of extensions. */
   members: { kind: oneWordOf('relation', 'function'), oid: text, extension: text },
-  /** Comments with settings on objects that have none. */
+  /** Comments with settings on kinds of objects without settings. */
   strays: { kind: text, name: text, comment: text },
-  /** Functions, relations and domains that read claims one by one, or leave something behind (queries/marks.ts). */
+  /** Functions, relations and domains that read claims individually, or leave state behind (queries/marks.ts). */
   needy: { kind: oneWordOf('claims', 'settings', 'session'), oid: text },
-  /** What was recorded to have changed: rows of `filled` and `needy` are about these alone. */
+  /** Objects recorded as changed: rows of `filled` and `needy` are about these only. */
   touched: { oid: text },
 } as const
 

@@ -1,48 +1,49 @@
 import type { Leftovers } from '../../runtime/contract/execution.ts'
 
 /**
- * c1: what the database is. Read from pg_catalog in one snapshot, together with its schema version. Decides nothing.
+ * c1: the state of the database. Read from pg_catalog in one snapshot, together with its schema version. It contains no
+ * decisions.
  *
- * Lists that have an order in Postgres keep it (attribute number, constraint oid, enum sort order); all others are
- * sorted by name in byte order. OIDs are decimal strings: they go beyond 2^31 and mean nothing outside this snapshot.
+ * Lists with an order in Postgres keep it (attribute number, constraint oid, enum sort order); all others are sorted by
+ * name in byte order. OIDs are decimal strings: they exceed 2^31 and are only valid within this snapshot.
  */
 export type Oid = string
 
 export interface Catalog {
-  /** Schema version that this snapshot shows (engine.md 4), or null where nothing counts it. */
+  /** Schema version in this snapshot (engine.md 4), or null without a counter. */
   readonly version: string | null
   /** Postgres' server_version_num, e.g. 180004. */
   readonly serverVersion: number
   readonly databaseOwner: string
-  /** Whether anything in the database may read claims of a request as settings of their own. */
+  /** Whether the database may read claims of a request as individual settings. */
   readonly readsClaims: boolean
-  /** What functions of the database may leave behind on a connection; absent: nothing. */
+  /** State that functions of the database may leave on a connection; absent: none. */
   readonly leaves?: Leftovers
-  /** Served schemas that exist, in the order asked for. */
+  /** Served schemas that exist, in the requested order. */
   readonly schemas: readonly CatalogSchema[]
   readonly roles: readonly CatalogRole[]
   /** member -> group, with whether privileges are inherited (per membership since 16, per member before). */
   readonly memberships: readonly { readonly member: string; readonly group: string; readonly inherits: boolean }[]
   /** Tables, partitioned tables, views, materialized views and foreign tables of the served schemas. */
   readonly relations: readonly CatalogRelation[]
-  /** Every type that a column, argument or result of the above mentions, and what these mention; also every enum. */
+  /** Every type that a column, argument or result of the above mentions, and theirs; also every enum. */
   readonly types: readonly CatalogType[]
-  /** Schemas of these that are not served; absent where there are none, pg_catalog and information_schema apart. */
+  /** Schemas of these that are not served; absent if there are none besides pg_catalog and information_schema. */
   readonly typeSchemas?: readonly CatalogTypeSchema[]
   /** Functions, procedures and aggregates of the served schemas. */
   readonly functions: readonly CatalogFunction[]
-  /** Comments that ask for settings on other objects of the served schemas; absent where there are none. */
+  /** Comments with settings on other kinds of objects in the served schemas; absent: none. */
   readonly strays?: readonly CatalogStray[]
-  /** Relations of the above with a trigger that may set columns of a row before it is added; absent where there are none. */
+  /** Relations of the above with a trigger that may set columns of a new row; absent: none. */
   readonly filled?: readonly Oid[]
   /**
-   * Tables of the above into which rows are inserted without anything of the owner's reading other rows; absent where there are none,
-   * and where no comment asks for nestedWrites.
+   * Tables of the above for which no trigger, default or policy of an insert reads other rows; absent: none, or no
+   * comment asks for nestedWrites.
    */
   readonly selfContained?: readonly Oid[]
-  /** What Citus distributes; absent where there is nothing. */
+  /** Tables that Citus distributes; absent: none. */
   readonly distributed?: readonly CatalogDistributed[]
-  /** Relations and functions of the above that extensions brought; absent where there are none. */
+  /** Relations and functions of the above that belong to extensions; absent: none. */
   readonly members?: readonly CatalogMember[]
 }
 
@@ -54,27 +55,27 @@ export interface CatalogTypeSchema {
 /** A relation whose rows lie on other servers. */
 export interface CatalogDistributed {
   readonly oid: Oid
-  /** What decides where a row lies; null: nothing does, since all of them lie in one place or in each. */
+  /** The distribution column; null: none, because all rows are in one place or on each server. */
   readonly column: string | null
   /** Whether each server has all rows (a reference table). */
   readonly everywhere: boolean
-  /** Relations of one group have the shards of one value side by side (pg_dist_partition.colocationid); '0': none. */
+  /** Relations of one group keep shards of one value on the same server (pg_dist_partition.colocationid); '0': none. */
   readonly group: string
-  /** Whether its policies hold for its owner, too. */
+  /** Whether its policies apply to its owner, too. */
   readonly forced: boolean
   /** By name. */
   readonly policies: readonly CatalogPolicy[]
 }
 
-/** A policy of row-level security, as pg_policy has it. */
+/** A policy of row-level security from pg_policy. */
 export interface CatalogPolicy {
   readonly name: string
   /** SELECT, INSERT, UPDATE, DELETE, or all of them. */
   readonly command: 'r' | 'a' | 'w' | 'd' | '*'
   readonly permissive: boolean
-  /** It is for all roles. */
+  /** It applies to all roles. */
   readonly everybody: boolean
-  /** Conditions as Postgres prints them; null: it has none. */
+  /** Conditions as Postgres prints them; null: none. */
   readonly using: string | null
   readonly check: string | null
 }
@@ -87,7 +88,7 @@ export interface CatalogMember {
 }
 
 export interface CatalogStray {
-  /** As its owner would write it: `index public.posts_title_idx`. */
+  /** In the owner's notation: `index public.posts_title_idx`. */
   readonly object: string
   readonly comment: string
 }
@@ -127,19 +128,18 @@ export interface CatalogRelation {
   readonly rowType: Oid
   /** By attribute number; dropped columns are absent. */
   readonly columns: readonly CatalogColumn[]
-  /** Attribute names in ascending attribute number, without INCLUDE columns; null when there is no primary key. */
+  /** Attribute names in ascending attribute number, without INCLUDE columns; null without a primary key. */
   readonly primaryKey: readonly string[] | null
   /** Column sets of unique, valid, non-partial, expression-free indexes (and constraints), without INCLUDE columns. */
   readonly uniques: readonly (readonly string[])[]
   /**
-   * Those of `uniques` of which no query of the relation finds several rows with the same values, once those that are
-   * deferred are checked: they compare as `=` does, and no other table's rows are read with the relation's own (manual
-   * 5.11, Caveats).
+   * Those of `uniques` for which a query of the relation finds at most one row per value, once deferred ones are
+   * checked: they compare like `=`, and no other table's rows are included (manual 5.11, Caveats).
    */
   readonly identifying: readonly (readonly string[])[]
-  /** All unique, valid indexes (and constraints) that are checked at once, by name: what a row may conflict with. */
+  /** All unique, valid, not deferrable indexes (and constraints), by name: the possible conflicts of a row. */
   readonly uniqueKeys: readonly CatalogUniqueKey[]
-  /** By constraint oid; without keys over periods (since 18), which do not join by equality. */
+  /** By constraint oid; without keys over periods (since 18), which are not equality joins. */
   readonly foreignKeys: readonly CatalogForeignKey[]
 }
 
@@ -147,17 +147,17 @@ export interface CatalogColumn {
   readonly name: string
   readonly number: number
   readonly type: Oid
-  /** atttypmod, -1 when there is none. */
+  /** atttypmod, -1 if there is none. */
   readonly modifier: number
   /** format_type under an empty search path: qualified and quoted where needed, with its modifier: varchar(8). */
   readonly typeText: string
-  /** Quoted with its schema; absent where it is the database's, and where the type has none. */
+  /** Qualified and quoted; absent for the database's default, and if the type has none. */
   readonly collation?: string
-  /** A NOT NULL constraint that is validated, in all tables whose rows a query of the relation reads: none of them holds a null. */
+  /** A validated NOT NULL constraint in all tables whose rows a query of the relation reads: no row has a null. */
   readonly notNull: boolean
   readonly generated: boolean
   readonly identity: boolean
-  /** True when the column owns a sequence (serial). */
+  /** True if the column owns a sequence (serial). */
   readonly serial: boolean
   readonly hasDefault: boolean
   readonly comment: string | null
@@ -166,7 +166,7 @@ export interface CatalogColumn {
 }
 
 export interface CatalogUniqueKey {
-  /** Of the index, which is that of its constraint. */
+  /** Of the index, which equals that of its constraint. */
   readonly name: string
   /** In order, without INCLUDE columns: names of columns and printed expressions. */
   readonly parts: readonly ({ readonly column: string } | { readonly expression: string })[]
@@ -182,9 +182,9 @@ export interface CatalogForeignKey {
   readonly foreignRelation: string
   readonly foreignColumns: readonly string[]
   /**
-   * True when every row whose columns are not null has its row over there. False while the constraint is not validated
-   * or not enforced, while tables inherit from the relation (in whose rows a query sees no difference), and for the
-   * clones that Postgres keeps per partition of a partitioned foreign relation: each partition holds the rows of some.
+   * True if every row whose columns are not null has its referenced row. False while the constraint is not validated or
+   * not enforced, while tables inherit from the relation (whose rows a query includes), and for the clones of a
+   * constraint for each partition of the referenced relation: each partition has the rows of some.
    */
   readonly guaranteed: boolean
   readonly comment: string | null
@@ -206,31 +206,31 @@ export interface CatalogType {
   readonly base: Oid | null
   /** For domains: typtypmod, the modifier of the type underneath, where it has one. */
   readonly modifier?: number
-  /** Present where a column without a default takes the type's. */
+  /** Present if a column without a default gets the type's. */
   readonly hasDefault?: true
-  /** For composites: the relation whose rows they are; `standAlone` when it is none but the type itself. */
+  /** For composites: their relation; `standAlone` for a type of its own. */
   readonly relation: {
     readonly oid: Oid
     readonly schema: string
     readonly name: string
     readonly standAlone: boolean
   } | null
-  /** For composites that are no relation's rows: the attributes in order; none for all others. */
+  /** For composites without a relation: the attributes in order; empty for all others. */
   readonly attributes: readonly { readonly name: string; readonly type: Oid; readonly modifier?: number }[]
   /** For enums: labels in sort order. */
   readonly labels: readonly string[]
   /**
-   * Of a base type: what orders its values, by the default btree operator class; null when nothing does, absent when that is
-   * `<` and so on of pg_catalog.
+   * Of a base type: the operators of its default btree operator class; null if there is none, absent if they are `<`
+   * and so on of pg_catalog.
    */
   readonly order?: CatalogOrder | null
-  /** What matches its values with patterns: `~`, `~*`, `~~` and `~~*` that are made for the type; absent where none are. */
+  /** The pattern operators `~`, `~*`, `~~` and `~~*` of the type itself; absent: none. */
   readonly patterns?: CatalogOrder
   readonly comment: string | null
   readonly grants: readonly CatalogGrant[]
 }
 
-/** Operators, such as those that stand for `<`, `<=`, `=`, `>=`, `>`. */
+/** Operators, for example those for `<`, `<=`, `=`, `>=`, `>`. */
 export type CatalogOrder = readonly { readonly schema: string; readonly name: string }[]
 
 export interface CatalogFunction {
@@ -245,11 +245,11 @@ export interface CatalogFunction {
   readonly rows: number
   readonly result: Oid
   readonly variadic: boolean
-  /** IN and INOUT (and VARIADIC) arguments in order; name '' when it has none. */
+  /** IN and INOUT (and VARIADIC) arguments in order; name '' if unnamed. */
   readonly args: readonly { readonly name: string; readonly type: Oid; readonly typeText: string }[]
-  /** True when there are OUT, INOUT or TABLE columns. */
+  /** True if there are OUT, INOUT or TABLE columns. */
   readonly hasOutColumns: boolean
-  /** pronargdefaults and pg_get_expr(proargdefaults): the printed default list, null when there is none. */
+  /** pronargdefaults and pg_get_expr(proargdefaults): the printed default list, null if there is none. */
   readonly defaultCount: number
   readonly defaults: string | null
   readonly comment: string | null

@@ -19,7 +19,7 @@ import type {
   Oid,
 } from './catalog.ts'
 
-/** The answer of one run of the catalogue query: the lists of one object each, all types, and the new objects. */
+/** The answer of one run of the catalogue query: the single objects, all types, and the new objects. */
 export interface CatalogAnswer
   extends
     Pick<Catalog, 'version' | 'serverVersion' | 'databaseOwner' | 'memberships'>,
@@ -38,11 +38,11 @@ export interface CatalogAnswer
 }
 
 export interface ReadRelation {
-  /** Null: the relation is read with the next whole reading. */
+  /** Null: the relation is read again with the next complete read. */
   readonly hash: string | null
-  /** False for a relation that is only here because a foreign key refers to it. */
+  /** False for a relation that is only included because a foreign key refers to it. */
   readonly served: boolean
-  /** Others inherit from it, and say which of its columns may be null; it may stay true after they are gone. */
+  /** Other tables inherit from it, which affects the nullability of columns; it may stay true after they are gone. */
   readonly inherited: boolean
   /** Types of the columns. */
   readonly mentions: readonly Oid[]
@@ -59,10 +59,10 @@ export interface ReadFunction {
 }
 
 /**
- * Puts objects together from the answer of the catalogue query.
+ * Assembles objects from the answer of the catalogue query.
  *
- * @throws TypeError naming the place, when a value has another shape than expected or refers to something that is not
- * there: a defect of the query, or an object that was dropped while it ran.
+ * @throws TypeError with the place, if a value has an unexpected shape or refers to a missing object: a defect of the
+ * query, or an object that was dropped while it ran.
  */
 export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswer> {
   const lists = yield* readLists(answer)
@@ -110,7 +110,7 @@ export function* decodeAnswer(answer: readonly AnswerPart[]): Steps<CatalogAnswe
   }
 }
 
-/** What rows refer to by key. */
+/** The rows by the keys of references. */
 interface Index {
   readonly grants: ReadonlyMap<string, readonly CatalogGrant[]>
   readonly typeTexts: ReadonlyMap<string, string>
@@ -157,7 +157,7 @@ function found<T>(value: T | undefined, what: string): T {
   return value
 }
 
-/** An ACL without a single entry (everything revoked, also from the owner) has no rows. */
+/** An empty ACL (everything revoked, also from the owner) has no rows. */
 const grantsUnder = (acl: string, index: Index): readonly CatalogGrant[] => index.grants.get(acl) ?? []
 
 const textOfType = (type: string, modifier: number, index: Index): string =>
@@ -232,7 +232,7 @@ const columnSets = (uniques: readonly RowOf<'uniques'>[], index: Index): readonl
 
 const ascending = (numbers: readonly number[]): readonly number[] => [...numbers].sort((a, b) => a - b)
 
-/** Each list of names once, in byte order of their JSON text. */
+/** Distinct lists of names, in byte order of their JSON text. */
 const distinctSets = (sets: readonly (readonly string[])[]): readonly (readonly string[])[] =>
   [...new Map(sets.map((names) => [JSON.stringify(names), names]))]
     .sort(([a], [b]) => compareBytes(a, b))
@@ -289,7 +289,7 @@ const typeOf = (row: RowOf<'types'>, index: Index): CatalogType => ({
   grants: grantsUnder(row.acl, index),
 })
 
-/** Arrays are ordered as their elements are, and the API has no order of them. */
+/** Arrays are ordered like their elements, and the API has no orders by arrays. */
 function orderOf({ kind, element, orderSchemas, orderNames }: RowOf<'types'>): Pick<CatalogType, 'order'> {
   if (kind !== 'b' || element !== null) return {}
   if (orderSchemas === null || orderNames === null) return { order: null }

@@ -2,7 +2,7 @@ import { PATH } from './queries.ts'
 import { bool, eachOf, nullable, oneWordOf, text } from './catalog-rows.ts'
 import type { CatalogDistributed, CatalogPolicy } from './catalog.ts'
 
-/** The catalogue of Citus, which is read by a statement of its own: where the extension is not, it cannot be mentioned. */
+/** The catalogue of Citus, read by a separate statement: without the extension it cannot be mentioned. */
 
 const policies = `array(
     select pg_catalog.json_build_object('name', y.polname, 'command', y.polcmd, 'permissive', y.polpermissive,
@@ -11,7 +11,7 @@ const policies = `array(
       'check', case path.value when '' then pg_catalog.pg_get_expr(y.polwithcheck, y.polrelid) end)::pg_catalog.text
     from pg_catalog.pg_policy y where y.polrelid = c.oid order by y.polname)`
 
-/** Of all schemas: functions read what is not served, too. */
+/** Of all schemas: functions may read other schemas. */
 export const distributedQuery = `with ${PATH}
 select c.oid::pg_catalog.text as oid, pg_catalog.column_to_column_name(p.logicalrelid, p.partkey) as column,
   p.partmethod = 'n' and p.repmodel = 't' as everywhere, p.colocationid::pg_catalog.text as "group",
@@ -20,7 +20,7 @@ from pg_catalog.pg_dist_partition p
 join pg_catalog.pg_class c on c.oid = p.logicalrelid::pg_catalog.oid
 cross join path order by c.oid`
 
-/** @throws TypeError when a row has another shape */
+/** @throws TypeError if a row has another shape */
 export const decodeDistributed = (row: Readonly<Record<string, unknown>>): CatalogDistributed => ({
   oid: text(row['oid']),
   column: nullable(text)(row['column']),

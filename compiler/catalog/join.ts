@@ -6,9 +6,9 @@ import { catalogOf, learn } from './learn.ts'
 import type { Catalog, CatalogRelation, Oid } from './catalog.ts'
 
 /**
- * Joins an answer to what was known when it was asked for. An object's hash says nothing about the names of what it
- * refers to; when such a name changed, less is known than was believed: the question has to be asked again, with what
- * is left.
+ * Joins an answer to the known state at the time of the question. An object's hash does not cover the names of
+ * referenced objects; if such a name changed, fewer objects are known than assumed: the question must be asked again
+ * with the rest.
  */
 export type JoinOutcome =
   | { readonly kind: 'whole'; readonly known: KnownObjects; readonly catalog: Catalog }
@@ -27,10 +27,7 @@ export function* join(memo: Memo, known: KnownObjects, answer: CatalogAnswer): S
 const doubtfulIn = (known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> =>
   new Set([...referringToRenamed(known, answer), ...formerOwners(known, answer)])
 
-/**
- * Names of roles stand in grants, names of types in columns and arguments. Who knows nothing shares them with
- * everybody.
- */
+/** Grants contain role names, and columns and arguments type names. An empty cache matches any answer. */
 function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
   if (known === nothingKnown) return true
   const roles = new Map(answer.roles.map(({ oid, name }) => [oid, name]))
@@ -41,11 +38,11 @@ function sharesNames(known: KnownObjects, answer: CatalogAnswer): boolean {
   )
 }
 
-/** Known relations that owned a sequence which changed or went: what tells of it names its owner of now, or none. */
+/** Known relations that owned a sequence which changed or was dropped: its event names the present owner, or none. */
 function formerOwners(known: KnownObjects, answer: CatalogAnswer): readonly Oid[] {
   const relations = new Set(answer.relations.map(({ object }) => object.oid))
   const others = new Set(answer.touched.filter((oid) => !relations.has(oid)))
-  // Most changes touch nothing else, and need not go through all relations.
+  // Most changes concern no other relation, and need no search.
   if (others.size === 0) return []
   const read = readIn(answer)
   return known.relations.items
@@ -56,7 +53,7 @@ function formerOwners(known: KnownObjects, answer: CatalogAnswer): readonly Oid[
 const readIn = ({ relations, gone }: CatalogAnswer): ReadonlySet<Oid> =>
   new Set([...relations.map(({ object }) => object.oid), ...gone.map(({ oid }) => oid)])
 
-/** Known relations with a foreign key to a relation or column that has another name by now. */
+/** Known relations with a foreign key to a renamed relation or column. */
 function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): ReadonlySet<Oid> {
   const renamed = renamedIn(known, answer)
   if (renamed.size === 0) return new Set()
@@ -73,8 +70,8 @@ function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): Readonl
 }
 
 /**
- * Columns whose qualified names changed, by the name of the relation. One that is gone and still referred to has moved to
- * where it is not served: those that refer to a dropped one have changed themselves.
+ * Columns whose qualified names changed, by the name of the relation. A missing relation that is still referenced has
+ * moved to an unserved schema: relations that refer to a dropped one have changed themselves.
  */
 function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): ReadonlyMap<string, readonly string[]> {
   const renamed = new Map<string, readonly string[]>()
@@ -88,10 +85,10 @@ function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): Rea
   return renamed
 }
 
-/** No name of Postgres holds a zero byte. */
+/** Names in Postgres contain no zero byte. */
 const nameOf = (schema: string, name: string): string => `${schema}\0${name}`
 
-/** All of them when the relation's name did. */
+/** All of them if the relation was renamed. */
 function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): readonly string[] {
   const moved = before.schema !== now?.schema || before.name !== now.name
   const names = new Map(now?.columns.map(({ number, name }) => [number, name]))

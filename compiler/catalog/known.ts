@@ -3,25 +3,25 @@ import { noObjects, type Objects } from './objects.ts'
 import type { Catalog, CatalogType, Oid } from './catalog.ts'
 
 /**
- * The content of earlier answers, so that the next query reads changes only. An object that reads as before keeps its
- * identity, and so do the unchanged parts of another one: by identity later stages find what they made of them.
+ * The content of earlier answers, so that the next query reads changes only. An unchanged object keeps its identity,
+ * and so do the unchanged parts of others: later stages find their memoized results by identity.
  */
 export interface KnownObjects extends Pick<CatalogAnswer, 'server' | 'filled' | 'needy'> {
-  /** The snapshot and counter from which recorded changes lead on; null when only a whole comparison will do. */
+  /** The snapshot and counter from which recorded changes continue; null if only a complete comparison will do. */
   readonly since: RecordPlace | null
   readonly roles: ReadonlyMap<Oid, string>
   readonly relations: Objects<ReadRelation>
-  /** Relations among them that are to be read again. */
+  /** Relations among them that must be read again. */
   readonly doubtful: ReadonlySet<Oid>
   readonly functions: Objects<ReadFunction>
-  /** By owner: a few of its relations, which tell whether all of them were given to another one. */
+  /** By owner: a few sample relations, which show whether REASSIGN OWNED gave them to another owner. */
   readonly witnesses: ReadonlyMap<string, readonly Oid[]>
   readonly types: ReadonlyMap<Oid, CatalogType>
   readonly schemas: Catalog['schemas']
   readonly lists: KnownLists
 }
 
-/** Lists that are always read: the very same as long as they say the same. */
+/** Lists that are always read: identical while their content is equal. */
 export type KnownLists = Pick<Catalog, 'roles' | 'memberships' | 'members' | 'filled'>
 
 /** A place in the record of changes. */
@@ -45,7 +45,7 @@ export const nothingKnown: KnownObjects = {
   needy: [],
 }
 
-/** Parameters of the query of all, from $2 on. */
+/** Parameters of the complete query, from $2 on. */
 export const wholeValues = ({ relations, doubtful, functions }: KnownObjects): unknown[] => [
   ...hashesOf(relations.items.filter(({ object }) => !doubtful.has(object.oid))),
   ...hashesOf(functions.items),
@@ -57,7 +57,7 @@ const hashesOf = (read: readonly (ReadRelation | ReadFunction)[]): readonly (rea
   read.map(({ hash }) => hash),
 ]
 
-/** Parameters of the query of what was recorded, from $2 on. What a default calls may have another name by now. */
+/** Parameters of the query of recorded changes, from $2 on. The functions in a default may have been renamed. */
 export const recordedValues = (
   { relations, doubtful, functions, witnesses, types }: KnownObjects,
   since: RecordPlace,
@@ -72,7 +72,7 @@ export const recordedValues = (
   [...witnesses].flatMap(([owner, oids]) => oids.map(() => owner)),
 ]
 
-/** What was recorded of a table does not say from which others it no longer inherits. */
+/** The record of a table does not include the tables from which it no longer inherits. */
 const inheritedIn = ({ always, byOid }: KnownObjects['relations']): readonly Oid[] =>
   [...always].filter((oid) => byOid.get(oid)?.inherited === true)
 

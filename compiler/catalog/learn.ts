@@ -8,7 +8,7 @@ import { mentionedBy, type KnownLists, type KnownObjects } from './known.ts'
 import { follow, type KindOfObject } from './objects.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType, Oid } from './catalog.ts'
 
-/** What is known with the answer. */
+/** The known state after the answer. */
 export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownObjects> {
   const gone = (kind: 'relation' | 'function'): readonly Oid[] =>
     answer.gone.filter((item) => item.kind === kind).map(({ oid }) => oid)
@@ -50,10 +50,10 @@ export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownO
   }
 }
 
-/** One that is changed by itself leaves another one. */
+/** Two samples per owner, so that one may change alone. */
 const witnessesOfOwner = 2
 
-/** The same as long as each of them is its owner's, and no owner is without. */
+/** Unchanged if every sample still has its owner and every owner has samples. */
 function witnessesIn(
   before: KnownObjects['witnesses'],
   { items, byOid }: KnownObjects['relations'],
@@ -90,7 +90,7 @@ const listsOf = (
   }
 }
 
-/** A list of which an answer holds what is about the objects that were touched. */
+/** A list, updated from an answer about the changed objects. */
 const renewed = <T>(before: readonly T[], now: readonly T[], isTouched: (item: T) => boolean): readonly T[] => [
   ...before.filter((item) => !isTouched(item)),
   ...now,
@@ -116,7 +116,7 @@ const relationKind: KindOfObject<ReadRelation> = {
   isAlwaysRead: ({ served, inherited }) => !served || inherited,
 }
 
-/** Defaults are printed with the names of the objects in them. */
+/** Defaults are printed with the names of their objects. */
 const functionKind: KindOfObject<ReadFunction> = {
   order: (a, b) => bySignature(a.object, b.object),
   isAlwaysRead: ({ object }) => object.defaults !== null,
@@ -124,7 +124,7 @@ const functionKind: KindOfObject<ReadFunction> = {
 
 const inputsOf = ({ args }: CatalogFunction): string => args.map(({ typeText }) => typeText).join(', ')
 
-/** The types that are mentioned now, every enum, and that by which pg_trgm is found; the answer also holds those of objects that changed or went. */
+/** The types that are mentioned now, every enum, and the type that identifies pg_trgm. */
 function typesIn(
   known: KnownObjects,
   { types }: CatalogAnswer,
@@ -133,7 +133,7 @@ function typesIn(
   const all = new Map(types.map((type) => [type.oid, type]))
   const mentioned = new Set(seeds)
   for (const type of types) if (isListedEnum(type) || isTrigram(type)) mentioned.add(type.oid)
-  // A Set's iterator also visits what is added meanwhile.
+  // A Set's iterator also visits items that are added during the iteration.
   for (const oid of mentioned) {
     const type = all.get(oid)
     const further = type?.element ?? type?.base
@@ -149,7 +149,7 @@ const isTrigram = ({ kind, name }: CatalogType): boolean => kind === 'b' && name
 const isListedEnum = ({ kind, schema }: CatalogType): boolean =>
   kind === 'e' && schema !== 'information_schema' && !schema.startsWith('pg_')
 
-/** The answer's types are more than those that are mentioned. */
+/** The answer contains more types than the mentioned ones. */
 function typeSchemasOf({ types }: KnownObjects, all: CatalogAnswer['typeSchemas']): Pick<Catalog, 'typeSchemas'> {
   const mentioned = new Set(Array.from(types.values(), ({ schema }) => schema))
   const typeSchemas = all.filter(({ name }) => mentioned.has(name))
@@ -167,7 +167,7 @@ function leavesOf(known: KnownObjects): Pick<Catalog, 'leaves'> {
 const servedIn = ({ served, object }: ReadRelation): CatalogRelation | null => (served ? object : null)
 const functionIn = ({ object }: ReadFunction): CatalogFunction => object
 
-/** What an answer makes of what is known with it. */
+/** The catalogue from an answer and the known state. */
 export function* catalogOf(
   memo: Memo,
   known: KnownObjects,

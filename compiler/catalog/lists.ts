@@ -1,16 +1,16 @@
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { ROWS, bool, integer, nullable, text, type ListName, type Read, type RowOf } from './catalog-rows.ts'
 
-/** The answer of the catalogue query, checked: flat lists of rows, and what there is one of. */
+/** The answer of the catalogue query, checked: flat lists of rows, and single facts. */
 export interface Lists extends ListsOfRows {
   readonly version: string | null
-  /** Whether the answer is whole: false where it was asked for what was recorded, and not all was. */
+  /** Whether the answer is complete: false if recorded changes were requested, but not all were recorded. */
   readonly told: boolean
-  /** The snapshot that was read, as pg_current_snapshot prints it. */
+  /** The snapshot of the read, as pg_current_snapshot prints it. */
   readonly snapshot: string
-  /** The counter of recorded changes in that snapshot, or null where nothing is recorded. */
+  /** The counter of recorded changes in that snapshot, or null without a record. */
   readonly counter: string | null
-  /** When the server was started: another one means another server, or one that was restored. */
+  /** When the server was started: another value means another server, or a restored one. */
   readonly server: string
   readonly serverVersion: number
   readonly databaseOwner: string
@@ -20,7 +20,7 @@ export interface Lists extends ListsOfRows {
 
 type ListsOfRows = { readonly [K in ListName]: readonly RowOf<K>[] }
 
-/** A row of the query's answer: a list, or a part of it, or the facts of which there is one. */
+/** A row of the query's answer: a list, or a part of it, or the single facts. */
 export interface AnswerPart {
   readonly part: ListName | 'facts'
   /** JSON. */
@@ -29,7 +29,7 @@ export interface AnswerPart {
 
 /**
  * Reads the answer of the query, a step for each part.
- * @throws TypeError naming the place, when a value has another shape than ROWS says.
+ * @throws TypeError with the place, if a value has another shape than in ROWS.
  */
 export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
   const lists = new Map<string, object[]>(Object.keys(ROWS).map((name) => [name, []]))
@@ -41,7 +41,7 @@ export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
     yield
   }
   return {
-    // The table says which row each list holds; TypeScript cannot follow that through Object.fromEntries.
+    // The table defines the row of each list; TypeScript cannot follow that through Object.fromEntries.
     ...(Object.fromEntries(lists) as unknown as ListsOfRows),
     version: readOne('version', nullable(text), facts['version']),
     told: readOne('told', bool, facts['told']),

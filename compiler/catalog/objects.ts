@@ -2,7 +2,7 @@ import type { Steps } from '../../runtime/lib/steps.ts'
 import { tableOf, type KeyedTable } from '../../runtime/lib/memo/tables.ts'
 import type { Oid } from './catalog.ts'
 
-/** Relations or functions as they were read, in their order and by OID; never changed, but followed by the next ones. */
+/** Relations or functions in order and by OID; immutable, and replaced by later ones. */
 export interface Objects<R> {
   readonly items: readonly R[]
   readonly byOid: KeyedTable<R>
@@ -17,7 +17,7 @@ interface ReadObject {
   readonly object: { readonly oid: Oid }
 }
 
-/** What is known of one kind of object. */
+/** The functions for one kind of object. */
 export interface KindOfObject<R> {
   readonly order: (a: R, b: R) => number
   readonly isAlwaysRead: (read: R) => boolean
@@ -30,10 +30,10 @@ export const noObjects = <R>(): Objects<R> => ({
   always: new Set(),
 })
 
-/** Beyond this share of changes all are sorted at once. */
+/** Above this share of changes all are sorted again. */
 const most = 1 / 8
 
-/** In a few steps. @param read in the place of those with the same OIDs */
+/** In a few steps. @param read replace those with the same OIDs */
 export function* follow<R extends ReadObject>(
   { order, isAlwaysRead }: KindOfObject<R>,
   before: Objects<R>,
@@ -72,7 +72,7 @@ function exchanged<R>(
   return after
 }
 
-/** The first place of an ordered list before which nothing has to stand that stands behind the item. */
+/** The index at which an item is inserted into an ordered list. */
 function placeOf<R>(items: readonly R[], item: R, order: KindOfObject<R>['order']): number {
   let [from, to] = [0, items.length]
   while (from < to) {

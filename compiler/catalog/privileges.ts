@@ -3,13 +3,13 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import type { Catalog, CatalogGrant } from './catalog.ts'
 
 /**
- * Who may do what, decided as Postgres decides it (its acl.c and aclchk.c): a role holds a privilege when it is a
- * superuser, or when one of its effective grantees is among those whom `grantees` lists.
+ * Privileges by the rules of Postgres (its acl.c and aclchk.c): a role has a privilege if it is a superuser, or if one
+ * of its effective grantees is in `grantees`.
  */
 
 export type PrivilegeKind = 'relation' | 'column' | 'schema' | 'function' | 'type'
 
-/** PostgreSQL manual, chapter "Predefined Roles": what they may do without any grant. */
+/** PostgreSQL manual, chapter "Predefined Roles": their privileges without a grant. */
 const PREDEFINED: Readonly<Record<PrivilegeKind, Readonly<Record<string, readonly Grantee[]>>>> = {
   relation: {
     SELECT: ['pg_read_all_data'],
@@ -24,15 +24,15 @@ const PREDEFINED: Readonly<Record<PrivilegeKind, Readonly<Record<string, readonl
 }
 
 /**
- * Who holds a privilege on an object, sorted. Column grants stand beside the relation's: a role may read a column when
- * it holds SELECT on either.
+ * The holders of a privilege on an object, sorted. Column grants supplement the relation's: a role may read a column
+ * with SELECT on either.
  */
 export const grantees = (grants: readonly CatalogGrant[], privilege: string, kind: PrivilegeKind): Grantees => {
   const granted = grants.filter((grant) => grant.privileges.includes(privilege)).map((grant) => grant.grantee)
   return withPredefined(granted, privilege, kind)
 }
 
-/** With the predefined roles that hold the privilege without a grant. */
+/** With the predefined roles that have the privilege without a grant. */
 export const withPredefined = (granted: readonly Grantee[], privilege: string, kind: PrivilegeKind): Grantees =>
   sorted([...granted, ...(PREDEFINED[kind][privilege] ?? [])])
 
@@ -40,7 +40,7 @@ const sorted = (names: Iterable<Grantee>): Grantees => [...new Set(names)].sort(
 
 type Memberships = Pick<Catalog, 'serverVersion' | 'databaseOwner' | 'roles' | 'memberships'>
 
-/** Every role with what it counts as: itself, `public`, and every role whose privileges it inherits, near or far. */
+/** Every role with its effective grantees: itself, `public`, and every role whose privileges it inherits. */
 export function rolePrivileges(catalog: Memberships): Readonly<Record<string, RoleFacts>> {
   const groups = inheritedGroups(catalog)
   // fromEntries makes own properties also of names such as __proto__.
@@ -70,7 +70,7 @@ const ownerInherits = (catalog: Memberships): boolean =>
 
 function reached(role: string, groups: Groups): ReadonlySet<string> {
   const seen = new Set([role])
-  // A Set's iterator also visits what is added meanwhile.
+  // A Set's iterator also visits items that are added during the iteration.
   for (const name of seen) for (const group of groups.get(name) ?? []) seen.add(group)
   return seen
 }

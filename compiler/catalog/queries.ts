@@ -1,15 +1,15 @@
 /**
- * The statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot. There
- * are two of it (queries/extent.ts).
+ * The statement that reads a database (PostgreSQL manual, chapter "System Catalogs"): one statement, one snapshot. It
+ * has two forms (queries/extent.ts).
  *
- * `whole`: the caller sends the relations and functions that it knows, each with its hash; the answer leaves out those
- * whose hash is still the same. A caller that knows none gets all of them. `recorded`: the caller sends the place in the
- * record of changes up to which it knows all, and only what was recorded since is read.
+ * `whole`: the caller sends the known relations and functions, each with its hash; the answer leaves out those with an
+ * equal hash. Without known objects the answer has all of them. `recorded`: the caller sends the place in the record of
+ * changes up to which it knows everything, and only later recorded changes are read.
  *
- * It returns rows of a name and a text of JSON: what there is one of, and flat lists, one per kind of fact (see rows.ts), the
- * long ones in parts, so that nobody has to read all of them at once. lists.ts checks and decode.ts joins them. It works on PostgreSQL 14 to 18; a column that only some
- * versions have is named without a table inside a lateral sub-select, so that where it is missing the name means the
- * constant beside it.
+ * It returns rows of a name and a text of JSON: the single facts, and flat lists, one per kind of fact (see rows.ts),
+ * the long ones in parts, so that they can be parsed in slices. lists.ts checks and decode.ts joins them. It works on
+ * PostgreSQL 14 to 18; a column of some versions only is named without a table inside a lateral sub-select, so that in
+ * other versions the name resolves to the constant beside it.
  */
 
 import {
@@ -51,14 +51,14 @@ import {
 import { ROWS, type ListName } from './catalog-rows.ts'
 
 /**
- * Sets an empty search path for the rest of the transaction. What prints names (format_type, pg_get_expr) stands behind
- * `case path.value when ''`, so it cannot run before.
+ * Sets an empty search path for the rest of the transaction. Functions that print names (format_type, pg_get_expr) are
+ * behind `case path.value when ''`, so that they cannot run before.
  */
 export const PATH = `path as materialized (select pg_catalog.set_config('search_path', '', true) as value)`
 
 /**
  * In the order of evaluation. Functions come first: their defaults are printed from the newest state, not from the
- * snapshot, so the sooner the better (see readCatalog).
+ * snapshot, so an early read is better (see readCatalog).
  */
 const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
   functions: FUNCTION_LIST,
@@ -82,12 +82,12 @@ const lists = (extent: Extent): Readonly<Record<ListName, string>> => ({
   needy: NEEDY_LIST[extent],
 })
 
-/** Lists of as many rows as the database has relations or more: rows that have one slice stand in one part. */
+/** Lists with as many rows as the database has relations or more: rows of one slice form one part. */
 const sliced: ReadonlySet<ListName> = new Set(['relations', 'columns', 'sequences', 'uniques', 'foreignKeys'])
 
 /**
- * A list as JSON, in parts: one array per field of ROWS, in the order of the query. That begins with the slice, so a part
- * has its rows in this order, too, however they are grouped.
+ * A list as JSON, in parts: one array per field of ROWS, in the order of the query. That order begins with the slice,
+ * so a part keeps it under any grouping.
  */
 const partsOf = (name: ListName, query: string): string =>
   `select '${name}', pg_catalog.json_build_object(${Object.keys(ROWS[name])
@@ -135,18 +135,19 @@ ${Object.entries(lists(extent))
   .join('\n')}`
 
 /**
- * Reads all. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their hashes; $4 and $5: functions and
- * theirs; $6 oid[]: types that these mention. `server` identifies a running server. `version` and `counter` are SQL
- * expressions written by us, never by a user: they are evaluated in the same snapshot. A relation that was read without a hash
- * is read once more.
+ * Reads everything. $1 text[]: schemas to serve; $2 oid[] and $3 int8[]: known relations and their hashes; $4 and $5:
+ * functions and theirs; $6 oid[]: types that these mention. `server` identifies a running server. `version` and
+ * `counter` are our own SQL expressions, never a user's: they are evaluated in the same snapshot. A relation that was
+ * read without a hash is read once more.
  */
 export const wholeQuery = (version: string | null, counter: string | null, hashes: Hashes): string =>
   statement('whole', hashes, [], { version: version ?? 'null', counter: counter ?? 'null', told: 'true' })
 
 /**
- * Reads what was recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3: functions
- * with defaults; $4: known types; $5 and $6 text: the snapshot of the answer before and the counter that it saw; $7 oid[]:
- * relations to read again; $8 oid[] and $9 text[]: a few relations of each owner, and their owners. Where `told` is false, the record is not whole, and the answer says nothing else.
+ * Reads the changes recorded since. $1 text[]: schemas to serve; $2 oid[]: known relations that are not served; $3:
+ * functions with defaults; $4: known types; $5 and $6 text: the snapshot of the previous answer and its counter; $7
+ * oid[]: relations to read again; $8 oid[] and $9 text[]: sample relations of each owner, and their owners. If `told`
+ * is false, the record is incomplete, and the answer contains nothing else.
  */
 export const recordedQuery = (version: string | null, counter: string): string =>
   statement('recorded', 'made', [recordSince(counter, '$5', '$6'), TOUCHED], {

@@ -11,8 +11,8 @@ import { asksForNesting, readSelfContained } from './self-contained.ts'
 import type { Catalog } from './catalog.ts'
 
 /**
- * Runs one statement as a role that may read pg_catalog; any connection of a pool will do. One with a name comes again and
- * again, so that a connection may keep it prepared under that name.
+ * Runs one statement as a role that may read pg_catalog, on any connection of a pool. A named one is repeated, so that
+ * a connection may keep it prepared under that name.
  */
 export type CatalogQuery = (
   text: string,
@@ -21,13 +21,13 @@ export type CatalogQuery = (
 ) => Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
 
 export interface ReadOptions {
-  /** Schemas to serve, in order of precedence; those that do not exist are left out. */
+  /** Schemas to serve, in order of precedence; missing ones are left out. */
   readonly schemas: readonly string[]
-  /** SQL expression for the schema version (never a user's text), or null where nothing counts it. */
+  /** SQL expression for the schema version (never a user's text), or null without a counter. */
   readonly version: string | null
   /**
    * SQL expression that counts the changes recorded in catalograph.schema_record; without it every read compares the
-   * marks of all relations.
+   * hashes of all relations.
    */
   readonly counter?: string
 }
@@ -37,14 +37,14 @@ export const readCatalog = (query: CatalogQuery, options: ReadOptions): Promise<
   createCatalogReader(query, options)()
 
 /**
- * Makes a reader of one database: the first call reads everything, each further one what changed since. What a call
- * gives is in either case what the database is, and objects that did not change are the very same ones as before.
+ * Creates a reader of one database: the first call reads everything, each further one the changes. Every result is the
+ * complete state of the database, and unchanged objects are identical to the previous ones.
  *
- * All that is read belongs to one statement and so to one snapshot, version included. Printed names and defaults come
- * from functions of Postgres that look at the newest state instead, and fail where an object is gone meanwhile. Then
- * the statement is run again: the change has been committed by then, so the next snapshot has it. Inside an open
+ * Everything belongs to one statement and so to one snapshot, version included. Names and defaults are printed by
+ * functions of Postgres that use the newest state instead, and fail if an object was dropped in the meantime. Then the
+ * statement is run again: the change has been committed by then, so the next snapshot has it. Inside an open
  * transaction it leaves the search path empty.
- * @throws what `query` throws; TypeError when the answer cannot be read. What was known stays known.
+ * @throws the errors of `query`; TypeError if the answer cannot be read. The known state is kept.
  */
 export function createCatalogReader(
   query: CatalogQuery,
@@ -72,7 +72,7 @@ export function createCatalogReader(
   }
 }
 
-/** Its snapshot is a later one: what it shows too much is of a later version, too, for which the database is read again. */
+/** Its snapshot is later: additional changes have a later version, for which the database is read again. */
 async function withDistributed(query: CatalogQuery, catalog: Catalog): Promise<Catalog> {
   const { rows } = await query(distributedQuery, [])
   return rows.length === 0 ? catalog : { ...catalog, distributed: rows.map(decodeDistributed) }
@@ -86,17 +86,17 @@ async function withSelfContained(query: CatalogQuery, schemas: readonly string[]
 
 interface Question {
   readonly text: string
-  /** Of what is asked after each change: to plan it takes longer than to run it. */
+  /** For statements after each change: planning takes longer than running them. */
   readonly name?: string
   /** From $2 on. */
   readonly values: unknown[]
-  /** What its answer is joined to. */
+  /** The known state, to which its answer is joined. */
   readonly known: KnownObjects
 }
 
 const recordedName = 'catalograph.recorded'
 
-/** Chooses the statement: where changes are recorded, nothing is compared as long as the record is whole. */
+/** Selects the statement: if changes are recorded, nothing is compared while the record is complete. */
 function createQuestion(version: string | null, counter: string | null): (known: KnownObjects) => Question {
   const whole = wholeQuery(version, counter, 'made')
   const record =
@@ -117,7 +117,7 @@ function createQuestion(version: string | null, counter: string | null): (known:
 
 const ATTEMPTS = 20
 
-/** Null when the answer was overtaken by a change and another attempt is left. */
+/** Null if a change overtook the answer and another attempt is left. */
 async function attempted(ask: () => Promise<JoinOutcome>, last: boolean): Promise<JoinOutcome | null> {
   try {
     return await ask()
@@ -128,8 +128,8 @@ async function attempted(ask: () => Promise<JoinOutcome>, last: boolean): Promis
 }
 
 /**
- * `cache lookup failed for type 16423` is an internal_error (PostgreSQL manual, appendix A). A type that has no name
- * any more (format_type prints `???`) is a TypeError of the decoder.
+ * `cache lookup failed for type 16423` is an internal_error (PostgreSQL manual, appendix A). For a type without a name
+ * (format_type prints `???`) the decoder throws a TypeError.
  */
 const isOvertaken = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof Error && sqlstateOf(error) === 'XX000')

@@ -2,9 +2,9 @@ import { text } from './catalog-rows.ts'
 import type { Catalog, Oid } from './catalog.ts'
 
 /**
- * Tables into which rows can be inserted without anything of the owner's reading other rows: several inserts may then be one
- * statement (spec/graphql.md 17.6). Policies are those of all roles and commands, since what an insert returns has to meet the ones
- * for reading, too. What has to be immutable (generated columns, expressions of indexes) reads nothing by the owner's word.
+ * Tables for which no trigger, default or policy of an insert reads other rows: several inserts may then be one
+ * statement (spec/graphql.md 17.6). Policies of all roles and commands count, because the returned rows must meet those
+ * for reading, too. Immutable expressions (generated columns, indexes) are declared not to read.
  */
 
 const literals = (names: readonly string[]): string => `'{${names.join(',')}}'::pg_catalog.text[]`
@@ -12,7 +12,7 @@ const literals = (names: readonly string[]): string => `'{${names.join(',')}}'::
 /** Functions of Postgres that are declared stable and read any table. */
 const reading = String.raw`_to_xml`
 
-/** Volatile ones that read none: of Postgres, and of the extensions that are there for it. */
+/** Volatile ones that read none: of Postgres, and of extensions for generating values. */
 const drawing = [
   'nextval',
   'random',
@@ -31,12 +31,12 @@ const drawingByExtension = [
   'gen_random_bytes',
 ]
 
-/** Bodies of SQL that compute with constants and settings, as those of auth.uid() and its like do: a word of any other kind may read. */
+/** Bodies of SQL that compute with constants and settings, like those of auth.uid(): any other word may read. */
 const ofSettings = String.raw`^(?:\s|[(),;]|'[^']*'|::|->>?|#>>?|\m(?:select|as|coalesce|nullif|true|false|null|(?:pg_catalog\.)?current_setting|text|varchar|jsonb?|uuid|bool|boolean|smallint|integer|bigint|int[248]?)\M)*$`
 
 /**
  * Whether the function with this alias of pg_proc reads no rows.
- * @param readsParsed whether its body may, where Postgres keeps it parsed
+ * @param readsParsed whether its body may, if Postgres stores it parsed
  */
 const readsNothing = (fn: string, readsParsed: string): string => `(${fn}.provolatile = 'i'
       or ${fn}.oid < '16384'::pg_catalog.oid and (${fn}.provolatile = 's' and ${fn}.proname !~ '${reading}'
@@ -50,7 +50,7 @@ const language = (fn: string): string => `(select l.lanname from pg_catalog.pg_l
 const numbersIn = (tree: string, members: string): string =>
   `select found[1]::pg_catalog.oid from pg_catalog.regexp_matches(${tree}, ':(?:${members}) (\\d+)', 'g') found`
 
-/** Whether an expression as Postgres keeps it may read rows (compiler/emit/live/node-tree.ts reads such trees). */
+/** Whether an expression as Postgres stores it may read rows (compiler/emit/live/node-tree.ts reads such trees). */
 const reads = (tree: string, fn: string, isHarmless: string): string => `(${tree} ~ ':relid [1-9]' or exists (
       select from pg_catalog.pg_proc ${fn} where not ${isHarmless}
         and ${fn}.oid = any (array(${numbersIn(tree, 'funcid|opfuncid|aggfnoid|winfnoid')}
@@ -70,7 +70,7 @@ const trees = [
   `select k.conbin::pg_catalog.text from pg_catalog.pg_constraint k where k.conrelid = c.oid and k.contype = 'c'`,
 ].join('\n    union all ')
 
-/** Domains, and composite types that may hold some, have checks of their own. */
+/** Domains, and composite types that may contain some, have checks. */
 const hasChecks = `exists (select from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
       left join pg_catalog.pg_type e on e.oid = t.typelem
       where a.attrelid = c.oid and a.attnum > '0' and not a.attisdropped
@@ -86,7 +86,7 @@ where n.nspname = any ($1::pg_catalog.text[]) and c.relkind = 'r' and not c.relh
   and not exists (select from (${trees}) kept(tree) where ${reads('tree', 'p', readsNothing('p', readsInBody))})
 order by c.oid`
 
-/** The OIDs of such tables. @throws TypeError when the answer has another shape */
+/** The OIDs of such tables. @throws TypeError if the answer has another shape */
 export async function readSelfContained(
   ask: (text: string, values: unknown[]) => Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>,
   schemas: readonly string[],
@@ -95,6 +95,6 @@ export async function readSelfContained(
   return rows.map(({ oid }) => text(oid))
 }
 
-/** Whether it matters: some comment may ask for related rows in inserts. */
+/** Whether it matters: some comment may enable related rows in inserts. */
 export const asksForNesting = ({ schemas, relations }: Pick<Catalog, 'schemas' | 'relations'>): boolean =>
   [...schemas, ...relations].some(({ comment }) => comment?.includes('nestedWrites') === true)

@@ -1,4 +1,4 @@
-/** What says something about an API: system catalogues (PostgreSQL manual, chapter "System Catalogs"). */
+/** The system catalogues that affect an API (PostgreSQL manual, chapter "System Catalogs"). */
 const catalogs = [
   'pg_namespace',
   'pg_class',
@@ -14,17 +14,17 @@ const catalogs = [
 ] as const
 
 /**
- * How many rows a catalogue has and which transactions wrote them; `age` counts from the same transaction within a
- * statement, so the differences stay. Rows as old as the cluster (transactions 1 and 2) have no age.
+ * The number of rows of a catalogue and the transactions that wrote them; `age` is relative to one transaction within a
+ * statement, so the differences are stable. Rows of the initial cluster (transactions 1 and 2) have no age.
  */
 const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(
     pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(xmin)::pg_catalog.int8), 0)
   from pg_catalog.${catalog} where xmin <> '1'::pg_catalog.xid and xmin <> '2'::pg_catalog.xid)`
 
 /**
- * The version of a schema that no event trigger counts: an SQL expression of type text that differs whenever one of the
- * catalogues was written to, be it by something that no API shows. It takes about 1 ms for a few tables, 3 for 500 and
- * 11 for 2,000 (engine.md 6): too much for every request, little for one a second.
+ * The version of a schema without event triggers: an SQL expression of type text that differs after any write to one of
+ * the catalogues, even if no API shows it. It takes about 1 ms for a few tables, 3 for 500 and 11 for 2,000 (engine.md
+ * 6): too much for every request, little for one per second.
  */
 export const writtenExpression = `pg_catalog.concat_ws(' ',
   ${catalogs.map(rowsOf).join(',\n  ')},

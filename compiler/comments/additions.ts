@@ -11,8 +11,8 @@ import { isJsonList, type JsonMembers, type JsonValue, member } from './json-val
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
- * How the settings of the additions are read (spec/graphql.md 17), and all others that are objects of ours. A faulty
- * setting is a diagnostic for the owner and never a refusal: it counts as absent, and the rest of the API goes on.
+ * Decoders of the additions' settings (spec/graphql.md 17), and of others with objects as values. A faulty setting is a
+ * diagnostic for the owner and never a refusal: it counts as absent, and the rest of the API continues.
  */
 
 /** An object with these members and no others, or null with the reason. */
@@ -23,7 +23,7 @@ interface Members {
 
 const shown = (value: JsonValue): string => JSON.stringify(value)
 
-/** The members of an addition's object; null and absence are no mistake. */
+/** The members of an addition's object; null and absence are valid. */
 export function membersOf(value: JsonValue, names: readonly string[]): Members {
   if (value === null) return { given: null, remarks: [] }
   if (!isJsonObject(value)) return { given: null, remarks: [`${shown(value)} is no object`] }
@@ -36,7 +36,7 @@ function strangeMember(name: string, names: readonly string[]): string {
   return `it has no member ${shown(name)}; did you mean ${shown(nearest)}?`
 }
 
-/** `{"enabled": true}` or `{"enabled": false}`; null where neither is said, with a remark where something else is. */
+/** `{"enabled": true}` or `{"enabled": false}`. Null if absent; a diagnostic if malformed. */
 export const switched: Decoder<boolean | null> = (value) => {
   const { given, remarks } = membersOf(value, ['enabled'])
   const told = given === null ? null : member(given, 'enabled')
@@ -45,7 +45,7 @@ export const switched: Decoder<boolean | null> = (value) => {
   return { ok: true, value: isSwitch ? String(told) === 'true' : null, remarks: [...remarks, ...missing] }
 }
 
-/** The same where what is not said stands for `fallback`. */
+/** The same with the default `fallback`. */
 const switchedElse =
   (fallback: boolean): Decoder<boolean> =>
   (value) => {
@@ -59,14 +59,14 @@ export const switchedOn = switchedElse(false)
 /** On, unless `{"enabled": false}`. */
 export const unlessDisabled = switchedElse(true)
 
-/** A text that says why; null where there is none. */
+/** A text with a reason; null if absent. */
 export const reason: Decoder<string | null> = (value) => {
   const isText = typeof value === 'string' && value.trim() !== ''
   const remarks = isText || value === null ? [] : [`${shown(value)} is no text that says why`]
   return { ok: true, value: isText ? value : null, remarks }
 }
 
-/** An object of such texts, as pairs. */
+/** An object of reasons, as pairs. */
 export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
@@ -80,7 +80,7 @@ export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) 
   }
 }
 
-/** `[{"created_at": "DescNullsLast"}]`: one column in each object; what is otherwise is left out. */
+/** `[{"created_at": "DescNullsLast"}]`: one column per object; malformed entries are ignored. */
 export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no list`] }
@@ -99,7 +99,7 @@ function orderTerm(value: JsonValue): DefaultOrderFacts | null {
   return direction === undefined || others.length > 0 ? null : { column, direction }
 }
 
-/** `{"deleted_at": {"is": "NULL"}}`: operators by column; what is otherwise is left out. */
+/** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */
 export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
   if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
@@ -132,7 +132,7 @@ function condition(column: string, told: string, value: JsonValue): ConditionFac
   return isFit && isConstant(value) ? { column, operator, value } : null
 }
 
-/** The name of a column; what is otherwise is the name of none. */
+/** The name of a column; a malformed value matches no column. */
 export const columnName: Decoder<string | null> = (value) => ({
   ok: true,
   value: value === null || typeof value === 'string' ? value : shown(value),
@@ -140,7 +140,7 @@ export const columnName: Decoder<string | null> = (value) => ({
 
 const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'
 
-/** The most that one document may select and cost; null where the owner set no limit. */
+/** The limits of one document's selections and cost; null: no limit. */
 export interface Limits {
   readonly fields: number | null
   readonly rows: number | null
@@ -165,19 +165,19 @@ function limit(value: JsonValue): { readonly value: number | null; readonly rema
   return isCount ? { value, remark: null } : { value: null, remark: `${shown(value)} and no whole number from 0` }
 }
 
-/** Where the documents are that may run, and for whom nothing else runs. */
+/** The table of listed documents, and the roles that it governs. */
 export interface Allowlist {
-  /** Null where the setting does not say which table: then nothing is listed. */
+  /** Null if the setting names no table: then no document is listed. */
   readonly table: NamedTable | null
   readonly roles: readonly string[]
 }
 
-/** Whom a list governs that does not say so (spec/graphql.md, decision 12). */
+/** The default roles of a list (spec/graphql.md, decision 12). */
 const governed = ['anon', 'authenticated']
 
 /**
- * `{"table": "schema.table", "roles": [...]}`. A list protects, so one that cannot be read is not taken for none:
- * its roles may run nothing until it is fixed.
+ * `{"table": "schema.table", "roles": [...]}`. A list protects, so a malformed one does not count as absent: its roles
+ * may run nothing until it is fixed.
  */
 export const allowlist: Decoder<Allowlist | null> = (value) => {
   if (value === null) return { ok: true, value: null }
@@ -195,13 +195,13 @@ export const allowlist: Decoder<Allowlist | null> = (value) => {
   }
 }
 
-/** A relation, as a comment names it. */
+/** A relation in a comment. */
 export interface NamedTable {
   readonly schema: string
   readonly name: string
 }
 
-/** `{"reads": ["schema.table", ...]}`, which may be none; null where it says nothing that can be used. */
+/** `{"reads": ["schema.table", ...]}`, possibly empty; null if absent or malformed. */
 export const liveReads: Decoder<readonly NamedTable[] | null> = (value) => {
   const { given, remarks } = membersOf(value, ['reads'])
   if (given === null) return { ok: true, value: null, remarks }
@@ -212,7 +212,7 @@ export const liveReads: Decoder<readonly NamedTable[] | null> = (value) => {
   return { ok: true, value: null, remarks: [...remarks, '"reads" is no list of tables as "schema.table"'] }
 }
 
-/** `private.documents`, `"My Schema"."Documents"`; a name without quotes keeps its case. */
+/** `private.documents`, `"My Schema"."Documents"`; an unquoted name keeps its case. */
 function tableNamed(value: JsonValue): NamedTable | null {
   const parts = typeof value === 'string' ? qualifiedName.exec(value) : null
   const [, quotedSchema, schema, quotedName, name] = parts ?? []

@@ -35,7 +35,7 @@ import type {
   SchemaRefusal,
 } from './annotated.ts'
 
-/** An object with its settings, and what its comment and those of its parts brought up. */
+/** An object with its settings, and the diagnostics of its comment and of its parts' comments. */
 interface Read<T> {
   readonly object: T
   readonly refusals: readonly SettingRefusal[]
@@ -48,15 +48,15 @@ const readOf = <T>({ refusals, diagnostics }: Omit<Read<unknown>, 'object'>, obj
   diagnostics,
 })
 
-/** A catalogue with its settings, and what its comments brought up. */
+/** A catalogue with its settings, and the diagnostics of its comments. */
 export interface Noted {
   readonly annotated: Annotated
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Puts decoded settings in the place of comment text. A comment that cannot be read refuses every request of who may use
- * the schema that it stands in: `refusals` hold what is answered (spec/graphql.md 13.1).
+ * Replaces comment texts by decoded settings. A malformed comment refuses every request of roles with USAGE on its
+ * schema: `refusals` contain the answers (spec/graphql.md 13.1).
  */
 export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<Noted> {
   const schemas = yield* memo.each(annotateSchema, catalog.schemas)
@@ -85,7 +85,7 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
       functions: yield* memo.map(objectIn.functions, functions),
       types: yield* memo.map(objectIn.types, types),
       refusals: schemaRefusals(catalog, refused),
-      // Put together when it is asked for: most compiles need it for no answer.
+      // Assembled on demand: most compiles do not need it.
       get told() {
         return diagnostics()
       },
@@ -98,7 +98,7 @@ export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<N
 
 const memberKey = (kind: 'relation' | 'function', oid: string): string => `${kind} ${oid}`
 
-/** By what they are, the extensions that brought them. */
+/** The extension of each object. */
 type Members = ReadonlyMap<string, string>
 
 const noMembers: ReadonlyMap<string, string> = new Map()
@@ -106,7 +106,7 @@ const noMembers: ReadonlyMap<string, string> = new Map()
 const membersOf = (members: readonly CatalogMember[]): Members =>
   new Map(members.map(({ kind, oid, extension }) => [memberKey(kind, oid), extension]))
 
-/** A schema may leave out what extensions brought; their types stay what the columns of others are of. */
+/** A schema may leave out objects of extensions; their types stay available for columns. */
 function withoutHidden(
   { relations, functions }: Catalog,
   schemas: readonly Read<AnnotatedSchema>[],
@@ -121,7 +121,7 @@ function withoutHidden(
   return { relations: relations.filter(isKept('relation')), functions: functions.filter(isKept('function')) }
 }
 
-/** What comments within a schema refuse requests with. */
+/** The refusals of a schema's comments. */
 interface Refused {
   readonly schema: string
   readonly refusals: readonly SettingRefusal[]
@@ -134,7 +134,7 @@ const refusedBy =
 
 const schemaOf = ({ schema }: { readonly schema: string }): string => schema
 
-/** A memory keeps one list for each function. */
+/** A memo keeps one list for each function. */
 const refusedIn = {
   schemas: refusedBy<AnnotatedSchema>(({ name }) => name),
   relations: refusedBy<AnnotatedRelation>(schemaOf),
@@ -156,7 +156,7 @@ const objectIn = {
 
 const stages: readonly SettingRefusal['stage'][] = ['json', 'cast', 'load']
 
-/** The reading query fails before its result is decoded; among equals the message decides, so that order does not. */
+/** A failing read precedes decoding; among equal stages the message decides, so that the order of objects does not. */
 function schemaRefusals({ schemas, typeSchemas = [] }: Catalog, all: readonly Refused[]): readonly SchemaRefusal[] {
   const grants = new Map([...typeSchemas, ...schemas].map((schema) => [schema.name, schema.grants]))
   return all
@@ -166,12 +166,12 @@ function schemaRefusals({ schemas, typeSchemas = [] }: Catalog, all: readonly Re
     .map(({ schema, message }) => ({ message, grants: grants.get(schema) ?? usedByAll }))
 }
 
-/** Schemas of Postgres' own are not read. */
+/** Schemas of Postgres itself are not read. */
 const usedByAll: readonly CatalogGrant[] = [{ grantee: 'public', privileges: ['USAGE'] }]
 
 /*
- * In Node 20 an object literal that begins with a spread and goes on gets a hidden class of its own each time (V8 11.3): 650
- * bytes for a column, and slow to read. So what there are thousands of ends with the spread.
+ * In Node 20 an object literal that begins with a spread and continues gets a separate hidden class each time (V8
+ * 11.3): 650 bytes for a column, and slow to read. So objects of which there are thousands end with the spread.
  */
 
 function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSchema> {
@@ -185,7 +185,7 @@ function annotateRelation(
   memo: Memo,
 ): Read<AnnotatedRelation> {
   const read = readComment('relation', () => nameRelation(relation), comment)
-  // Tens of thousands: to remember each would cost more than to make those of a relation that changed.
+  // Tens of thousands: memoizing each would cost more than recomputing those of a changed relation.
   const columns = itsColumns.map((column) => annotateColumn(relation, column))
   const foreignKeys = itsKeys.map((key) =>
     memo.of(annotateForeignKey, key, relation.schema, relation.name, relation.kind),
@@ -236,7 +236,7 @@ function annotateFunction({ comment, ...fn }: CatalogFunction, members: Members)
   })
 }
 
-/** Enums have settings, and a name have composite types where they are served as objects. */
+/** Enums have settings, and composite types have a name if they are served as objects. */
 function annotateType({ comment, ...type }: CatalogType, composites: boolean): Read<AnnotatedType> {
   const isEnum = type.kind === 'e'
   const name = (): string => nameType(type.schema, type.name)
@@ -253,6 +253,6 @@ function annotateType({ comment, ...type }: CatalogType, composites: boolean): R
   }
 }
 
-/** What an object that has no settings asks for; a comment that is not JSON is none of ours there. */
+/** The diagnostics of settings on an object without any; a comment that is not JSON is not ours there. */
 const strayDiagnostics = (object: string, comment: string): readonly Diagnostic[] =>
   readComment('other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')

@@ -11,7 +11,7 @@ import type {
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import type { CommentSettings } from './keys.ts'
 
-/** c2: the Catalog with what its owner asked for by comment, decoded. No comment text from here on. */
+/** c2: the Catalog with the decoded settings of comments. No comment text from here on. */
 export interface Annotated extends Omit<
   Catalog,
   'schemas' | 'relations' | 'types' | 'functions' | 'strays' | 'members'
@@ -20,13 +20,13 @@ export interface Annotated extends Omit<
   readonly relations: readonly AnnotatedRelation[]
   readonly types: readonly AnnotatedType[]
   readonly functions: readonly AnnotatedFunction[]
-  /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one that is met first before others. */
+  /** Why requests fail (spec/graphql.md 13.1): at most one reason for each schema, the one with precedence. */
   readonly refusals: readonly SchemaRefusal[]
-  /** What there is to say about the comments. */
+  /** The diagnostics of the comments. */
   readonly told: readonly Diagnostic[]
 }
 
-/** What everybody is answered who may use a schema, because a comment in it cannot be read. */
+/** The answer to every role with USAGE on a schema with a malformed comment. */
 export interface SchemaRefusal {
   readonly message: string
   /** Of the schema. */
@@ -43,7 +43,7 @@ export interface AnnotatedRelation extends Omit<CatalogRelation, 'comment' | 'co
   readonly description: string | null
   readonly columns: readonly AnnotatedColumn[]
   readonly foreignKeys: readonly AnnotatedForeignKey[]
-  /** The extension that brought it; absent: none did. */
+  /** The extension that created it; absent: none. */
   readonly ofExtension?: string
 }
 
@@ -57,13 +57,13 @@ export interface AnnotatedForeignKey extends Omit<CatalogForeignKey, 'comment'> 
 }
 
 export interface AnnotatedType extends Omit<CatalogType, 'comment'> {
-  /** Settings of an enum, the name also of a composite type; those of other types are never set. */
+  /** Settings of an enum, and the name of a composite type; those of other types are always default. */
   readonly settings: CommentSettings<'enum'>
 }
 
 export interface AnnotatedFunction extends Omit<CatalogFunction, 'comment'> {
   readonly settings: CommentSettings<'function'>
-  /** The extension that brought it; absent: none did. */
+  /** The extension that created it; absent: none. */
   readonly ofExtension?: string
   readonly description: string | null
 }

@@ -2,15 +2,15 @@ import { isJsonObject } from '../../runtime/lib/json.ts'
 import type { Decoded, Decoder } from './decoders.ts'
 import { isJsonList, type JsonValue } from './json-value.ts'
 
-/** How `readOnly`, `writeOnly` and `preset` are read (spec/graphql.md 17.5); what is faulty is left out, and reported. */
+/** Decoders of `readOnly`, `writeOnly` and `preset` (spec/graphql.md 17.5); malformed parts are reported. */
 
-/** Columns, by SQL name, of one role; `public` is everybody. */
+/** Columns, by SQL name, of one role; `public` is all roles. */
 export interface RoleColumns {
   readonly role: string
   readonly columns: readonly string[]
 }
 
-/** What a column is set to for a role: SQL of an expression. */
+/** A column's preset for a role: SQL of an expression. */
 export interface Preset {
   readonly role: string
   readonly column: string
@@ -22,7 +22,7 @@ export interface Preset {
 
 const shown = (value: JsonValue): string => JSON.stringify(value)
 
-/** The members of an object, each read by itself, with what there is to say about them. */
+/** The members of an object, decoded separately, with their diagnostics. */
 function eachMember<T>(
   value: JsonValue,
   read: (name: string, value: JsonValue) => { readonly found: readonly T[]; readonly remarks: readonly string[] },
@@ -55,7 +55,7 @@ export const presets: Decoder<readonly Preset[]> = (value) =>
 
 const commands = ['insert', 'update']
 
-/** A column that is named is not for clients, whatever is said of it. */
+/** A named column is not writable for clients, even if its value is malformed. */
 function readPreset(
   role: string,
   column: string,

@@ -2,13 +2,13 @@ import { isJsonList, type JsonMembers, type JsonValue, member } from './json-val
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
- * How a setting's JSON is read (spec/graphql.md 13.1, 13.2). A decoder gets null for a setting that is absent. A
- * refusal makes every request fail: a `load` one with its text behind `Error while loading schema, check comment
- * directives.`, a `cast` one with Postgres' own text for a failing cast. A faulty setting of the additions
- * (spec/graphql.md 17) makes no request fail: it is off, and reported.
+ * Decoders of a setting's JSON (spec/graphql.md 13.1, 13.2). A decoder gets null for an absent setting. A refusal makes
+ * every request fail: a `load` one with its text after `Error while loading schema, check comment directives.`, a
+ * `cast` one with Postgres' own text for a failing cast. A faulty setting of the additions (spec/graphql.md 17) makes
+ * no request fail: it is off, and reported.
  */
 export type Decoded<T> =
-  /** `remarks`: parts of it that cannot be used, in sentences; they count as absent. */
+  /** `remarks`: sentences about malformed parts, which count as absent. */
   | { readonly ok: true; readonly value: T; readonly remarks?: readonly string[] }
   | { readonly ok: false; readonly refusal: 'load' | 'cast'; readonly reason: string }
 
@@ -18,7 +18,7 @@ const accept = <T>(value: T): Decoded<T> => ({ ok: true, value })
 const refuse = (reason: string): Decoded<never> => ({ ok: false, refusal: 'load', reason })
 const refuseCast = (reason: string): Decoded<never> => ({ ok: false, refusal: 'cast', reason })
 
-/** The text of a value as `->>` gives it: strings without quotes, null for JSON null. */
+/** The text of a value as with `->>`: strings without quotes, null for JSON null. */
 const textOf = (value: JsonValue): string | null =>
   value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
 
@@ -36,7 +36,7 @@ export const optionalString: Decoder<string | null> = (value) => (value === null
 
 const maxInteger = 2_147_483_647
 
-/** An integer or the text of one, at least 0; its other texts fail as Postgres' cast to integer does. */
+/** An integer or its text, at least 0; other texts fail as Postgres' cast to integer does. */
 export const pageSize: Decoder<number | null> = (value) => {
   const text = textOf(value)
   if (text === null) return accept(null)
@@ -55,7 +55,7 @@ const requiredString: Decoder<string> = (value) =>
 
 const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredString)(value)
 
-/** A list whose every element the decoder reads; the first that it refuses is the answer. */
+/** A list whose elements are decoded one by one; the first refusal is the result. */
 const listOf =
   <T>(decode: Decoder<T>): Decoder<readonly T[]> =>
   (value) => {
@@ -116,7 +116,7 @@ const requiredMember = <T>(object: JsonMembers, key: string, decode: Decoder<T>)
 export const optionalForeignKeys: Decoder<readonly DeclaredForeignKey[] | null> = (value) =>
   value === null ? accept(null) : listOf(declaredForeignKey)(value)
 
-/** The wording that existing clients know, which is that of Rust's serde. */
+/** The wording that existing clients know, from Rust's serde. */
 const invalidType = (value: JsonValue, expected: string): string =>
   `invalid type: ${kindOf(value)}, expected ${expected}`
 

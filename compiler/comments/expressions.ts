@@ -1,18 +1,18 @@
 import { isJsonObject } from '../../runtime/lib/json.ts'
 
-/** Expressions of SQL in comments, which become a part of statements (spec/graphql.md 17.5). */
+/** Expressions of SQL in comments, which become part of statements (spec/graphql.md 17.5). */
 
 const longest = 1_000
 
-/** The expression as a part of a statement; what ends it may be a comment of SQL. */
+/** The expression as part of a statement; it may end with a comment of SQL. */
 export const enclosed = (expression: string): string => `(${expression}${expression.includes('--') ? '\n' : ''})`
 
-/** Gives the parse tree of SQL (pg-query); null where it cannot be parsed. */
+/** Parses SQL (pg-query); null if it cannot be parsed. */
 export type ParseTree = (sql: string, wants: 'sql') => Promise<unknown>
 
 /**
- * Why a text is not exactly one expression that needs nothing but the caller: no row, no parameter; null where it is.
- * Sub-selects may name columns of what they select from.
+ * Why a text is not exactly one expression that depends only on the caller: without rows and parameters; null if it is.
+ * Sub-selects may name columns of their own FROM.
  */
 export async function expressionProblem(parse: ParseTree, text: string): Promise<string | null> {
   if (text.length > longest) return `it is longer than ${longest} characters`
@@ -26,7 +26,7 @@ type Node = Readonly<Record<string, unknown>>
 const member = (node: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>((inner, name) => (isJsonObject(inner) ? inner[name] : undefined), node)
 
-/** The one target of a statement that is `select (...)` and nothing else. */
+/** The single target of a statement that is just `select (...)`. */
 function onlyValue(tree: unknown): Node | null {
   const statements = member(tree, 'parse_tree', 'stmts')
   const select =
@@ -42,7 +42,7 @@ function onlyValue(tree: unknown): Node | null {
 
 const plainSelect: ReadonlySet<string> = new Set(['targetList', 'limitOption', 'op'])
 
-/** What in a tree has no meaning where there is no row. */
+/** A part of a tree that is invalid without a row. */
 function outOfPlace(node: unknown, isInside: boolean): string | null {
   if (Array.isArray(node)) return firstProblem(node.map((item): [unknown, boolean] => [item, isInside]))
   if (!isJsonObject(node)) return null

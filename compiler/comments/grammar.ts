@@ -1,9 +1,9 @@
 import { type JsonMembers, type JsonValue } from './json-value.ts'
 import { isJsonObject, tryParseJson } from '../../runtime/lib/json.ts'
 
-/** What a comment asks for. `outside`: its text without the directive, null when there is none. */
+/** The content of a comment. `outside`: its text without the directive, null if empty. */
 export type ParsedComment =
-  /** No directive, or one that holds JSON which is not an object: `ignored` is its text. */
+  /** No directive, or one with JSON that is not an object: `ignored` is its text. */
   | { readonly kind: 'plain'; readonly outside: string | null; readonly ignored: string | null }
   | { readonly kind: 'settings'; readonly outside: string | null; readonly settings: JsonMembers }
   | { readonly kind: 'broken'; readonly text: string }
@@ -12,7 +12,7 @@ const opening = '@graphql('
 
 /**
  * Finds the directive of a comment (spec/graphql.md 13.1): from the first `@graphql(` greedily to the last `)` of the
- * whole comment, line feeds included, at least one character in between. What is captured must be JSON.
+ * whole comment, line feeds included, at least one character in between. The content must be JSON.
  */
 export function parseComment(comment: string | null): ParsedComment {
   if (comment === null) return { kind: 'plain', outside: null, ignored: null }

@@ -1,4 +1,4 @@
-/** What JSON.parse makes. */
+/** The result type of JSON.parse. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonMembers
 
 export interface JsonMembers {
@@ -7,6 +7,6 @@ export interface JsonMembers {
 
 export const isJsonList = (value: JsonValue): value is readonly JsonValue[] => Array.isArray(value)
 
-/** The member, or null when there is none: a setting that is absent reads like one that is null. */
+/** The member, or null if absent: an absent setting reads like a null one. */
 export const member = (object: JsonMembers, key: string): JsonValue =>
   Object.hasOwn(object, key) ? (object[key] ?? null) : null

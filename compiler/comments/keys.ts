@@ -50,7 +50,7 @@ export interface Key {
   readonly help: string
 }
 
-/** The settings that this version obeys (spec/graphql.md 13.2). */
+/** The settings of this version (spec/graphql.md 13.2). */
 export const keys = [
   {
     key: 'inflect_names',
@@ -415,7 +415,7 @@ export type CommentKeyName = KeyRow['key']
 
 type ValueOf<Row extends KeyRow> = Extract<ReturnType<Row['decode']>, { readonly ok: true }>['value']
 
-/** The settings of one kind of object, decoded; absent ones hold their defaults. */
+/** The settings of one kind of object, decoded; absent ones have their defaults. */
 export type CommentSettings<Kind extends ObjectKind> = {
   readonly [Row in KeyRow as Kind extends Row['on'][number] ? Row['key'] : never]: ValueOf<Row>
 }

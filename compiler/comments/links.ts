@@ -4,22 +4,22 @@ import { conditionsOnColumns } from './additions.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, type JsonValue } from './json-value.ts'
 
-/** A relation that a comment names, with the relations that lead there one after the other (spec/graphql.md 17.8). */
+/** A relation in a comment, with the path of relations to it (spec/graphql.md 17.8). */
 export interface LinkSetting {
   readonly name: string
   readonly path: readonly LinkStep[]
 }
 
 export interface LinkStep {
-  /** Of a relation, as the API has it. */
+  /** The field of a relation. */
   readonly field: string
-  /** On the rows that it leads to. */
+  /** On the rows at its end. */
   readonly conditions: readonly ConditionFacts[]
 }
 
 /**
- * `{"company": ["author", "company"], "drafts": [{"postCollection": {"status": {"eq": "draft"}}}]}`; a link of which a
- * part cannot be read is left out.
+ * `{"company": ["author", "company"], "drafts": [{"postCollection": {"status": {"eq": "draft"}}}]}`; a link with a
+ * malformed part is left out.
  */
 export const links: Decoder<readonly LinkSetting[]> = (value) => {
   if (value === null) return { ok: true, value: [] }

@@ -3,10 +3,10 @@ import { membersOf } from './additions.ts'
 import type { Decoder } from './decoders.ts'
 import { isJsonList, member, type JsonValue } from './json-value.ts'
 
-/** What a table's comment says of types that stand for several tables (spec/graphql.md 17.9). */
+/** A table comment's settings of abstract types (spec/graphql.md 17.9). */
 export interface PolymorphismSetting {
   readonly unions: readonly UnionSetting[]
-  /** Names of interfaces that its type has. */
+  /** Names of interfaces of its type. */
   readonly interfaces: readonly string[]
   /** Those of them whose collections have its rows. */
   readonly collections: readonly string[]
@@ -19,8 +19,8 @@ export interface UnionSetting {
 }
 
 /**
- * `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"], "collections": ["Content"]}`; a union that cannot be read
- * is left out.
+ * `{"unions": {"target": ["post", "comment"]}, "interfaces": ["Content"], "collections": ["Content"]}`; a malformed
+ * union is left out.
  */
 export const polymorphism: Decoder<PolymorphismSetting> = (value) => {
   const { given, remarks } = membersOf(value, ['unions', 'interfaces', 'collections'])

@@ -10,7 +10,7 @@ import type { Noted } from './annotate.ts'
 import { expressionProblem, type ParseTree } from './expressions.ts'
 import type { Annotated, AnnotatedRelation } from './annotated.ts'
 
-/** A relation as its comment can be obeyed, and what of the comment cannot. */
+/** A relation with its valid settings, and diagnostics of the others. */
 interface Read {
   readonly relation: AnnotatedRelation
   readonly diagnostics: readonly Diagnostic[]
@@ -22,8 +22,8 @@ const saysAny = ({ settings }: AnnotatedRelation): boolean =>
   settings.preset.length + settings.readOnly.length + settings.writeOnly.length > 0
 
 /**
- * Makes what reads the expressions of `preset`, which only a parser can. One that is no expression sets nothing, and its column
- * is not for clients all the same. A relation that stays as it was stays the same object.
+ * Creates the check of `preset` expressions, which needs a parser. An invalid one sets nothing, but its column stays
+ * unwritable for clients. An unchanged relation keeps its identity.
  */
 export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted) => Promise<Noted> {
   const readable = createLru<string, true>(rememberedTexts)
@@ -31,7 +31,7 @@ export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted)
   const problemOf = async (text: string): Promise<string | null> => {
     if (readable.get(text) === true) return null
     const problem = await expressionProblem(parse, text)
-    // What is wrong today may be the parser, which gave up.
+    // A failure may be temporary, if the parser gave up.
     if (problem === null) readable.set(text, true)
     return problem
   }
@@ -77,7 +77,7 @@ export function createAccessReader(parse: ParseTree, memo: Memo): (noted: Noted)
   }
 }
 
-/** Names of roles and of columns that are not there: a word that holds for nobody protects nothing. */
+/** Unknown names of roles and columns: such a setting protects nothing. */
 function strangers({ settings, columns, ...relation }: AnnotatedRelation, { roles }: Annotated): readonly Diagnostic[] {
   const object = nameRelation(relation)
   const lists = (['readOnly', 'writeOnly'] as const).flatMap((key) =>

@@ -21,7 +21,7 @@ export interface ReadComment<Kind extends ObjectKind> {
 }
 
 /**
- * Decodes one comment by the table of keys. Faults are diagnostics about `object`; the settings then hold their
+ * Decodes one comment by the table of keys. Faults are diagnostics about `object`; the settings then have their
  * defaults.
  */
 export function readComment<Kind extends ObjectKind>(
@@ -80,7 +80,7 @@ const remarkDiagnostics = (row: Key, decoded: Decoded<unknown>, object: () => st
     diagnose('comment-value-unused', object(), { key: row.key, reason, help: row.help }),
   )
 
-/** What there is to say about a key that this kind of object has no row for. */
+/** Diagnostics for unknown or misplaced keys. */
 function unknownKeyDiagnostics(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {
   const valid = keysOn(kind).map((row) => row.key)
   if (valid.includes(key)) return []
@@ -96,7 +96,7 @@ function unknownKeyDiagnostics(kind: ObjectKind, object: () => string, key: stri
   return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }
 
-/** How an owner calls each kind. */
+/** The owner's word for each kind. */
 const kindWords: Readonly<Record<ObjectKind, string>> = {
   schema: 'a schema',
   relation: 'a table',
@@ -111,7 +111,7 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
 const placesOf = (key: string): readonly string[] =>
   keys.filter((row) => row.key === key).flatMap((row) => row.on.map((kind) => kindWords[kind]))
 
-/** What every object without a comment shares; most columns have none. */
+/** The shared settings of objects without a comment; most columns have none. */
 const absent = Object.fromEntries(objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')])) as {
   readonly [Kind in ObjectKind]: ReadComment<Kind>
 }

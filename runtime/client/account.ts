@@ -5,7 +5,7 @@ import { isFields } from './json.ts'
 import { authorizeQuery } from './sign-in.ts'
 import type { Session, SessionTokens, User } from './types.ts'
 
-/** What somebody who is signed in can do (spec/auth.md 14.1). */
+/** The operations of a signed-in user (spec/auth.md 14.1). */
 
 export const getSession: Work<'getSession'> = async ({ present }) => {
   return { session: await present.load() }
@@ -83,7 +83,7 @@ export const signOut: Work<'signOut'> = async (context, { scope = 'global' } = {
   return {}
 }
 
-/** Null when there is none, or when the service has just said that it is over. */
+/** Null if there is none, or if the service has just reported its end. */
 async function sessionToEnd({ present }: ClientContext): Promise<Session | null> {
   try {
     return await present.load()
@@ -93,7 +93,7 @@ async function sessionToEnd({ present }: ClientContext): Promise<Session | null>
   }
 }
 
-/** The service refuses a session that is over already; then there is nothing left to end (spec/auth.md 5.5). */
+/** The service refuses a session that has ended; then nothing is left to end (spec/auth.md 5.5). */
 const ended: ReadonlySet<number> = new Set([401, 403, 404])
 
 async function logOut({ ask }: ClientContext, token: string, scope: string): Promise<void> {
@@ -120,14 +120,14 @@ export async function sessionOfTokens(
   return { access_token, refresh_token, token_type: 'bearer', expires_in: expiresIn, expires_at: expiresAt, user }
 }
 
-/** The same session at aal2 that was below it: a second factor was verified (spec/auth.md 5.7). */
+/** Whether it is the same session, raised to aal2: a second factor was verified (spec/auth.md 5.7). */
 function raises(before: StoredSession | null, after: Session): boolean {
   if (before === null) return false
   const [old, present] = [claimsOf(before.access_token), claimsOf(after.access_token)]
   return old['session_id'] === present['session_id'] && old['aal'] !== 'aal2' && present['aal'] === 'aal2'
 }
 
-/** Puts a changed user into the session that is there by now; null when it is somebody else's. */
+/** Stores a changed user in the present session; null if that belongs to another user. */
 async function keepUser(context: ClientContext, user: User): Promise<Session | null> {
   const present = await context.store.read()
   if (!isWhole(present) || present.user.id !== user.id) return null

@@ -12,8 +12,8 @@ export interface Arrival {
 }
 
 /**
- * Stores the session that the page's address brings from a mail or a provider, and takes it out of the address bar.
- * Null for an ordinary visit. What could not be asked yet stays in the address, so that a reload asks again.
+ * Stores the session in the page's address from a mail or a provider, and removes it from the address bar. Null for an
+ * ordinary visit. A part that could not be exchanged stays in the address, so that a reload retries.
  */
 export async function arrive(context: ClientContext): Promise<Arrival | null> {
   const { location } = context.environment
@@ -33,7 +33,7 @@ export async function arrive(context: ClientContext): Promise<Arrival | null> {
 async function arrivalOf(context: ClientContext, landing: Landing): Promise<Arrival> {
   if (landing.kind === 'refused') throw new AuthError(landing.code, landing.message, { status: 400 })
   if (landing.kind === 'code') return exchangeCode(context, landing.code)
-  // With PKCE, a link that another person may have made does not sign in (spec/auth.md 6.4).
+  // With PKCE, a link that another person may have created does not sign in (spec/auth.md 6.4).
   if (context.flow === 'pkce') throw verifierMissing()
   return ofFragment(context, landing.parameters)
 }

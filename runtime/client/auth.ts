@@ -15,7 +15,7 @@ export interface AuthOptions {
 
 const noSession = { user: null, session: null }
 
-/** The operations over one context. They wait for the page's start, so that what it brings is not overtaken. */
+/** The operations over one context. They wait for the page's start, so that its session is stored first. */
 export function createAuth(context: ClientContext, options: AuthOptions): AuthClient {
   const arrived = options.detectSessionInUrl ? arrive(context) : Promise.resolve(null)
   const ready = arrived.then(
@@ -81,7 +81,7 @@ async function resultOf<Data extends object>(work: Promise<Data>, nothing: Nulls
   }
 }
 
-/** Tells the first session first, and holds back what happens before it is known. */
+/** Reports the first session first, and delays later events until it is known. */
 function subscribe({ events }: ClientContext, listener: AuthListener, initial: Promise<Session | null>): () => void {
   let listening = true
   const tell: AuthListener = (event, session) => (listening ? notify(listener, event, session) : undefined)

@@ -8,8 +8,8 @@ export function bytesToBase64Url(bytes: Uint8Array): string {
 export const textToBase64Url = (text: string): string => bytesToBase64Url(new TextEncoder().encode(text))
 
 /**
- * Null where it is no base64url of UTF-8. As other readers of the same cookies do, padding and white space are passed
- * over, and so is a last character that is not enough for a byte.
+ * Null if it is not base64url of UTF-8. Like other readers of these cookies, it ignores padding, white space, and a
+ * last character with too few bits for a byte.
  */
 export function base64UrlToText(encoded: string): string | null {
   const digits = encoded.replace(/[ \t\n\r=]/g, '')

@@ -13,7 +13,7 @@ export interface StorageChange {
   readonly newValue: string | null
 }
 
-/** The event by which browsers report to the other tabs what one has written (HTML standard, section 12.2). */
+/** The event by which browsers report one tab's writes to the others (HTML standard, section 12.2). */
 export interface StorageEvents {
   readonly addEventListener: (event: 'storage', listener: (change: StorageChange) => void) => void
   readonly removeEventListener: (event: 'storage', listener: (change: StorageChange) => void) => void

@@ -27,44 +27,44 @@ export { cookieStorage, type CookieStorageOptions } from './cookie-storage.ts'
 
 export interface ClientOptions {
   readonly auth?: {
-    /** Where the session is kept: `localStorage` where there is one, else the memory of the page or process. */
+    /** The storage of the session: `localStorage` if available, else the memory of the page or process. */
     readonly storage?: AuthStorage
-    /** Under which name: `sb-<first label of the host>-auth-token` unless given. */
+    /** Its key: `sb-<first label of the host>-auth-token` by default. */
     readonly storageKey?: string
     /** False keeps the session in memory. */
     readonly persistSession?: boolean
-    /** Whether mails and providers bring people back with tokens, or with a code that only this browser can use. */
+    /** Whether mails and providers return people with tokens, or with a code that only this browser can use. */
     readonly flowType?: 'implicit' | 'pkce'
-    /** False leaves the address of the page alone. */
+    /** False leaves the address of the page unchanged. */
     readonly detectSessionInUrl?: boolean
-    /** False exchanges tokens only when they are asked for. */
+    /** False refreshes tokens only on use. */
     readonly autoRefreshToken?: boolean
   }
   readonly live?: {
-    /** How answers come: by WebSocket where the platform has it, else by Server-Sent Events. */
+    /** The transport of subscriptions: by default WebSocket if available, else Server-Sent Events. */
     readonly transport?: 'websocket' | 'sse'
   }
   /** Sends the requests. */
   readonly fetch?: typeof fetch
-  /** Parts of the surroundings that are other than they look. */
+  /** Replacements of parts of the detected environment. */
   readonly environment?: Partial<Environment>
 }
 
 export interface Client {
   readonly auth: AuthClient
-  /** Asks GraphQL, with a text or a typed document. */
+  /** Sends GraphQL requests, with a text or a typed document. */
   readonly graphql: Graphql
-  /** Watches a subscription: its listener hears the answer, and again when it is another one. */
+  /** Watches a subscription: its listener gets the answer, and each changed one. */
   readonly live: Live
   /** `fetch` with the project key and the user's token; for other GraphQL clients and for second factors. */
   readonly fetch: typeof fetch
-  /** Stops what runs by itself. The session stays. */
+  /** Stops timers and listeners. The session stays. */
   readonly close: () => void
 }
 
 /**
- * A client of the project at a URL, with its anon key. Throws TypeError for what is no URL or no key, and where WebSockets are asked
- * for and missing.
+ * A client of the project at a URL, with its anon key. Throws TypeError for an invalid URL or key, and if WebSockets
+ * are requested but not available.
  */
 export function createClient(url: string, anonKey: string, options: ClientOptions = {}): Client {
   const { hostname, href } = new URL(url)

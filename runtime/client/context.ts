@@ -8,9 +8,9 @@ import type { Refresher } from './refresh.ts'
 import type { SessionStore } from './session-store.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
 
-/** What the operations are made of. */
+/** The dependencies of the operations. */
 export interface ClientContext {
-  /** Address of the project, without a slash at its end. */
+  /** Address of the project, without a trailing slash. */
   readonly url: string
   readonly flow: 'implicit' | 'pkce'
   readonly ask: Ask
@@ -22,7 +22,7 @@ export interface ClientContext {
   readonly environment: Environment
 }
 
-/** What does the work of an operation in a context. It throws AuthError; auth.ts makes a result of it. */
+/** The implementation of an operation in a context. It throws AuthError; auth.ts converts it to a result. */
 export type Work<Name extends keyof AuthClient> = AuthClient[Name] extends (
   ...args: infer Args
 ) => Promise<Result<infer Data>>

@@ -2,7 +2,7 @@ import { base64UrlToText, textToBase64Url } from './base64url.ts'
 import { parseJson } from './json.ts'
 
 /**
- * How @supabase/ssr lays a value into cookies, so that servers that use it read ours and we theirs (spec/auth.md 14.2).
+ * The cookie format of @supabase/ssr, so that servers with that package read ours and we theirs (spec/auth.md 14.2).
  */
 
 export interface Cookie {
@@ -12,7 +12,7 @@ export interface Cookie {
 
 export type CookieEncoding = 'base64url' | 'raw'
 
-/** Characters of a cookie's value, as they are sent. */
+/** Characters of a cookie's value, as sent. */
 const chunkSize = 3180
 const prefix = 'base64-'
 
@@ -20,7 +20,7 @@ export const encodeValue = (value: string, encoding: CookieEncoding): string =>
   encoding === 'raw' ? value : prefix + textToBase64Url(value)
 
 /**
- * The decoded value. Null where chunks of two writes were joined, or one was cut: a text with the prefix must be
+ * The decoded value. Null if chunks of two writes were joined, or one was truncated: a text with the prefix must be
  * base64url of JSON.
  */
 export function decodeValue(encoded: string): string | null {
@@ -29,7 +29,7 @@ export function decodeValue(encoded: string): string | null {
   return text === null || parseJson(text) === undefined ? null : text
 }
 
-/** One cookie of the key's name or, where it would be too long, numbered ones; no character stands across a cut. */
+/** One cookie of the key's name or, if it is too long, numbered ones; no character is split. */
 export function toChunks(key: string, encoded: string): readonly Cookie[] {
   if (encodeURIComponent(encoded).length <= chunkSize) return [{ name: key, value: encoded }]
   const pieces: string[] = []
@@ -48,7 +48,7 @@ export function toChunks(key: string, encoded: string): readonly Cookie[] {
   return [...pieces, piece].map((value, index) => ({ name: `${key}.${index}`, value }))
 }
 
-/** The chunks of a key joined up to the first gap; null where there are none. An empty cookie is none. */
+/** The chunks of a key joined up to the first gap; null if there are none. An empty cookie counts as absent. */
 export function joinChunks(key: string, valueOf: (name: string) => string | undefined): string | null {
   const whole = valueOf(key)
   if (whole) return whole

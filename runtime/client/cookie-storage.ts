@@ -4,26 +4,26 @@ import { browser } from './environment.ts'
 import type { AuthStorage } from './storage.ts'
 
 export interface CookieStorageOptions {
-  /** A parent domain whose subdomains share the session, `example.com`; without one the page's host alone has it. */
+  /** A parent domain whose subdomains share the session, `example.com`; by default only the page's host has it. */
   readonly domain?: string
-  /** Sent over https only. By default what the page itself came over. */
+  /** Sent over https only. The default follows the page's own protocol. */
   readonly secure?: boolean
-  /** `/` unless given. */
+  /** Default: `/`. */
   readonly path?: string
-  /** `lax` unless given. */
+  /** Default: `lax`. */
   readonly sameSite?: 'lax' | 'strict' | 'none'
   /** `raw` writes the older format of @supabase/ssr. Both are read. */
   readonly encoding?: CookieEncoding
-  /** Whose cookies; the page's unless given. */
+  /** The document of the cookies; by default the page. */
   readonly document?: { cookie: string }
 }
 
-/** Above this a request's cookies come near the 8 KiB that many servers allow for all headers. */
+/** With more, a request's cookies approach the limit of 8 KiB that many servers have for all headers. */
 const manyChunks = 5
 
 /**
- * Keeps sessions in cookies, in the format of @supabase/ssr: subdomains can share them, and servers that use that
- * package read them. They are not HttpOnly, since the page has to read them.
+ * Keeps sessions in cookies, in the format of @supabase/ssr: subdomains can share them, and servers with that package
+ * read them. They are not HttpOnly, because the page must read them.
  */
 export function cookieStorage(options: CookieStorageOptions = {}): AuthStorage {
   const page = options.document ?? browser.document
@@ -35,7 +35,7 @@ export function cookieStorage(options: CookieStorageOptions = {}): AuthStorage {
   const write = (text: string): void => {
     page.cookie = text
   }
-  // A cookie of the host alone, left from before there was a domain, would hide the shared one.
+  // A host-only cookie from before the domain was set would hide the shared one.
   const clearTwin = (name: string): void => (domain === undefined ? undefined : write(deletion(name, hostOnly)))
   const remove = (name: string): void => {
     clearTwin(name)

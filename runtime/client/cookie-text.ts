@@ -9,10 +9,10 @@ export interface CookieAttributes {
   readonly secure: boolean
 }
 
-/** The longest that browsers keep a cookie: 400 days, in seconds. */
+/** The maximum age of cookies in browsers: 400 days, in seconds. */
 const longest = 34_560_000
 
-/** The cookies of a page by name. Where two have one name the first stands nearest. */
+/** The cookies of a page by name. Of equal names the first is the most specific. */
 export function readCookies(text: string): ReadonlyMap<string, string> {
   const cookies = new Map<string, string>()
   for (const pair of text.split(';')) {
@@ -31,7 +31,7 @@ function decoded(value: string): string {
   }
 }
 
-/** The text that sets a cookie. Throws TypeError for what a cookie cannot hold. */
+/** The text that sets a cookie. Throws TypeError for invalid values. */
 export const setting = (cookie: Cookie, attributes: CookieAttributes): string => cookieText(cookie, longest, attributes)
 
 /** The text that deletes a cookie. */

@@ -3,28 +3,28 @@ import { AuthError } from './errors.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
 import type { Session, User } from './types.ts'
 
-/** A session as a storage holds it: some helpers of other clients keep the user elsewhere. */
+/** A session in a storage: some helpers of other clients keep the user elsewhere. */
 export type StoredSession = Omit<Session, 'user'> & { readonly user: User | null }
 
 export const isWhole = (session: StoredSession | null): session is Session => session !== null && session.user !== null
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The user in an answer; null where there is none. An id that is no UUID is not the service's. */
+/** The user in an answer; null if absent. An id that is not a UUID does not come from the service. */
 export function userOf(value: unknown): User | null {
   if (!isFields(value) || !uuid.test(textOf(value['id']) ?? '')) return null
   const { app_metadata, user_metadata } = value
   return { ...value, app_metadata: app_metadata ?? {}, user_metadata: user_metadata ?? {} } as unknown as User
 }
 
-/** The session in an answer, with the moment at which its access token ends; null where there is none. */
+/** The session in an answer, with the expiry of its access token; null if absent. */
 export function sessionOf(value: unknown, now: number): Session | null {
   const stored = storedSessionOf(value)
   if (!isWhole(stored) || typeof stored.expires_in !== 'number') return null
   return { ...stored, expires_at: stored.expires_at || Math.floor(now / 1000) + stored.expires_in }
 }
 
-/** A session that a storage holds; one that does not say when it ends has ended, and is refreshed before it is used. */
+/** A session in a storage; without an expiry it counts as expired, and is refreshed before it is used. */
 export function storedSessionOf(value: unknown): StoredSession | null {
   if (!isFields(value)) return null
   if (textOf(value['access_token']) === null || textOf(value['refresh_token']) === null) return null
@@ -33,13 +33,13 @@ export function storedSessionOf(value: unknown): StoredSession | null {
   return { ...value, expires_at: end, user: userOf(value['user']) } as unknown as StoredSession
 }
 
-/** What the service had to send, or the error that says it did not. */
+/** A required value of the service's answer, or an error. */
 export function expected<T>(value: T | null): T {
   if (value === null) throw new AuthError('bad_answer', 'The service sent something else than was expected')
   return value
 }
 
-/** The claims of an access token, unverified: the service is the one who verifies. */
+/** The claims of an access token, unverified: the service verifies them. */
 export function claimsOf(accessToken: string): Fields {
   const text = base64UrlToText(accessToken.split('.')[1] ?? '')
   const claims = text === null ? null : parseJson(text)

@@ -1,7 +1,7 @@
 import { storageChannel, type Channel, type StorageEvents } from './channel.ts'
 import type { AuthStorage } from './storage.ts'
 
-/** The little that is used of what browsers, workers and Node offer, described here so that no types are needed. */
+/** The used parts of browsers, workers and Node, declared here so that no types are needed. */
 
 export interface PageLocation {
   readonly href: string
@@ -21,18 +21,18 @@ export interface Page {
   readonly removeEventListener: (event: 'visibilitychange', listener: () => void) => void
 }
 
-/** Web Locks (W3C), one request form of them. */
+/** Web Locks (W3C), in one request form. */
 export interface Locks {
   readonly request: <T>(name: string, options: { signal: AbortSignal }, work: () => Promise<T>) => Promise<T>
 }
 
-/** The event by which browsers report that the network is back (HTML standard, section 8.10.1.7). */
+/** The event by which browsers report the return of the network (HTML standard, section 8.10.1.7). */
 export interface NetworkEvents {
   readonly addEventListener: (event: 'online', listener: () => void) => void
   readonly removeEventListener: (event: 'online', listener: () => void) => void
 }
 
-/** A WebSocket (WHATWG), as far as it is used. */
+/** The used part of a WebSocket (WHATWG). */
 export interface Socket {
   readonly send: (text: string) => void
   readonly close: (code: number, reason: string) => void
@@ -42,7 +42,7 @@ export interface Socket {
   onerror: (() => void) | null
 }
 
-/** Globals that only some hosts have. */
+/** Globals of some hosts. */
 export interface Host extends Partial<StorageEvents> {
   readonly document?: Page
   readonly location?: PageLocation
@@ -55,31 +55,31 @@ export interface Host extends Partial<StorageEvents> {
 
 export const browser = globalThis as unknown as Host
 
-/** What a client needs of its platform. Tests and unusual hosts pass their own. */
+/** The client's dependencies on its platform. Tests and unusual hosts pass their own. */
 export interface Environment {
   readonly fetch: typeof fetch
   /** Milliseconds since 1970. */
   readonly now: () => number
   readonly sleep: (milliseconds: number) => Promise<void>
-  /** Does something again and again until it is stopped; no process stays for it. */
+  /** Repeats work until it is stopped; it does not keep a process alive. */
   readonly every: (milliseconds: number, work: () => void) => () => void
-  /** Does something later, unless it is stopped; a process stays for it. */
+  /** Delays work unless it is stopped; it keeps a process alive. */
   readonly after: (milliseconds: number, work: () => void) => () => void
-  /** Null where there is no page. */
+  /** Null without a page. */
   readonly page: Pick<Page, 'visibilityState' | 'addEventListener' | 'removeEventListener'> | null
   readonly location: PageLocation | null
   readonly history: PageHistory | null
-  /** Null where nothing outlives the page. */
+  /** Null if there is no lasting storage. */
   readonly storage: AuthStorage | null
   readonly locks: Locks | null
   readonly openChannel: ((name: string) => Channel) | null
-  /** Null where there are no WebSockets, as in Node 20. */
+  /** Null without WebSockets, as in Node 20. */
   readonly openSocket: ((url: string, protocol: string) => Socket) | null
-  /** Null where nobody tells. */
+  /** Null without such events. */
   readonly network: NetworkEvents | null
 }
 
-/** This page, worker or process. Locks and channels belong to pages: elsewhere one name may stand for many people. */
+/** This page, worker or process. Locks and channels belong to pages: elsewhere one name may serve several people. */
 export function presentEnvironment(): Environment {
   const page = browser.document
   return {
@@ -116,11 +116,11 @@ function every(milliseconds: number, work: () => void): () => void {
 
 function openChannel(name: string): Channel {
   const { BroadcastChannel: Broadcast } = browser
-  // The listeners are the page's own: its methods refuse to be called on another object.
+  // The listeners are the page's own: its methods must be called on it.
   return Broadcast === undefined ? storageChannel(name, browser as StorageEvents) : new Broadcast(name)
 }
 
-/** Even looking at it throws where a browser forbids a page to keep anything. */
+/** The getter throws if a browser forbids a page to store anything. */
 function localStorageOf(host: Host): AuthStorage | null {
   try {
     return host.localStorage ?? null

@@ -72,13 +72,13 @@ export type ServiceErrorCode =
 
 /** Codes of the library itself. */
 export type ClientErrorCode =
-  /** Nothing came back: offline, refused, aborted, out of time, or forbidden by the browser. */
+  /** No answer: offline, refused, aborted, timed out, or forbidden by the browser. */
   | 'network_failure'
-  /** What came back is not what the service says: a proxy's page, a cut text, an object of another shape. */
+  /** An answer not of the service: a proxy's page, a truncated text, an object of another form. */
   | 'bad_answer'
   /** There is no session. */
   | 'session_missing'
-  /** The page that began this sign-in was another browser or is long gone. */
+  /** Another browser began this sign-in, or it was too long ago. */
   | 'code_verifier_missing'
   /** The project key was not accepted. */
   | 'bad_api_key'
@@ -91,12 +91,12 @@ export interface AuthErrorDetails {
   readonly status?: number
   /** What a `weak_password` lacks: `length`, `characters`, `pwned`. */
   readonly reasons?: readonly string[]
-  /** Seconds after which the same may be tried again. */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number | null
   readonly cause?: unknown
 }
 
-/** Why an operation failed. The code is for programs, the message for people. */
+/** The reason of a failure. The code is for programs, the message for people. */
 export class AuthError extends Error {
   override readonly name = 'AuthError'
   readonly code: AuthErrorCode
@@ -112,7 +112,7 @@ export class AuthError extends Error {
     this.retryAfter = details.retryAfter ?? null
   }
 
-  /** With the message, which JSON leaves out of errors. */
+  /** With the message, which JSON omits from errors. */
   toJSON(): object {
     return { ...this, message: this.message }
   }
@@ -127,7 +127,7 @@ export function toAuthError(thrown: unknown): AuthError {
   return new AuthError('unexpected_failure', message, { cause: thrown })
 }
 
-/** The request said nothing about the session: it may succeed if it is sent again. */
+/** Whether the failure is temporary: the same request may succeed later. */
 export function isPassing({ code, status }: Pick<AuthError, 'code' | 'status'>): boolean {
   return code === 'network_failure' || code === 'bad_answer' || status >= 500 || passingStatuses.has(status)
 }
@@ -146,7 +146,7 @@ const verdicts: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The service has said that a refresh token is worth nothing any more (spec/auth.md 7). Only that ends a session: a
- * limit, a wrong project key or a proxy's refusal does not.
+ * The service has refused a refresh token (spec/auth.md 7). Only that ends a session: a limit, a wrong project key or a
+ * proxy's refusal does not.
  */
 export const isVerdict = ({ code, status }: AuthError): boolean => status < 500 && verdicts.has(code)

@@ -5,11 +5,11 @@ import type { AuthChangeEvent, Session } from './types.ts'
 
 export type AuthListener = (event: AuthChangeEvent, session: Session | null) => unknown
 
-/** Who wants to know what happens to the session, here and in other tabs. */
+/** The listeners to changes of the session, here and in other tabs. */
 export interface AuthEvents {
-  /** Returns the function that ends it. */
+  /** Returns the function that removes the listener. */
   readonly subscribe: (listener: AuthListener) => () => void
-  /** Tells everybody, in this tab at once. What a listener throws is its own affair. */
+  /** Calls all listeners, in this tab synchronously. Errors of listeners are isolated. */
   readonly emit: (event: AuthChangeEvent, session: Session | null) => void
   readonly close: () => void
 }
@@ -51,7 +51,7 @@ export function createEvents(channel: Channel | null): AuthEvents {
   }
 }
 
-/** Calls a listener so that nothing of what goes wrong in it reaches the caller. */
+/** Calls a listener and isolates its errors from the caller. */
 export function notify<Args extends readonly unknown[]>(listener: (...args: Args) => unknown, ...args: Args): void {
   void (async () => listener(...args))().catch((error: unknown) => console.error(error))
 }
@@ -61,7 +61,7 @@ interface Message {
   readonly session: Session | null
 }
 
-/** The message of another tab, which may run another version or supabase-js; null for what is none. */
+/** The message of another tab, which may run another version or supabase-js; null if invalid. */
 function messageOf(data: unknown): Message | null {
   if (!isFields(data) || !toldBetweenTabs.has(data['event'])) return null
   const event = data['event'] as AuthChangeEvent

@@ -2,7 +2,7 @@ import type { Locks } from './environment.ts'
 
 const flights = new WeakMap<object, Map<string, Promise<unknown>>>()
 
-/** Callers who ask for the same work on the same object while it runs share it, whichever client they have. */
+/** Callers of the same work on the same object share it while it runs, across clients. */
 export function shareFlight<T>(on: object, name: string, work: () => Promise<T>): Promise<T> {
   const running = flights.get(on) ?? new Map<string, Promise<unknown>>()
   flights.set(on, running)
@@ -13,12 +13,12 @@ export function shareFlight<T>(on: object, name: string, work: () => Promise<T>)
   return started
 }
 
-/** Longer than anybody holds the lock, unless its tab hangs. */
+/** Longer than a working tab holds the lock. */
 const longestHoldMs = 45_000
 
 /**
- * Does something while no other tab of the origin does it. A lock that does not come is passed over: it spares the
- * service requests, and does not decide who is right.
+ * Runs work exclusively among the tabs of the origin. If the lock does not come, the work runs anyway: the lock saves
+ * requests, but correctness does not depend on it.
  */
 export async function acrossTabs<T>(locks: Locks | null, name: string, work: () => Promise<T>): Promise<T> {
   if (locks === null) return work()

@@ -1,10 +1,10 @@
 /**
- * Where the project keeps copies of its database, an answer to a write tells how far a copy has to be for the write to be seen
- * (docs/scale.md, Replicas). Requests that follow tell the project so.
+ * In a project with replicas, the answer to a write has its position, which a replica must reach to show the write
+ * (docs/scale.md, Replicas). Later requests send it.
  */
 const header = 'catalograph-position'
 
-/** A `fetch` that keeps the latest position of the project's answers, and sends it along with requests to the project. */
+/** A `fetch` that keeps the latest position of the project's answers, and sends it with requests to the project. */
 export function followWrites(url: string, fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   let latest = ''
   return async (input, init) => {

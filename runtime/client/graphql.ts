@@ -5,8 +5,8 @@ import type { PresentSession } from './present-session.ts'
 import { printDocument, type GraphqlNode } from './print-document.ts'
 
 /**
- * A document that carries the types of its data and variables: a TypedDocumentNode or a TypedDocumentString, as code
- * generators write them. The member exists for the compiler only.
+ * A document with the types of its data and variables: a TypedDocumentNode or a TypedDocumentString of a code
+ * generator. The member exists for the type checker only.
  */
 export interface TypedDocument<Data, Variables> {
   readonly __apiType?: (variables: Variables) => Data
@@ -19,7 +19,7 @@ export interface GraphqlErrorEntry {
   readonly extensions?: Fields & { readonly code?: string; readonly sqlstate?: string }
 }
 
-/** Why a request failed: the code of its first error, and all of them. Also where it did not get that far. */
+/** The failure of a request: the code of its first error, and all errors. Also without an answer. */
 export class GraphqlError extends Error {
   override readonly name = 'GraphqlError'
   readonly code: string
@@ -34,27 +34,27 @@ export class GraphqlError extends Error {
     this.errors = details.errors ?? []
   }
 
-  /** With the message, which JSON leaves out of errors. */
+  /** With the message, which JSON omits from errors. */
   toJSON(): object {
     return { ...this, message: this.message }
   }
 }
 
-/** On failure nothing was done: a request is one transaction. */
+/** After a failure nothing was changed: a request is one transaction. */
 export type GraphqlResult<Data> = (
   | { readonly data: Data; readonly error: null }
   | { readonly data: null; readonly error: GraphqlError }
 ) & { readonly extensions: Fields }
 
 export interface GraphqlOptions {
-  /** Which operation, where the document has several. */
+  /** The operation, if the document has several. */
   readonly operationName?: string
   /** For example `{ explain: true }`. */
   readonly extensions?: Fields
   readonly signal?: AbortSignal
 }
 
-/** Variables may be left out where every one of them may. */
+/** Variables may be omitted if all of them are optional. */
 export type VariablesAndOptions<Variables> = {} extends Variables
   ? [variables?: Variables, options?: GraphqlOptions]
   : [variables: Variables, options?: GraphqlOptions]
@@ -74,7 +74,7 @@ export interface GraphqlParts extends HttpOptions {
 
 export function createGraphql(parts: GraphqlParts): Graphql {
   let takesHashes = true
-  /** By hash first; a service that does not know the hash is sent the text as well, one that takes none the text alone. */
+  /** By hash first; for an unknown hash the text is sent as well, and to a service without hashes the text alone. */
   const askByHash = async <Data>(
     hash: string,
     { query, ...body }: Fields,
@@ -103,7 +103,7 @@ export function createGraphql(parts: GraphqlParts): Graphql {
   }
 }
 
-/** The SHA-256 of its text that a generated document has (`codegen --hashes`); null: it has none. */
+/** The SHA-256 of a generated document's text (`codegen --hashes`); null: none. */
 function hashOfDocument(document: unknown): string | null {
   const meta = isFields(document) ? document['__meta__'] : undefined
   return isFields(meta) ? textOf(meta['hash']) : null
@@ -116,7 +116,7 @@ export function toGraphqlError(thrown: unknown): GraphqlError {
   return new GraphqlError(code, message, { status })
 }
 
-/** Throws TypeError for what no request can hold. */
+/** Throws TypeError for an invalid document. */
 export function textOfDocument(document: unknown): string {
   return isFields(document) && typeof document['kind'] === 'string'
     ? printDocument(document as unknown as GraphqlNode)
@@ -147,7 +147,7 @@ export const headersOf = (key: string, token: string, accept: string): Readonly<
   accept,
 })
 
-/** The result that was received; throws AuthError where it is none of GraphQL. */
+/** The received result; throws AuthError if it is not a GraphQL result. */
 export function answerOf<Data>(response: Received): GraphqlResult<Data> {
   const answer = parseJson(response.text)
   if (!isFields(answer) || !('data' in answer || Array.isArray(answer['errors']))) throw refusalOf(response, answer)

@@ -1,7 +1,7 @@
 import { AuthError, type AuthErrorDetails } from './errors.ts'
 import { isFields, parseJson, textOf, type Fields } from './json.ts'
 
-/** Parameters of an address; null and absent ones are left out. */
+/** Parameters of an address; null and absent ones are omitted. */
 export type AddressParameters = Readonly<Record<string, string | null | undefined>>
 
 /** A request to `/auth/v1`. */
@@ -14,17 +14,17 @@ export interface AuthRequest {
   readonly token?: string
 }
 
-/** Asks the service. Returns the JSON of its answer, null for an empty one; throws AuthError and nothing else. */
+/** Calls the service. Returns the JSON of its answer, null for an empty one; throws only AuthError. */
 export type Ask = (request: AuthRequest) => Promise<unknown>
 
 export interface HttpOptions {
-  /** Address of the project, without a slash at its end. */
+  /** Address of the project, without a trailing slash. */
   readonly url: string
   readonly key: string
   readonly fetch: typeof fetch
 }
 
-/** The service itself gives up after 10 s (spec/auth.md 2.3); what takes longer got lost. */
+/** The service itself gives up after 10 s (spec/auth.md 2.3); a longer wait is useless. */
 const patienceMs = 15_000
 const apiVersion = '2024-01-01'
 
@@ -49,7 +49,7 @@ export function createAsk({ url, key, fetch }: HttpOptions): Ask {
   }
 }
 
-/** The parameters of an address, with the question mark; empty where there are none. */
+/** The parameters of an address, with the question mark; empty if there are none. */
 export function queryText(query: AddressParameters): string {
   const parameters = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value != null) parameters.set(name, value)
@@ -64,7 +64,7 @@ export interface Received {
   readonly text: string
 }
 
-/** Sends a request and reads the whole answer; where none comes, throws an AuthError. */
+/** Sends a request and reads the whole answer; without one, throws an AuthError. */
 export async function send(request: typeof fetch, url: string, init: RequestInit): Promise<Received> {
   try {
     return await readWhole(await request(url, init))
@@ -87,7 +87,7 @@ export async function readWhole(response: Response): Promise<Received> {
   }
 }
 
-/** The error in an answer, in either shape of the service or in OAuth's (spec/auth.md 2.4). */
+/** The error in an answer, in either form of the service or in OAuth's (spec/auth.md 2.4). */
 export function refusalOf({ status, retryAfter }: Received, answer: unknown): AuthError {
   const fields = isFields(answer) ? answer : {}
   const code = textOf(fields['code']) ?? textOf(fields['error_code']) ?? textOf(fields['error'])
@@ -101,7 +101,7 @@ function reasonsOf(weakPassword: unknown): readonly string[] {
   return Array.isArray(reasons) ? reasons.filter((reason) => typeof reason === 'string') : []
 }
 
-/** For answers without a code, which gateways and proxies give. */
+/** For answers of gateways and proxies without a code. */
 function codeOfStatus(status: number): string {
   if (status === 401) return 'bad_api_key'
   if (status === 429) return 'over_request_rate_limit'

@@ -1,4 +1,4 @@
-/** Reading values that others wrote. */
+/** Reading foreign values. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -7,7 +7,7 @@ export const isFields = (value: unknown): value is Fields =>
 
 export const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

@@ -1,4 +1,4 @@
-/** What the address of a page says when the service has sent somebody back to it (spec/auth.md 4.13 and 6.4). */
+/** The fields in a page's address when the service redirects to it (spec/auth.md 4.13 and 6.4). */
 export type Landing =
   | { readonly kind: 'tokens'; readonly parameters: URLSearchParams }
   | { readonly kind: 'code'; readonly code: string }
@@ -20,7 +20,7 @@ const fragmentNames = [
 ]
 const queryNames = ['code', 'error', 'error_code', 'error_description']
 
-/** Null for an ordinary visit. A bare `error` is one too: applications have parameters of that name. */
+/** Null for an ordinary visit, including a bare `error`: applications have parameters of that name. */
 export function landingOf(href: string): Landing | null {
   const { searchParams, hash } = new URL(href)
   const fragment = new URLSearchParams(hash.slice(1))
@@ -33,7 +33,7 @@ export function landingOf(href: string): Landing | null {
   return authCode === null ? null : { kind: 'code', code: authCode }
 }
 
-/** The address without what the service has added to it. */
+/** The address without the fields of the service. */
 export function withoutLanding(href: string): string {
   const url = new URL(href)
   const fragment = new URLSearchParams(url.hash.slice(1))

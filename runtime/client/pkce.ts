@@ -7,12 +7,12 @@ import type { SteadyStorage } from './storage.ts'
 
 export interface Verifier {
   readonly text: string
-  /** Made for a password reset, so that its return is not taken for a sign-in. */
+  /** For a password reset, so that its return does not count as a sign-in. */
   readonly recovery: boolean
 }
 
 export interface Pkce {
-  /** Makes and keeps a verifier. Returns its challenge as the service takes it; nothing in the implicit flow. */
+  /** Creates and stores a verifier. Returns its challenge as the service expects it; empty in the implicit flow. */
   readonly challenge: (purpose?: 'recovery') => Promise<Fields & Partial<Challenge>>
   readonly read: () => Promise<Verifier | null>
   readonly forget: () => Promise<void>
@@ -46,7 +46,7 @@ function verifierOf(stored: string | null): Verifier | null {
   return { text: recovery ? text.slice(0, -recoveryMark.length) : text, recovery }
 }
 
-/** Pages that came without https have no digests; for them the protocol has the plain method (RFC 7636 section 4.2). */
+/** Pages without https have no digests; the protocol has the plain method for them (RFC 7636 section 4.2). */
 async function challengeOf(verifier: string): Promise<Challenge> {
   const { subtle } = crypto as { readonly subtle?: typeof crypto.subtle }
   if (subtle === undefined) return { code_challenge: verifier, code_challenge_method: 'plain' }

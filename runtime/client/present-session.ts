@@ -5,13 +5,13 @@ import { marginMs, remainingMs, type Refresher } from './refresh.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Session } from './types.ts'
 
-/** For how long somebody whose token is still good waits for a better one. */
+/** How long a caller with a valid token waits for a better one. */
 const patienceMs = 2_000
 
 export interface PresentSession {
-  /** The session to use, refreshed if it ends soon; null when the user is signed out. Throws AuthError. */
+  /** The session to use, refreshed if it ends soon; null if the user is signed out. Throws AuthError. */
   readonly load: () => Promise<Session | null>
-  /** The same for what only a user may do. */
+  /** The same for operations that require a user. */
   readonly need: () => Promise<Session>
 }
 

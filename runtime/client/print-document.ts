@@ -1,9 +1,9 @@
 /**
- * The text of a parsed GraphQL document (specification of October 2021, section 2): what code generators and `gql` tags
- * hold, without their having to bring a printer along.
+ * The text of a parsed GraphQL document (specification of October 2021, section 2), as code generators and `gql` tags
+ * contain it, so that they need no printer.
  */
 
-/** A node as every parser of GraphQL makes it; the fields that a kind lacks are undefined. */
+/** A node of a GraphQL parser; the fields that a kind lacks are undefined. */
 export interface GraphqlNode {
   readonly kind: string
 }
@@ -60,13 +60,13 @@ const printers: Readonly<Record<string, Printer>> = {
   EnumValue: literal,
   BooleanValue: literal,
   NullValue: () => 'null',
-  // JSON's strings are GraphQL's (GraphQL specification 2.9.4), block strings included once they are read.
+  // JSON's strings are GraphQL's (GraphQL specification 2.9.4), including parsed block strings.
   StringValue: ({ value }) => JSON.stringify(value),
   ListValue: ({ values }) => `[${list(values).join(', ')}]`,
   ObjectValue: ({ fields }) => `{${list(fields).join(', ')}}`,
 }
 
-/** Throws TypeError for what no request can hold, such as the definition of a type. */
+/** Throws TypeError for a node that a request cannot contain, such as a type definition. */
 function printNode(node: AnyNode): string {
   const printer = printers[node.kind]
   if (printer === undefined) throw new TypeError(`A GraphQL request cannot hold a ${node.kind}`)
@@ -75,7 +75,7 @@ function printNode(node: AnyNode): string {
 
 const printed = new WeakMap<GraphqlNode, string>()
 
-/** The text of a document, made once for each. */
+/** The text of a document, printed once per document. */
 export function printDocument(document: GraphqlNode): string {
   const known = printed.get(document)
   if (known !== undefined) return known

@@ -7,8 +7,8 @@ export interface ProjectFetchOptions extends HttpOptions {
 
 /**
  * A `fetch` for the project: adds the project key and the signed-in user's token. Paths are relative to the project;
- * requests to other hosts get neither. Rejects as fetch does, and with an AuthError where a session cannot be
- * refreshed, since the same request as anon would mean something else.
+ * requests to other hosts get neither. Rejects as fetch does, and with an AuthError if a session cannot be refreshed,
+ * because the same request as anon would mean something else.
  */
 export function createProjectFetch({ url, key, fetch, present }: ProjectFetchOptions): typeof fetch {
   const base = new URL(`${url}/`)
@@ -27,7 +27,7 @@ export function createProjectFetch({ url, key, fetch, present }: ProjectFetchOpt
 const resolve = (base: URL, input: string): string =>
   /^[a-z][a-z\d+.-]*:/i.test(input) ? input : base.href + input.replace(/^\/+/, '')
 
-/** An id that somebody else chose must not lead to another endpoint (spec/auth.md, attack 30). */
+/** A foreign id must not lead to another endpoint (spec/auth.md, attack 30). */
 function refuseTravel(address: string): void {
   const [path = ''] = address.split(/[?#]/)
   if (/%2f|%5c|\\|\/(\.|%2e){1,2}(\/|$)/i.test(path)) throw new TypeError(`${path} leads out of where it begins`)

@@ -8,12 +8,12 @@ import type { SessionStore } from './session-store.ts'
 import type { AuthStorage } from './storage.ts'
 import type { Session } from './types.ts'
 
-/** How often the session is looked at, and for how long a refresh is tried again. */
+/** The interval of checks of the session, and the time limit of a refresh with retries. */
 export const tickMs = 30_000
-/** A token that ends sooner is exchanged before it is used. */
+/** A token that expires sooner is refreshed before use. */
 export const marginMs = 90_000
 const firstPauseMs = 200
-/** How long a refresh token that failed is not sent again: a refused one, and one that did not reach the service. */
+/** How long a failed refresh token is not sent again: a refused one, and one that did not reach the service. */
 const quietMs = { refused: 60_000, passing: 5_000 }
 
 export interface RefreshParts {
@@ -25,14 +25,14 @@ export interface RefreshParts {
   readonly environment: Environment
 }
 
-/** Milliseconds for which an access token is still good. */
+/** The remaining life of an access token in milliseconds. */
 export const remainingMs = (session: Pick<Session, 'expires_at'>, now: number): number =>
   session.expires_at * 1000 - now
 
 export interface Refresher {
-  /** Exchanges the stored session's token; a newer session that another tab has stored meanwhile serves as well. */
+  /** Refreshes the stored session; a newer session of another tab serves as well. */
   readonly refreshStored: (stored: StoredSession) => Promise<Session>
-  /** Exchanges a token that the application brought along, and stores what comes for it. */
+  /** Exchanges a token of the application, and stores the result. */
   readonly refreshGiven: (refreshToken: string) => Promise<Session>
 }
 
@@ -70,7 +70,7 @@ export function createRefresher(parts: RefreshParts): Refresher {
   }
 }
 
-/** Asks again, at doubling distances, while the failure says nothing about the token and the tick lasts. */
+/** Retries at doubling intervals while the failure is temporary and the tick lasts. */
 async function request({ ask, environment }: RefreshParts, token: string): Promise<Session> {
   const end = environment.now() + tickMs
   for (let pause = firstPauseMs; ; pause *= 2) {
@@ -87,11 +87,11 @@ async function request({ ask, environment }: RefreshParts, token: string): Promi
   }
 }
 
-/** For how long the service wants to be spared. A limit that does not say so lasts a minute. */
+/** The pause that the service asks for. A limit without one lasts a minute. */
 const waitMs = ({ status, retryAfter }: AuthError): number =>
   retryAfter === null ? (status === 429 ? quietMs.refused : 0) : retryAfter * 1000
 
-/** Stores an answer, unless somebody signed out or in meanwhile: then what they left holds. */
+/** Stores an answer, unless the user signed out or in since: then their state is kept. */
 async function storeAnswer(parts: RefreshParts, before: StoredSession | null, session: Session): Promise<Session> {
   const { store, events } = parts
   if (await store.replace(before?.refresh_token ?? null, session)) {
@@ -103,14 +103,14 @@ async function storeAnswer(parts: RefreshParts, before: StoredSession | null, se
   return present
 }
 
-/** The stored session if it is another one than that of a token and good for a while. */
+/** The stored session if it has another token and is valid for a while. */
 async function newerThan({ store, environment }: RefreshParts, token: string): Promise<Session | null> {
   const present = await store.read()
   if (!isWhole(present) || present.refresh_token === token) return null
   return remainingMs(present, environment.now()) >= marginMs ? present : null
 }
 
-/** A refused token ends the session, once its access token is of no use either. */
+/** A refused token ends the session, once its access token has expired. */
 async function endIfOver({ store, events, environment }: RefreshParts, token: string, error: AuthError): Promise<void> {
   if (!isVerdict(error)) return
   const present = await store.read()

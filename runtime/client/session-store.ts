@@ -7,9 +7,9 @@ import type { Session } from './types.ts'
 export interface SessionStore {
   readonly read: () => Promise<StoredSession | null>
   readonly save: (session: Session) => Promise<void>
-  /** Saves unless the storage holds another session than the one with this refresh token by now; null: unless any. */
+  /** Saves unless the storage holds another session than the one with this refresh token; null: unless any. */
   readonly replace: (refreshToken: string | null, session: Session) => Promise<boolean>
-  /** Removes the session; one with this refresh token alone where one is given. Returns whether it did. */
+  /** Removes the session; with a refresh token only that of the token. Returns whether it did. */
   readonly remove: (refreshToken?: string) => Promise<boolean>
 }
 
@@ -21,7 +21,7 @@ export function createSessionStore(storage: SteadyStorage, key: string): Session
   const save = (session: Session): Promise<void> => storage.set(key, JSON.stringify(session))
   const holds = async (refreshToken: string | null): Promise<boolean> =>
     ((await read())?.refresh_token ?? null) === refreshToken
-  // One after the other, so that no write of this page comes between a read and the write that depends on it.
+  // Sequential, so that no write of this page comes between a read and its dependent write.
   const inTurn = createTurns()
   return {
     read,
@@ -41,7 +41,7 @@ export function createSessionStore(storage: SteadyStorage, key: string): Session
   }
 }
 
-/** Runs what it is given one after the other. */
+/** Runs work sequentially. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

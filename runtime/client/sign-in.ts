@@ -7,7 +7,7 @@ import { signedIn, startSession, type ClientContext, type Work } from './context
 import { verifierMissing } from './pkce.ts'
 import type { AuthChangeEvent, Session } from './types.ts'
 
-/** The ways in (spec/auth.md 14.1). */
+/** Sign-in operations (spec/auth.md 14.1). */
 
 const nobody: MaybeSignedIn = { user: null, session: null }
 
@@ -36,7 +36,7 @@ export const signInWithOAuth: Work<'signInWithOAuth'> = async (context, { provid
   return { provider, url }
 }
 
-/** What the service knows of a way to a provider, and of the way back. */
+/** The parameters for a provider's address, and for the return. */
 export const authorizeQuery = async (
   { pkce }: ClientContext,
   { provider, options = {} }: OauthSignIn,
@@ -85,7 +85,7 @@ export const exchangeCodeForSession: Work<'exchangeCodeForSession'> = async (con
   return signedIn(session)
 }
 
-/** The session that a code stands for. The verifier is kept while the same code may still be exchanged with it. */
+/** The session of a code. The verifier is kept while the code may still be exchanged. */
 export async function exchangeCode(
   { ask, pkce, environment }: ClientContext,
   code: string,
@@ -107,7 +107,7 @@ export async function exchangeCode(
 const post = (context: ClientContext, path: string, body: Fields, redirectTo?: string): Promise<unknown> =>
   context.ask({ method: 'POST', path, query: { redirect_to: redirectTo }, body })
 
-/** Enters the session of an answer; null for an answer that promises none, and bad_answer for half a one. */
+/** Stores the session of an answer; null for an answer without one, and bad_answer for an incomplete one. */
 async function enterIfSession(
   context: ClientContext,
   answer: unknown,

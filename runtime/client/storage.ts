@@ -1,4 +1,4 @@
-/** Where sessions and PKCE verifiers are kept: what `localStorage` offers, or the same with promises. */
+/** The storage of sessions and PKCE verifiers: the methods of `localStorage`, or the same with promises. */
 export interface AuthStorage {
   readonly getItem: (key: string) => string | null | Promise<string | null>
   readonly setItem: (key: string, value: string) => void | Promise<void>
@@ -23,8 +23,8 @@ export interface SteadyStorage {
 }
 
 /**
- * The storage is the truth, because other tabs write it too. Only what it would not take, being full or forbidden, is
- * kept here, until somebody else has written something.
+ * The storage is authoritative, because other tabs write it too. Only a value that it refused, being full or forbidden,
+ * is kept here, until another tab has written.
  */
 export function steadyStorage(storage: AuthStorage): SteadyStorage {
   const refused = new Map<string, { readonly value: string | null; readonly over: string | null }>()

@@ -6,7 +6,7 @@ export interface Ticker {
   readonly stop: () => void
 }
 
-/** Looks at the session now and every tick, while the page is seen; where there is no page, all the time. */
+/** Checks the session now and every tick, while the page is visible; without a page, always. */
 export function createTicker({ every, page }: Environment, look: () => void): Ticker {
   let halt: (() => void) | null = null
   const pause = (): void => {

@@ -1,4 +1,4 @@
-/** What the service and the library hand to an application (spec/auth.md 3). Times are RFC 3339 in UTC unless said. */
+/** Objects of the service and the library for applications (spec/auth.md 3). Times are RFC 3339 in UTC by default. */
 
 export type Metadata = Record<string, unknown>
 
@@ -15,7 +15,7 @@ export interface User {
   readonly invited_at?: string
   readonly confirmation_sent_at?: string
   readonly recovery_sent_at?: string
-  /** An address that is not confirmed yet. */
+  /** A pending address. */
   readonly new_email?: string
   readonly email_change_sent_at?: string
   readonly reauthentication_sent_at?: string
@@ -33,7 +33,7 @@ export interface User {
 
 export interface Identity {
   readonly identity_id: string
-  /** The provider's name for the person; the user's id where the provider is `email`. */
+  /** The provider's id of the person; the user's id if the provider is `email`. */
   readonly id: string
   readonly user_id: string
   readonly identity_data?: Metadata
@@ -57,7 +57,7 @@ export interface Session {
   readonly access_token: string
   readonly refresh_token: string
   readonly token_type: string
-  /** Seconds that the access token was valid for when it was issued. */
+  /** Lifetime of the access token in seconds. */
   readonly expires_in: number
   /** Seconds since 1970. */
   readonly expires_at: number
@@ -78,8 +78,8 @@ export type AuthChangeEvent =
   | 'PASSWORD_RECOVERY'
   | 'MFA_CHALLENGE_VERIFIED'
 
-/** What an operation without a result of its own carries. */
+/** The data of an operation without a result. */
 export type Nothing = Readonly<Record<string, never>>
 
-/** What a failed operation has in the place of its data: the same keys, each null. */
+/** The data of a failed operation: the same keys, each null. */
 export type Nulls<Data> = { readonly [Key in keyof Data]: null }

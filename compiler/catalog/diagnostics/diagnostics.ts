@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../../runtime/contract/manifest.ts'
 
-/** One kind of diagnostic: its severity, the sentence made of the facts, and what the owner can do. */
+/** One kind of diagnostic: its severity, its sentence from the facts, and the fix. */
 interface Kind<Facts> {
   readonly severity: Diagnostic['severity']
   readonly message: (facts: Facts) => string
@@ -249,7 +249,7 @@ export type DiagnosticCode = keyof typeof diagnosticKinds
 
 type FactsOf<Code extends DiagnosticCode> = Parameters<(typeof diagnosticKinds)[Code]['message']>[0]
 
-/** A diagnostic of the table, about one object named as the owner writes it. */
+/** A diagnostic of the table, about one object in the owner's notation. */
 export function diagnose<Code extends DiagnosticCode>(code: Code, object: string, facts: FactsOf<Code>): Diagnostic {
   const row = diagnosticKinds[code] as unknown as Kind<FactsOf<Code>>
   return { code, severity: row.severity, object, message: row.message(facts), fix: row.fix(facts) }

@@ -1,19 +1,19 @@
 /**
- * SQL for people: what fits on a line stands on one, a longer query has a line for each clause, and its parts are
- * indented. Only white space between tokens changes.
+ * Formats SQL for people: a short query on one line, a longer one with a line for each clause and indented parts. Only
+ * white space between tokens changes.
  */
 export const legibleSql = (sql: string): string => linesOf(clausesOf(nested(tokensOf(sql))), '').join('\n')
 
-/** How many characters a line has where it can be broken. */
+/** The maximum length of a line that can be broken. */
 const width = 140
 
-/** Strings and quoted names (PostgreSQL manual 4.1), words, white space, and everything else by itself. */
+/** Strings and quoted names (PostgreSQL manual 4.1), words, white space, and single other characters. */
 const token = /[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[A-Za-z_]\w*|\s+|[^]/g
 
 const tokensOf = (sql: string): readonly string[] =>
   (sql.match(token) ?? []).map((item) => (item.trim() === '' ? ' ' : item))
 
-/** A token, or what stands in parentheses. */
+/** A token, or the content of parentheses. */
 type Part = string | readonly Part[]
 
 function nested(tokens: readonly string[]): readonly Part[] {
@@ -33,7 +33,7 @@ function nested(tokens: readonly string[]): readonly Part[] {
 const flat = (parts: readonly Part[]): string =>
   parts.map((part) => (typeof part === 'string' ? part : `(${flat(part)})`)).join('')
 
-/** Words that begin a clause. What follows some others, as FROM does in DELETE FROM, stays beside them. */
+/** Words that begin a clause. Some of them stay on the line of a preceding word, for example FROM in DELETE FROM. */
 const beginsClause =
   /^(?:with|select|insert|update|delete|from|left|where|group|having|order|limit|offset|union|set|values|returning)$/i
 const joined: Readonly<Record<string, RegExp>> = {
@@ -43,7 +43,7 @@ const joined: Readonly<Record<string, RegExp>> = {
 }
 const query = /^(?:select|with|insert|update|delete)$/i
 
-/** The clauses of a query; of anything else one. */
+/** The clauses of a query; other texts are one clause. */
 function clausesOf(parts: readonly Part[]): readonly (readonly Part[])[] {
   if (!isQuery(parts)) return [parts]
   const clauses: Part[][] = [[]]
@@ -78,11 +78,11 @@ function linesOf(clauses: readonly (readonly Part[])[], indent: string): readonl
   return lines
 }
 
-/** Brief clauses are on one line, and what a brief SELECT is from begins there. */
+/** Short clauses share a line, and FROM may follow a short SELECT. */
 const staysBeside = (before: string, beside: string, isBroken: boolean): boolean =>
   isBroken ? before.length < 40 && /^select\b.* from\b/.test(beside) : beside.length <= 90
 
-/** A clause whole where it fits, and else as many of its items on a line as fit there. */
+/** A clause on one line if it fits, else with as many of its items per line as fit. */
 function clauseLines(clause: readonly Part[], indent: string): readonly string[] {
   const whole = flat(clause).trim()
   if (indent.length + whole.length <= width) return [`${indent}${whole}`]
@@ -105,7 +105,7 @@ function clauseLines(clause: readonly Part[], indent: string): readonly string[]
   return [...lines, line].map((one) => one.trimEnd())
 }
 
-/** What commas end, each with its comma. */
+/** Items with their trailing commas. */
 function itemsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
   const items: Part[][] = [[]]
   for (const part of parts) {
@@ -115,7 +115,7 @@ function itemsOf(parts: readonly Part[]): readonly (readonly Part[])[] {
   return items
 }
 
-/** What does not fit is broken within its parentheses, from the outermost that hold a query or several items. */
+/** A long item is broken within its parentheses, from the outermost that contain a query or several items. */
 function itemLines(item: readonly Part[], indent: string): readonly string[] {
   const lines: string[] = []
   let line = indent
@@ -139,7 +139,7 @@ function itemLines(item: readonly Part[], indent: string): readonly string[] {
   return [...lines, line]
 }
 
-/** What stands in parentheses that hold nothing else. */
+/** The content of parentheses without other parts. */
 function unwrapped(parts: readonly Part[], depth = 1): { readonly parts: readonly Part[]; readonly depth: number } {
   const [only] = parts
   return parts.length !== 1 || only === undefined || typeof only === 'string'

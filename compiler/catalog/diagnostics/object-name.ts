@@ -1,6 +1,6 @@
 /**
- * Objects of the database as their owner would write them: `column public.posts.title`, `table "My Blog"."Posts"`.
- * Source: PostgreSQL manual, Identifiers and Key Words.
+ * Objects of the database in the owner's notation: `column public.posts.title`, `table "My Blog"."Posts"`. Source:
+ * PostgreSQL manual, Identifiers and Key Words.
  */
 
 const plain = /^[a-z_][a-z0-9_]*$/
@@ -25,7 +25,7 @@ export const relationWord = (kind: RelationKind): (typeof relationWords)[Relatio
 /** Any object by the word for its kind and its qualified name. */
 export const nameObject = (word: string, ...names: readonly string[]): string => `${word} ${path(...names)}`
 
-/** What a relation is named by. */
+/** The naming facts of a relation. */
 export interface RelationLike {
   readonly schema: string
   readonly name: string
@@ -43,11 +43,11 @@ export const nameColumn = (relation: RelationLike, column: string): string =>
 export const nameConstraint = (relation: RelationLike, constraint: string): string =>
   `constraint ${part(constraint)} on ${path(relation.schema, relation.name)}`
 
-/** With what it takes, as COMMENT ON FUNCTION wants it: `function public.add(integer, integer)`. */
+/** With its argument types, as COMMENT ON FUNCTION requires: `function public.add(integer, integer)`. */
 export const nameFunction = ({ schema, name, args }: FunctionLike): string =>
   `${nameObject('function', schema, name)}(${args.map(({ typeText }) => typeText).join(', ')})`
 
-/** What a function is named by. */
+/** The naming facts of a function. */
 interface FunctionLike {
   readonly schema: string
   readonly name: string

@@ -10,7 +10,7 @@ export const printDiagnostic = (diagnostic: Diagnostic): string =>
     `${diagnostic.severity}: ${diagnostic.object}: ${diagnostic.message} [${diagnostic.code}] -> ${diagnostic.fix}`,
   )
 
-/** One diagnostic a line, the gravest first, otherwise in the order in which they were found; '' when there is none. */
+/** One diagnostic per line, the most severe first, otherwise in the order of detection; '' without any. */
 export const printDiagnostics = (diagnostics: readonly Diagnostic[]): string =>
   [...diagnostics]
     .sort((a, b) => weight[a.severity] - weight[b.severity])

@@ -1,10 +1,10 @@
-/** How long a stage took, in milliseconds. */
+/** The duration of a stage, in milliseconds. */
 export interface Timing {
   readonly stage: string
   readonly ms: number
 }
 
-/** Runs a stage and notes how long it took; what it throws passes through. */
+/** Runs a stage and records its duration; errors pass through. */
 export type Timed = <T>(stage: string, run: () => T | Promise<T>) => Promise<T>
 
 export interface Stopwatch {

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../../runtime/contract/manifest.ts'
 import type { Memo } from '../../../runtime/lib/memo/memo.ts'
 
-/** A value together with the diagnostics of its making. */
+/** A value together with the diagnostics of its creation. */
 export interface WithDiagnostics<T> {
   readonly value: T
   readonly diagnostics: readonly Diagnostic[]
@@ -16,7 +16,7 @@ export const withDiagnostics = <T>(value: T, diagnostics: readonly Diagnostic[] 
 export const collectPresent = <T>(list: readonly WithDiagnostics<T | null>[]): WithDiagnostics<readonly T[]> =>
   withDiagnostics(present(list.map(({ value }) => value)), toldIn(list))
 
-/** The values that are not null: the list itself where all are. */
+/** The values that are not null: the list itself if all are. */
 export const present = <T>(values: readonly (T | null)[]): readonly T[] =>
   hasNone(values) ? values : values.filter((value): value is T & {} => value !== null)
 
@@ -26,7 +26,7 @@ const toldIn = (list: readonly WithDiagnostics<unknown>[]): readonly Diagnostic[
   list.flatMap(({ diagnostics }) => diagnostics)
 
 /**
- * As `collectPresent`, of a list of thousands of which the memory knows the last one.
+ * Like `collectPresent`, for a list of thousands whose predecessor is memoized.
  * @param values of the items of the list
  */
 export const collectFollowed = <T>(

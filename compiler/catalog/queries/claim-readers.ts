@@ -1,31 +1,31 @@
 import { literal } from '../../../runtime/sql/literal.ts'
 
-/** What `request.jwt.claim.NAME` holds and `request.jwt.claims` does not. Names of settings know no case. */
+/** A claim in `request.jwt.claim.NAME` instead of `request.jwt.claims`. Names of settings are case-insensitive. */
 const mention = 'claim.'
 
-/** The same in pg_node_tree, where a constant is the list of its bytes. */
+/** The same in pg_node_tree, where a constant is a list of bytes. */
 const bytesOf = (letter: string): string =>
   `(${letter.toLowerCase().charCodeAt(0)}|${letter.toUpperCase().charCodeAt(0)})`
 const mentionParsed = ` ${[...mention].map(bytesOf).join(' ')} `
 
-/** Asking for a setting whose name is not written there may be asking for any: 2077 and 3294 are current_setting(). */
+/** A computed setting name may be any: 2077 and 3294 are current_setting(). */
 const asksForAny = String.raw`current_setting\s*\(\s*[^'\s]`
 const asksForAnyParsed = String.raw`:funcid (2077|3294) [^{}]*:args \(\{(?!CONST)`
 
 const inBody = (text: string): string =>
   `(pg_catalog.strpos(pg_catalog.lower(${text}), ${literal(mention)}) > 0 or ${text} ~* ${literal(asksForAny)})`
 
-/** Patterns are dear and policies are many: they are only tried where one of the functions is called at all. */
+/** Patterns are expensive and policies are many: they are only tried if one of the functions is called at all. */
 const inExpression = (tree: string): string => {
   const text = `${tree}::pg_catalog.text`
   const calls = ['2077', '3294'].map((fn) => `pg_catalog.strpos(${text}, ':funcid ${fn} ') > 0`)
   return `((${calls.join(' or ')}) and ${text} ~ ${literal(`${mentionParsed}|${asksForAnyParsed}`)})`
 }
 
-/** Objects that came with the server have lower numbers (FirstNormalObjectId). */
+/** Objects of the initial database have lower numbers (FirstNormalObjectId). */
 const isOwn = (alias: string): string => `${alias}.oid >= '16384'::pg_catalog.oid`
 
-/** Rows of a catalogue that may read claims, and the function, relation or domain that each belongs to. */
+/** Rows of a catalogue that may read claims, and the function, relation or domain of each. */
 interface Place {
   readonly rows: string
   readonly object: string
@@ -63,11 +63,11 @@ const places: readonly Place[] = [
 ]
 
 /**
- * What in the database may read a claim as a setting of its own, `request.jwt.claim.NAME`: a query with a column `oid`. Only
- * what the owner wrote can, bodies of functions and expressions that Postgres keeps parsed; and to set them all costs a
- * request as much as a small statement does.
+ * Objects that may read a claim as an individual setting, `request.jwt.claim.NAME`: a query with a column `oid`. Only
+ * the owner's code can, in bodies of functions and in expressions that Postgres stores parsed; setting all of them
+ * costs a request as much as a small statement.
  *
- * @param among the SQL to the right of `=` that tells whose rows are looked at; null: everybody's
+ * @param among the SQL after `=` that limits the searched objects; null: all
  */
 export const claimReaders = (among: string | null): string =>
   places

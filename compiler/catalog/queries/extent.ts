@@ -1,15 +1,15 @@
 import { aclOf, firstNormalOid } from './text.ts'
 
 /**
- * How much of the database a statement reads: all of it, compared with what the asker knows, or what was recorded to have
- * changed since (compiler/following/prepare/counting.ts). To compare all takes time by the size of the catalogue.
+ * How much of the database a statement reads: everything, compared with the known state, or the changes recorded since
+ * (compiler/following/prepare/counting.ts). A complete comparison takes time in proportion to the catalogue.
  */
 export type Extent = 'whole' | 'recorded'
 
-/** Whether the answer has a hash for each relation, by which a later whole reading leaves it out. */
+/** Whether the answer has a hash for each relation, by which a later complete read leaves it out. */
 export type Hashes = 'made' | 'left out'
 
-/** Where the two read in different ways. */
+/** The texts in which the two differ. */
 export type ByExtent = Readonly<Record<Extent, string>>
 
 export const SERVED = `served as materialized (
@@ -21,8 +21,8 @@ export const SERVED = `served as materialized (
 )`
 
 /**
- * What the asker knows: the relations and functions with their hashes, and types. Of what was recorded nothing is
- * compared, so these are the relations that are not served and the functions with defaults, which are read all the same.
+ * The known state: the relations and functions with their hashes, and types. A read of recorded changes compares
+ * nothing, so these are the relations that are not served and the functions with defaults, which are always read.
  */
 export const KNOWN: ByExtent = {
   whole: `known as materialized (
@@ -44,9 +44,9 @@ export const KNOWN: ByExtent = {
 }
 
 /**
- * What was recorded since a snapshot, at which the counter stood at `before`. Each change that counts is recorded, so the
- * record is whole when their steps add up to what the counter grew by; they are overwritten and pruned, and older versions of
- * the event triggers wrote none. Those of transactions to come were restored from another server.
+ * The changes recorded since a snapshot, in which the counter had the value `before`. Each counted change is recorded,
+ * so the record is complete if its steps add up to the growth of the counter; entries are overwritten and pruned, and
+ * older versions of the event triggers wrote none. Entries of future transactions were restored from another server.
  */
 export const recordSince = (counter: string, snapshot: string, before: string): string => `recorded as materialized (
   select r.objects, r.granted, r.unnamed, r.step from catalograph.schema_record r
@@ -59,13 +59,13 @@ export const recordSince = (counter: string, snapshot: string, before: string): 
   from recorded
 )`
 
-/** Rows written since then: by a transaction that is not older than the oldest that was running. */
+/** Rows written since then: by a transaction that is not older than the oldest running one. */
 const writtenSince = (row: string): string => `pg_catalog.age(${row}.xmin)
       <= (select pg_catalog.age(pg_catalog.pg_snapshot_xmin($5::pg_catalog.pg_snapshot)::pg_catalog.xid))`
 
 /**
- * Whether relations were written since whose owner may have been changed by REASSIGN OWNED, which has no event: it gives all that
- * an owner has to another one, so it has written each of the relations that $8 names for the owner in $9.
+ * Whether relations were written since whose owner REASSIGN OWNED may have changed, which has no event: it gives all
+ * objects of an owner to another, so it has written each of the relations in $8 of the owner in $9.
  */
 const reassigned = `(select coalesce(pg_catalog.bool_or(whole), false) from (
     select pg_catalog.bool_and(c.oid is null or ${writtenSince('c')}) as whole
@@ -73,12 +73,11 @@ const reassigned = `(select coalesce(pg_catalog.bool_or(whole), false) from (
     left join pg_catalog.pg_class c on c.oid = w.oid group by w.owner) owners)`
 
 /**
- * Objects that were recorded, relations that are to be read again, and functions whose own rows were written since. The event of a
- * GRANT does not name the object: relations are searched by their rows then, and where columns may have been named, these too. Of
- * a row that was not written since, nothing but its head is read; indexes and the like are found too, and are no relations of
- * `places`. There are few functions beside the thousands of relations, so that these are always searched. What
- * is found passes through an array, of which the planner expects little: else it would take the statement for a costly one, and
- * compile it (JIT).
+ * Recorded objects, relations that must be read again, and functions whose own rows were written since. The event of a
+ * GRANT does not name the object: relations are then searched by their rows, and if columns may have been named, these
+ * too. Of an unchanged row only the header is read; indexes and the like are found too, but are not in `places`. There
+ * are few functions beside the thousands of relations, so these are always searched. The result passes through an
+ * array, for which the planner expects few rows: else it would consider the statement expensive, and compile it (JIT).
  */
 export const TOUCHED = `touched as materialized (
   select pg_catalog.unnest(objects) as oid from recorded
@@ -91,7 +90,7 @@ export const TOUCHED = `touched as materialized (
   where (select granted from told) and a.attrelid >= ${firstNormalOid} and a.attnum > '0' and ${writtenSince('a')}))
 )`
 
-/** What was known and is no more; of what was recorded also what never was known. */
+/** Known objects that are gone; for recorded changes also unknown ones. */
 export const GONE_LIST: ByExtent = {
   whole: `select 'relation' as kind, oid from known where oid not in (select oid from places)
   union all select 'function', oid from known_routines where oid not in (select oid from own_routines)`,
@@ -99,7 +98,7 @@ export const GONE_LIST: ByExtent = {
   union all select 'function', oid from touched where oid not in (select oid from own_routines)`,
 }
 
-/** What may read otherwise than before; nothing where all is compared. */
+/** Objects that may have changed; empty for a complete comparison. */
 export const TOUCHED_LIST: ByExtent = {
   whole: 'select null::pg_catalog.oid as oid where false',
   recorded: 'select oid from touched',

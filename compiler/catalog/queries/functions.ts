@@ -17,7 +17,7 @@ const routines = (among: string): string => `own_routines as materialized (
   where own.hash is distinct from known.hash or p.proargdefaults is not null
 )`
 
-/** Defaults are printed with the names of the objects in them, so a function with defaults is always read. */
+/** Defaults are printed with the names of their objects, so a function with defaults is always read. */
 export const ROUTINES: ByExtent = {
   whole: routines('true'),
   recorded: routines('p.oid = any (array(select oid from touched union select oid from known_routines))'),

@@ -2,14 +2,14 @@ import { askedServed } from './relations.ts'
 import { classOf, sliceOf } from './text.ts'
 
 /**
- * Whether tables inherit from this one, so that a query reads their rows with its own, for which its keys do not hold.
- * It stays true for a while after they are gone. Partitions are different: their table's keys hold for all of them.
+ * Whether tables inherit from this one, so that a query includes their rows, for which its keys do not hold. It stays
+ * true for a while after they are gone. Partitions are different: their table's keys hold for all of them.
  */
 const INHERITED = `(t.relhassubclass and t.relkind = 'r')`
 
 /**
- * Whether values that differ for an index differ for `=`, too: it has the operators of its columns' types and, where some
- * collation is not deterministic, the columns' own ones. To look at those takes as long as all the rest of an index.
+ * Whether values that differ in an index also differ by `=`: it has the operators of its columns' types and, if some
+ * collation is not deterministic, the columns' own collations. Checking those takes as long as the rest of an index.
  */
 const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
         array(select o.oid from pg_catalog.pg_opclass o where not o.opcdefault)
@@ -20,10 +20,10 @@ const TELLS_APART = `(not i.indclass::pg_catalog.oid[] operator(pg_catalog.&&)
         where a.attcollation <> part.compares)))`
 
 /**
- * Unique keys as column numbers (indkey counts from 0; 0 stands for an expression), without INCLUDE columns; those that
- * do not hold yet are left out. `arbiter`: ON CONFLICT can name it, as neither deferrable nor temporal keys (since 18, which are
- * indexes of exclusion) can be named. Expressions and the condition of a partial one are printed, as defaults are.
- * An index that was not made by a constraint may compare in another way than `=` does.
+ * Unique keys as column numbers (indkey counts from 0; 0 is an expression), without INCLUDE columns; invalid ones are
+ * left out. `arbiter`: ON CONFLICT can name it, in contrast to deferrable and temporal keys (since 18, which are
+ * exclusion indexes). Expressions and the condition of a partial one are printed, like defaults. An index without a
+ * constraint may compare differently from `=`.
  */
 export const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.indisprimary as primary,
     i.indimmediate and not i.indisexclusion as arbiter,
@@ -39,8 +39,9 @@ export const UNIQUE_LIST = `select i.indrelid as relation, u.relname as name, i.
   where i.indrelid = ${askedServed} and i.indisunique and i.indisvalid and i.indisready order by slice, u.relname`
 
 /**
- * `guaranteed`: unless the constraint is not validated or not enforced, or is the clone that Postgres keeps for a
- * single partition of the referenced table, or tables inherit from the relation, whose rows it does not hold to it. Keys over periods (since 18) are left out: they do not join by equality.
+ * `guaranteed`: false if the constraint is not validated or not enforced, or is the clone for a single partition of the
+ * referenced table, or if tables inherit from the relation, whose rows it does not check. Keys over periods (since 18)
+ * are left out: they are not equality joins.
  */
 export const FOREIGN_KEY_LIST = `select c.oid, c.conname as name, c.conrelid as relation, c.conkey as numbers,
     c.confrelid as "foreignOid", n.nspname as "foreignSchema", f.relname as "foreignRelation",

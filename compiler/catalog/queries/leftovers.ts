@@ -2,14 +2,14 @@ import type { Leftovers } from '../../../runtime/contract/execution.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 
 /**
- * Which functions may leave a setting or a lock on their connection, judged by their source text: only functions of the
- * owner, not those of the server, of an extension or of `prepare`.
+ * Functions that may leave a setting or a lock on their connection, judged by their source text: only the owner's
+ * functions, not those of the server, of an extension or of `prepare`.
  */
 
 type Signs = Readonly<Record<'inText' | 'inTree', string>>
 
 const signs: Readonly<Record<keyof Leftovers, Signs>> = {
-  // set_config() anywhere; SET or RESET where a statement begins, in a text that is executed as well.
+  // set_config() anywhere; SET or RESET at the beginning of a statement, also in executed texts.
   settings: {
     inText: String.raw`set_config|(^|;|'|\$|\m(begin|then|else|loop)\M)\s*(set|reset)\s`,
     inTree: String.raw`:funcid 2078 `,
@@ -26,7 +26,8 @@ const signRows = Object.entries(signs)
   .join(', ')
 
 /**
- * Functions by what they may leave, a member of contract/execution.ts' Leftovers: a query with columns `kind` and `oid`.
+ * Functions by the state that they may leave, a member of contract/execution.ts' Leftovers: a query with columns `kind`
+ * and `oid`.
  *
  * @param among as of claimReaders
  */

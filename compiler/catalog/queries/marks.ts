@@ -4,9 +4,9 @@ import { leftoversOf } from './leftovers.ts'
 import { allRelations, classOf, firstNormalOid, isServed, touched } from './text.ts'
 
 /**
- * Comments that ask for settings, on what has none: indexes, sequences, attributes of composite types, constraints other
- * than foreign keys, triggers, policies, and types that are no enums and that nothing served mentions. An argument waits
- * for the search path to be empty, so that all are qualified.
+ * Comments with settings on objects without settings: indexes, sequences, attributes of composite types, constraints
+ * other than foreign keys, triggers, policies, and types that are not enums and not mentioned by served objects. An
+ * argument waits for the empty search path, so that all names are qualified.
  */
 export const STRAY_LIST = `select i.type as kind, i.identity as name, d.description as comment
   from pg_catalog.pg_description d cross join path
@@ -29,8 +29,8 @@ export const STRAY_LIST = `select i.type as kind, i.identity as name, d.descript
   order by i.identity collate pg_catalog."C", i.type collate pg_catalog."C"`
 
 /**
- * Members of extensions among what is served. They are no part of an object's hash: ALTER EXTENSION leaves
- * the object as it is.
+ * Members of extensions among the served objects. They are not part of an object's hash: ALTER EXTENSION does not
+ * change the object.
  */
 export const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} then 'function' else 'relation' end as kind, d.objid as oid, e.extname as extension
   from pg_catalog.pg_depend d join pg_catalog.pg_extension e on e.oid = d.refobjid
@@ -42,8 +42,8 @@ export const MEMBER_LIST = `select case d.classid when ${classOf('pg_proc')} the
   order by d.classid, d.objid`
 
 /**
- * Tables with a trigger that runs for each row before it is added (tgtype: 1 row, 2 before, 4 insert; PostgreSQL's
- * pg_trigger.h). They are no part of the table's hash, since a trigger leaves the table as it is.
+ * Tables with a trigger for each row before its insertion (tgtype: 1 row, 2 before, 4 insert; PostgreSQL's
+ * pg_trigger.h). They are not part of the table's hash, because a trigger does not change the table.
  */
 const filled = (among: string): string => `select distinct t.tgrelid as relation from pg_catalog.pg_trigger t
   where t.tgtype & '7' = '7' and not t.tgisinternal and t.tgrelid in (select oid from owned)${among} order by t.tgrelid`
@@ -53,5 +53,5 @@ export const FILLED_LIST: ByExtent = { whole: filled(''), recorded: filled(` and
 const needy = (among: string | null): string => `select 'claims' as kind, oid from (${claimReaders(among)}) readers
   union all ${leftoversOf(among)}`
 
-/** What requests have to provide for, or to clean up after. */
+/** Objects for which requests need settings, or a cleanup. */
 export const NEEDY_LIST: ByExtent = { whole: needy(null), recorded: needy(touched) }

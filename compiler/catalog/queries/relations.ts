@@ -1,7 +1,7 @@
 import type { ByExtent, Hashes } from './extent.ts'
 import { aclKey, aclOf, allRelations, classOf, commentOf, rowHash, sliceOf, touched, writtenBy } from './text.ts'
 
-/** Served relations: all, or those that changed. */
+/** Served relations: all, or the changed ones. */
 export const OWNED: ByExtent = {
   whole: `owned as materialized (
   select c.oid, n.nspname, ${writtenBy('c')} as written
@@ -23,8 +23,8 @@ const places = (referred: string): string => `places as materialized (
 )`
 
 /**
- * And relations that are not served but referenced by foreign keys, whose names are needed: all, or those that changed and
- * those that a changed one references.
+ * And relations that are not served but referenced by foreign keys, whose names are needed: all, or the changed ones
+ * and those that a changed one references.
  */
 export const PLACES: ByExtent = {
   whole: places(`select k.confrelid from pg_catalog.pg_constraint k
@@ -34,16 +34,16 @@ export const PLACES: ByExtent = {
     union select oid from known where oid in (select oid from touched)`),
 }
 
-/** As an array: where they are few, indexes serve. */
+/** As an array: for few of them, indexes are used. */
 const placed = 'any (array(select oid from places))'
 
-/** Columns with a NOT NULL that is not yet validated (since 18), which promises nothing about the rows that are there. */
+/** Columns with a NOT NULL that is not validated yet (since 18), which guarantees nothing about existing rows. */
 const unproven = (relations: string): string => `select k.conrelid, k.conkey[1] from pg_catalog.pg_constraint k
     where k.conrelid = ${relations} and k.contype = 'n' and not k.convalidated`
 
 /**
- * Columns that are NOT NULL, of tables from which others inherit, near or far, of which one may hold a null there: a query reads
- * its rows, too. Partitions may hold none where the whole may not.
+ * Columns that are NOT NULL, of tables with direct or indirect children, of which one may contain a null: a query
+ * includes its rows. Partitions may contain none if the parent may not.
  */
 export const LOOSE = `heirs as (
   select c.oid as ancestor, i.inhrelid as heir
@@ -59,9 +59,10 @@ export const LOOSE = `heirs as (
 )`
 
 /**
- * A relation's hash: all rows of the catalogues that describe it (of constraints, foreign keys and those NOT NULL that
- * are not valid; pg_index describes the others that matter), and what those that inherit from it say otherwise. Facts about other objects are not in it: names of roles,
- * types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a column owns.
+ * A relation's hash: all rows of the catalogues that describe it (of constraints, foreign keys and NOT NULL that is not
+ * valid; pg_index describes the other relevant ones), and the differences of its children. Facts about other objects
+ * are excluded: names of roles, types and foreign relations (see known.ts). In pg_depend, deptype a: a sequence that a
+ * column owns.
  */
 const hashes = `hashes as materialized (
   select part.oid, pg_catalog.bit_xor(part.hash) as hash from (
@@ -93,7 +94,7 @@ const hashes = `hashes as materialized (
   ) part group by part.oid
 )`
 
-/** To make them takes a quarter of the time that it takes to read all, so that who will compare none leaves them out. */
+/** Computing them takes a quarter of a complete read, so they are left out if nobody will compare them. */
 export const HASHES: Readonly<Record<Hashes, string>> = {
   made: hashes,
   'left out': 'hashes as materialized (select oid, null::pg_catalog.int8 as hash from places)',
@@ -108,16 +109,16 @@ export const RELATIONS = `relations as materialized (
   where (known.oid is null or hashes.hash is distinct from known.hash) and c.oid = any (array(select oid from hashes))
 )`
 
-/** The relations to answer, as an array: where they are few, indexes serve. */
+/** The relations of the answer, as an array: for few of them, indexes are used. */
 const asked = 'any (array(select oid from relations))'
 
 /**
- * Those of them that are served. As an array once more, and never by a join: expecting one relation, the planner would look
- * through an array of thousands for each of thousands.
+ * The served ones among them. Again as an array, and never as a join: expecting one relation, the planner would scan an
+ * array of thousands for each of thousands.
  */
 export const askedServed = 'any (array(select oid from relations where served))'
 
-/** Columns of the relations and of what their foreign keys refer to. */
+/** Columns of the relations and of the targets of their foreign keys. */
 export const ATTRIBUTES = `attributes as materialized (
   select a.attrelid, a.attnum, a.attname, a.atttypid, a.atttypmod, a.attnotnull, a.attgenerated, a.attidentity,
     a.atthasdef, a.attacl, a.attcollation
@@ -148,15 +149,15 @@ export const SEQUENCE_LIST = `select s.relation, s.sequence, ${sliceOf('s.relati
 const COMMENTED = `select d.objoid from pg_catalog.pg_description d
     where d.classoid = ${classOf('pg_class')} and d.objsubid > '0' and d.objoid = ${asked}`
 
-/** The collation of a column; null for the database's, and of a type that has none. */
+/** The collation of a column; null for the database's default, and for a type without one. */
 const COLLATION = `case when a.attcollation not in ('0', '100') then (
       select pg_catalog.format('%I.%I', n.nspname, l.collname)
       from pg_catalog.pg_collation l join pg_catalog.pg_namespace n on n.oid = l.collnamespace
       where l.oid = a.attcollation) end`
 
 /**
- * Looked up among lists rather than joined to them: expecting few columns, the planner would go through such a list for each
- * of hundreds of thousands.
+ * Looked up in lists rather than joined: expecting few columns, the planner would scan such a list for each of hundreds
+ * of thousands.
  */
 export const COLUMN_LIST = `select a.attrelid as relation, a.attname as name, a.attnum as number,
     a.atttypid as type, a.atttypmod as modifier, ${COLLATION} as collation,

@@ -1,6 +1,6 @@
 import { aclKey, commentOf } from './text.ts'
 
-/** Every distinct ACL once: most objects of a database share a few. */
+/** Distinct ACLs: most objects of a database share a few. */
 export const ACLS = `acls as materialized (
   select a.acl as items, ${aclKey('a.acl')} as acl from (
     select acl from served union select acl from relations union select acl from routines union select acl from types
@@ -12,7 +12,7 @@ export const ACLS = `acls as materialized (
 export const ROLES = `select oid, rolname as name, rolsuper as superuser, rolinherit as inherit, rolbypassrls as "bypassRls"
   from pg_catalog.pg_roles order by rolname`
 
-/** Since 16 a membership says itself whether it inherits, and may stand there once per grantor; before, the member. */
+/** Since 16 a membership decides about inheritance, and may exist once per grantor; before, the member decides. */
 export const MEMBERSHIPS = `select member.rolname as member, granted.rolname as group,
     pg_catalog.bool_or(coalesce(m.inherits, member.rolinherit)) as inherits
   from (select null::pg_catalog.bool as inherit_option) before_16
@@ -21,7 +21,7 @@ export const MEMBERSHIPS = `select member.rolname as member, granted.rolname as 
   join pg_catalog.pg_roles granted on granted.oid = m.roleid
   group by member.rolname, granted.rolname order by member.rolname, granted.rolname`
 
-/** One row per grantee and privilege: who granted it, and whether it may be passed on, decides nothing here. */
+/** One row per grantee and privilege: the grantor and the grant option are irrelevant here. */
 export const GRANTS = `select distinct acls.acl, coalesce(role.rolname, 'public') as grantee,
     item.privilege_type collate pg_catalog."C" as privilege
   from acls cross join lateral pg_catalog.aclexplode(acls.items) item

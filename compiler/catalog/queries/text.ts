@@ -1,19 +1,19 @@
 /**
  * SQL that several parts of the catalogue query use.
  *
- * A role that may create objects in a schema of the search path could offer a closer match for a function or an
+ * A role that may create objects in a schema of the search path could define a closer match for a function or an
  * operator of this statement. Therefore every relation and function is qualified, and every operator has operands for
- * which pg_catalog holds an exact match: constants are quoted (`'0'`) where they must take the type of a column.
+ * which pg_catalog holds an exact match: constants are quoted (`'0'`) if they must take the type of a column.
  */
 
-/** Grants of an object: its ACL, or what its absence stands for. Letters: PostgreSQL manual, function acldefault. */
+/** Grants of an object: its ACL, or the default for an absent one. Letters: PostgreSQL manual, function acldefault. */
 export const aclOf = (acl: string, letter: 'r' | 'n' | 'f' | 'T', owner: string): string =>
   `coalesce(${acl}, pg_catalog.acldefault('${letter}', ${owner}))`
 
-/** Privileges for more than so many roles are told once, and elsewhere by a hash. */
+/** Grants to more roles are sent once, and referenced by a hash. */
 const longAcl = 16
 
-/** By what the objects of an answer refer to an ACL: its text, or a hash of a long one, which each of thousands of tables may have. */
+/** The key of an ACL in an answer: its text, or a hash of a long one, which each of thousands of tables may have. */
 export const aclKey = (acl: string): string => `case when pg_catalog.cardinality(${acl}) > '${longAcl}'
       then (select pg_catalog.concat(pg_catalog.hashtextextended(long.acl, '0'), ' ', pg_catalog.hashtextextended(long.acl, '1'))
         from (select ${acl}::pg_catalog.text as acl offset '0') long)
@@ -26,16 +26,15 @@ export const commentOf = (alias: string, catalog: string, oid: string, number = 
   `left join pg_catalog.pg_description ${alias} on ${alias}.objoid = ${oid}
     and ${alias}.classoid = ${classOf(catalog)} and ${alias}.objsubid = ${number}`
 
-/** The rule of format_type and get_element_type: int2vector and oidvector are no arrays, neither is name. */
+/** The rule of format_type and get_element_type: int2vector, oidvector and name are not arrays. */
 export const isArray = (alias: string): string =>
   `${alias}.typelem <> '0' and ${alias}.typstorage <> 'p'
     and ${alias}.typsubscript::pg_catalog.oid
       = 'pg_catalog.array_subscript_handler'::pg_catalog.regproc::pg_catalog.oid`
 
 /**
- * The transaction that wrote the row, as an int8: a changed row, or one that was deleted and inserted again, has
- * another one. `age` counts from the same transaction within a statement, so the difference stays the same from one
- * statement to the next.
+ * The transaction that wrote the row, as an int8: a changed or re-inserted row has another one. `age` is relative to
+ * one transaction within a statement, so the difference is equal in all statements.
  */
 export const writtenBy = (row: string): string =>
   `pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(${row}.xmin)::pg_catalog.int8`
@@ -49,14 +48,14 @@ export const allRelations = `c.relkind in ('r', 'p', 'v', 'm', 'f') and c.relper
 /** Objects below this OID were made with the cluster and keep their columns (FirstNormalObjectId). */
 export const firstNormalOid = `'16384'`
 
-/** What was recorded to have changed (extent.ts), as an array: where they are few, indexes serve. */
+/** The recorded objects (extent.ts), as an array: for few of them, indexes are used. */
 export const touched = 'any (array(select oid from touched))'
 
 /**
- * The part of a long list that a row about this relation is in: rows about some hundred relations that were made one after the
- * other. Parts are read one by one (lists.ts); within each a list has its order.
+ * The part of a long list with the rows about this relation: about some hundred relations that were created one after
+ * the other. Parts are read one by one (lists.ts); within each a list has its order.
  */
 export const sliceOf = (relation: string): string => `${relation}::pg_catalog.int8 / '1024'`
 
-/** Whether the relation `c` of pg_class is in a schema that is served. */
+/** Whether the relation `c` of pg_class is in a served schema. */
 export const isServed = 'c.relnamespace in (select oid from served)'

@@ -2,11 +2,11 @@ import type { ByExtent } from './extent.ts'
 import { aclKey, aclOf, commentOf, isArray, touched } from './text.ts'
 
 /**
- * The closure of the mentioned types, by what is known and by what is new: an array mentions its element, a domain
- * what lies under it, a composite type that is no relation's the types of its attributes. Types are few and always
- * read. The seeds are picked from pg_type by an array so that the planner expects few of them: at its default guess for
- * recursion it would take the statement for a costly one and compile it (JIT), which takes seconds. Each type is looked up by
- * itself (offset '0'): each table of a database has two, and nobody wants them all.
+ * The closure of the types that known and new objects mention: an array mentions its element, a domain its base type, a
+ * composite type without a relation the types of its attributes. Types are few and always read. The seeds are picked
+ * from pg_type by an array so that the planner expects few of them: at its default guess for recursion it would
+ * consider the statement expensive and compile it (JIT), which takes seconds. Each type is looked up separately (offset
+ * '0'): each table of a database has two, and most are not needed.
  */
 const mentioned = (enums: string): string => `mentioned(oid) as (
   select oid from pg_catalog.pg_type where oid = any (array(
@@ -30,12 +30,12 @@ const mentioned = (enums: string): string => `mentioned(oid) as (
   where further.oid <> '0'
 )`
 
-/** All enums are mentioned, served or not: columns may be of them. The type of pg_trgm tells that it is there, and where. */
+/** All enums are mentioned, served or not: columns may have them. The type of pg_trgm shows its presence and schema. */
 export const MENTIONED: ByExtent = { whole: mentioned('true'), recorded: mentioned(`t.oid = ${touched}`) }
 
 /**
- * Arrays have no privileges of their own but their element's, since 17 multiranges their range's (Postgres' aclchk.c,
- * the check of USAGE on types).
+ * Arrays have the privileges of their element, since 17 multiranges those of their range (Postgres' aclchk.c, the check
+ * of USAGE on types).
  */
 export const TYPES = `types as materialized (
   select t.oid, n.nspname, t.typname, t.typtype, t.typdelim, t.typbasetype, t.typtypmod,
@@ -55,9 +55,9 @@ export const TYPES = `types as materialized (
 )`
 
 /**
- * By type: the operators of its default btree class, by strategy (`<`, `<=`, `=`, `>=`, `>`), with their schemas (PostgreSQL
- * manual 38.16). Who wants an order of another type has that of a type which it is the same as in memory, as varchar is
- * text; among several Postgres takes the preferred one. A vector (int2vector) is ordered as an array.
+ * By type: the operators of its default btree class, by strategy (`<`, `<=`, `=`, `>=`, `>`), with their schemas
+ * (PostgreSQL manual 38.16). A type without a class uses that of a binary-coercible type, as varchar uses text; among
+ * several Postgres takes the preferred one. A vector (int2vector) is ordered like an array.
  */
 export const ORDERS = `ordered_as as materialized (
   select distinct on (t.oid) t.oid, c.opcfamily, c.opcintype
@@ -84,7 +84,7 @@ export const ORDERS = `ordered_as as materialized (
   group by t.oid
 )`
 
-/** By type: the operators of LIKE and of regular expressions that an extension made for it, with their schemas (citext). */
+/** By type: the operators of LIKE and of regular expressions that an extension defines for it (citext). */
 export const PATTERNS = `patterns as materialized (
   select o.oprleft as oid, pg_catalog.array_agg(n.nspname::pg_catalog.text order by o.oprname) as schemas,
     pg_catalog.array_agg(o.oprname::pg_catalog.text order by o.oprname) as names
@@ -95,7 +95,7 @@ export const PATTERNS = `patterns as materialized (
   group by o.oprleft having pg_catalog.count(distinct o.oprname) = '4' and pg_catalog.count(*) = '4'
 )`
 
-/** Where types lie that are read, but for what everybody may use in every database. */
+/** The schemas of the types, except those that every role may use in every database. */
 export const HOMES = `homes as materialized (
   select n.nspname, ${aclOf('n.nspacl', 'n', 'n.nspowner')} as acl
   from pg_catalog.pg_namespace n
@@ -103,7 +103,7 @@ export const HOMES = `homes as materialized (
     and n.nspname <> 'information_schema' and not pg_catalog.starts_with(n.nspname, 'pg_')
 )`
 
-/** Names of types as format_type prints them; every distinct pair of type and modifier once. */
+/** Names of types from format_type; distinct pairs of type and modifier. */
 export const TYPE_TEXTS = `select named.oid as type, named.modifier,
     case path.value when '' then nullif(pg_catalog.format_type(named.oid, named.modifier), '???') end as text
   from (select atttypid as oid, atttypmod as modifier from attributes union select oid, -1 from types) named

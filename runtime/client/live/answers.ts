@@ -3,13 +3,13 @@ import { applyPatch, isSame } from './patch.ts'
 
 /** The last answer of a stream, across its connections. */
 export interface Answers {
-  /** The id that came with it; empty where none did. */
+  /** The id of its event; empty without one. */
   readonly eventId: () => string
-  /** A new connection: its first answer may be the last one again. */
+  /** A new connection: its first answer may repeat the last one. */
   readonly connected: () => void
-  /** The data of a message; undefined where they are as before. Throws TypeError for a message that makes none. */
+  /** The data of a message; undefined if unchanged. Throws TypeError for an invalid message. */
   readonly take: (message: Fields, eventId: string) => unknown
-  /** The next connection has to begin with a whole answer. */
+  /** The next connection must begin with a complete answer. */
   readonly forget: () => void
 }
 

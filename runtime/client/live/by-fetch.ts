@@ -37,7 +37,7 @@ export function createEventTransport(parts: TransportParts): Transport {
 const isStream = ({ ok, headers }: Response): boolean =>
   ok && headers.get('content-type')?.startsWith('text/event-stream') === true
 
-/** An answer that is no stream: a refusal, or the page of somebody in between. */
+/** An answer that is not a stream: a refusal, or the page of a proxy. */
 async function refusedBy(response: Response): Promise<End> {
   const received = await readWhole(response)
   try {
@@ -67,7 +67,7 @@ async function readStream(body: ReadableStream<Uint8Array>, sink: StreamSink, he
   }
 }
 
-/** Tells an answer; the end where the event is one. */
+/** Passes on an answer; returns the end if the event is one. */
 function endOf({ type, data, id }: StreamEvent, sink: StreamSink): End | null {
   if (type === 'complete') return { kind: 'completed' }
   if (type !== 'next') return null

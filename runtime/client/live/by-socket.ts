@@ -35,7 +35,7 @@ export function createSocketTransport(
           resolve({ kind: 'completed' })
         })
       } catch (thrown) {
-        // Browsers refuse a page that came by TLS a socket without.
+        // Browsers refuse a plain socket on a page with TLS.
         resolve(endOfFailure(thrown))
       }
     })

@@ -4,21 +4,18 @@ import type { PresentSession } from '../present-session.ts'
 import { tickMs, type Refresher } from '../refresh.ts'
 import type { Session } from '../types.ts'
 
-/** As whom a stream asks. */
+/** The caller of a stream. */
 export interface StreamCaller {
-  /**
-   * The token to ask with, another one than `refused`; null where it is another user's, or nobody's any more. Rejects with
-   * AuthError.
-   */
+  /** The token to use, other than `refused`; null if the user has changed or signed out. Rejects with AuthError. */
   readonly token: (refused: string | null) => Promise<string | null>
   readonly close: () => void
 }
 
-/** What a stream hears of its caller. */
+/** Events of a stream's caller. */
 export interface CallerListener {
-  /** There is another token by now. */
+  /** There is a new token. */
   readonly renewed: () => void
-  /** The user who began the stream has signed out, or somebody else has signed in. */
+  /** The user of the stream has signed out, or another has signed in. */
   readonly over: () => void
 }
 
@@ -35,8 +32,8 @@ export interface StreamCallers {
 }
 
 /**
- * Whose streams these are. A stream that a user began is this user's to its end; one that nobody began goes on as the user who
- * signs in. While there are streams, tokens are renewed before they end, also where the page is not seen.
+ * The owners of streams. A stream of a user stays this user's; one without a user continues as the user who signs in.
+ * While there are streams, tokens are renewed before they expire, even if the page is hidden.
  */
 export function createCallers({ key, present, refresher, events, environment }: CallerParts): StreamCallers {
   const open = new Set<(session: Session | null) => void>()

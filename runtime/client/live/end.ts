@@ -1,18 +1,18 @@
 import { isPassing, toAuthError } from '../errors.ts'
 import { errorOf, GraphqlError, toGraphqlError, type GraphqlErrorEntry } from '../graphql.ts'
 
-/** How a connection of a stream ended. */
+/** How a stream's connection ended. */
 export type End =
   /** The service has no more answers. */
   | { readonly kind: 'completed' }
   /** The same request would be refused again. */
   | { readonly kind: 'refused'; readonly error: GraphqlError }
-  /** The key or the token was. */
+  /** The key or the token was refused. */
   | { readonly kind: 'unauthorized'; readonly error: GraphqlError }
-  /** It may succeed if it is tried again, after the time that the service wants to be spared. */
+  /** A retry may succeed, after the time that the service asks for. */
   | { readonly kind: 'lost'; readonly error: GraphqlError; readonly waitMs: number }
 
-/** Codes of refusals that say nothing of the request (spec/graphql.md 14.2; those of HTTP for requests that come by a socket). */
+/** Codes of temporary refusals (spec/graphql.md 14.2; those of HTTP for requests over a socket). */
 export const passingCodes: ReadonlySet<string> = new Set([
   'ADDRESS_CLOSED',
   'DATABASE_CONNECTIONS_EXHAUSTED',
@@ -42,11 +42,11 @@ export const unauthorized = (message: string): End => ({
   error: new GraphqlError('bad_api_key', message, { status: 401 }),
 })
 
-/** The end that a failed request is, or an answer that is none. */
+/** The end after a failed request or an invalid answer. */
 export const endOfFailure = (thrown: unknown): End =>
   endOf(toGraphqlError(thrown), (toAuthError(thrown).retryAfter ?? 0) * 1000)
 
-/** The end that errors of GraphQL are. `waitMs`: for how long the service wants to be spared. */
+/** The end after errors of GraphQL. `waitMs`: the pause that the service asks for. */
 export const endOfErrors = (errors: readonly GraphqlErrorEntry[], status = 0, waitMs = 0): End =>
   endOf(errorOf(errors, status), waitMs)
 

@@ -3,11 +3,11 @@
 export interface StreamEvent {
   readonly type: string
   readonly data: string
-  /** The last one that was sent, with this event or before. */
+  /** The last sent one, with this event or before. */
   readonly id: string
 }
 
-/** Takes the text as it comes, in pieces of any length, and calls `hear` with each event, and `beat` with each line. */
+/** Takes the text in pieces of any length, and calls `hear` with each event, and `beat` with each line. */
 export function createEventReader(hear: (event: StreamEvent) => void): (piece: string) => void {
   let rest = ''
   let [type, id, data]: [string, string, string[]] = ['', '', []]

@@ -16,27 +16,27 @@ import { createWaking } from './waking.ts'
 
 export interface LiveOptions extends GraphqlOptions {
   /**
-   * True: the service sends what changed (JSON Patch, RFC 6902) where that is shorter. Answers share what did not change with the
-   * ones before.
+   * True: the service sends differences (JSON Patch, RFC 6902) if they are shorter. Answers share unchanged parts with
+   * their predecessors.
    */
   readonly patch?: boolean
   /**
-   * Called with the reason when the connection is lost or cannot be had, each time: it is tried again until the stream is stopped.
-   * Called with null when it is there again.
+   * Called with the reason whenever the connection is lost or fails: it is retried until the stream is stopped. Called
+   * with null when it is restored.
    */
   readonly onConnection?: (lost: GraphqlError | null) => unknown
 }
 
-/** Hears each answer. An error is the last it hears. What it throws is its own affair. */
+/** Called with each answer. An error is the last call. Its own errors are isolated. */
 export type LiveListener<Data> = (result: GraphqlResult<Data>) => unknown
 
-/** What one client gets of one subscription. */
+/** One client's stream of one subscription. */
 export interface LiveStream {
-  /** Ends it. The listener hears nothing any more. */
+  /** Ends it. The listener is not called any more. */
   readonly stop: () => void
   /**
-   * Resolves when it has ended: with its error, or with null where it was stopped, its user signed out, or the service had no more
-   * answers. Never rejects.
+   * Resolves at its end: with its error, or with null if it was stopped, its user signed out, or the service had no
+   * more answers. Never rejects.
    */
   readonly done: Promise<{ readonly error: GraphqlError | null }>
 }
@@ -53,7 +53,7 @@ export interface Live {
 }
 
 export interface LiveParts extends CallerParts, Omit<TransportParts, 'waking'> {
-  /** How streams come; by WebSocket where there are any unless said. */
+  /** The transport of streams; by default WebSocket if available. */
   readonly transport: 'websocket' | 'sse' | undefined
 }
 
@@ -106,7 +106,7 @@ export function createLive(parts: LiveParts): LiveStreams {
   }
 }
 
-/** The request's body as JSON, as the variables are now. */
+/** The request's body as JSON, with the present variables. */
 async function bodyText(document: unknown, variables: unknown, options: LiveOptions): Promise<string> {
   const { operationName, extensions, patch } = options
   const asked = patch === true ? { ...extensions, live: { patch } } : extensions

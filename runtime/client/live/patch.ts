@@ -1,8 +1,8 @@
 import { isFields, type Fields } from '../json.ts'
 
 /**
- * JSON Patch (RFC 6902). Nothing is changed in place: what a patch does not reach is shared with the value before. Throws
- * TypeError for an operation that cannot be done, and then the value before is still there.
+ * JSON Patch (RFC 6902). Nothing is changed in place: unchanged parts are shared with the old value. Throws TypeError
+ * for an operation that fails, which leaves the old value unchanged.
  */
 export const applyPatch = (document: unknown, patch: readonly unknown[]): unknown =>
   patch.reduce((value, operation) => applyOperation(value, isFields(operation) ? operation : {}), document)
@@ -42,7 +42,7 @@ function pathOf(pointer: unknown): readonly string[] {
 
 const nowhere = (): TypeError => new TypeError('The patch leads nowhere')
 
-/** A place in a list that is there; `end` is one behind the last. */
+/** An index of a list; `end` is one after the last. */
 function indexOf(list: readonly unknown[], name: string, end: number): number {
   const index = name === '-' ? list.length : /^(0|[1-9]\d*)$/.test(name) ? Number(name) : -1
   if (index < 0 || index >= end) throw nowhere()
@@ -59,7 +59,7 @@ function memberOf(value: unknown, name: string): unknown {
   return value[name]
 }
 
-/** The value with what `change` makes of the list or object in which the path ends. */
+/** The value with the list or object at the end of the path replaced by `change`. */
 function changeParent(
   value: unknown,
   [name, ...deeper]: readonly string[],

@@ -3,21 +3,21 @@ import type { Waking } from './waking.ts'
 
 /** The service sends something every 15 s (spec/graphql.md 16.3). */
 const beatMs = 15_000
-/** Silence that no connection has which is alive. */
+/** The silence after which a connection counts as dead. */
 const silenceMs = 2.5 * beatMs
-/** For how long an answer to a question is waited for, once somebody is waiting. */
+/** The time limit of an answer to a ping while a caller waits. */
 const patienceMs = 5_000
 
-/** Notices that a connection is dead although nothing says so, as after a sleep or a change of networks. */
+/** Detects a dead connection without an event, for example after sleep or a change of networks. */
 export interface Pulse {
-  /** Something has come. */
+  /** Data have arrived. */
   readonly heard: () => void
   readonly stop: () => void
 }
 
 /**
- * Calls `dead` once a connection is. Where there is a question that the other end answers at once, `ask`, it is asked at every
- * beat and has to be answered before the next: pages that are not seen have fewer beats, which must not look like silence.
+ * Calls `dead` once a connection is. With `ask`, a ping is sent at every beat and must be answered before the next:
+ * hidden pages have fewer beats, which must not count as silence.
  */
 export function watchPulse(
   { every, after, now }: Environment,

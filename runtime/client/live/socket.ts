@@ -8,28 +8,28 @@ import type { Waking } from './waking.ts'
 
 /** The subprotocol (GraphQL over WebSocket). */
 const protocol = 'graphql-transport-ws'
-/** For how long the other end may take to greet. */
+/** The time limit of the acknowledgement. */
 const greetingMs = 10_000
 
-/** What a stream hears of its socket; `end` once. */
+/** Events of a stream's socket; `end` once. */
 export interface SocketStream extends StreamSink {
   readonly end: (end: End) => void
 }
 
 /** A WebSocket that streams of one caller share. */
 export interface SharedSocket {
-  /** Subscribes as soon as the service has greeted. Returns what ends it, which tells the stream nothing. */
+  /** Subscribes after the acknowledgement. Returns a function that ends it without an event. */
   readonly subscribe: (body: string, stream: SocketStream) => () => void
 }
 
 export interface SocketParts {
   readonly address: string
-  /** What `connection_init` carries. */
+  /** The payload of `connection_init`. */
   readonly greeting: Fields
   readonly open: (url: string, protocol: string) => Socket
   readonly environment: Environment
   readonly waking: Waking
-  /** The socket takes no more streams. */
+  /** The socket accepts no more streams. */
   readonly gone: () => void
 }
 
@@ -39,7 +39,7 @@ interface Subscribed {
   isAnswered: boolean
 }
 
-/** Opens a socket; it closes itself when its last stream has left. */
+/** Opens a socket; it closes itself after its last stream. */
 export function openSharedSocket(parts: SocketParts): SharedSocket {
   const { environment, waking, gone } = parts
   const streams = new Map<string, Subscribed>()
@@ -61,7 +61,7 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
     left?.stream.end(end)
     closeIfUnused()
   }
-  /** Ends all that is left of it. A close that the other end does not answer may take a while: nobody waits for it. */
+  /** Ends all of its streams. A close handshake without an answer may take a while: it is not awaited. */
   const over = (end: End, code = 1000): void => {
     stopGreeting()
     pulse.stop()
@@ -73,7 +73,7 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
     for (const { stream } of left) stream.end(end)
   }
   const closeIfUnused = (): void => {
-    // Not at once: a page that changes its view leaves one stream and joins another.
+    // Delayed: a page that changes its view leaves one stream and joins another.
     environment.after(0, () => {
       if (streams.size === 0) over({ kind: 'completed' })
     })
@@ -111,7 +111,7 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
     if (Object.hasOwn(hear, type)) hear[type]?.(String(message['id']), message['payload'])
   }
   socket.onclose = ({ code, reason }) => over(endOfClose(code, reason))
-  // The close that follows says more.
+  // The following close has more details.
   socket.onerror = () => undefined
   return {
     subscribe: (body, stream) => {
@@ -127,7 +127,7 @@ export function openSharedSocket(parts: SocketParts): SharedSocket {
   }
 }
 
-/** Codes by which the other end says that it was not spoken to as it wants: the same would be said again. */
+/** Close codes of protocol errors: a retry would repeat them. */
 const ofProtocol: ReadonlySet<number> = new Set([4400, 4401, 4406, 4409])
 
 function endOfClose(code: number, reason: string): End {

@@ -7,9 +7,9 @@ import { endOfFailure, lost, type End } from './end.ts'
 import type { StreamRequest, Transport } from './transport.ts'
 import type { Waking } from './waking.ts'
 
-/** The first pause before a lost connection is tried again, and the longest: each is twice the one before, less up to a half. */
+/** The first pause before a reconnection, and the longest: each is twice the previous one, less up to a half. */
 const [firstPauseMs, longestPauseMs] = [500, 30_000]
-/** A connection that lasted so long was a good one: the pauses begin again. */
+/** A connection of this duration counts as good: the pauses start again. */
 const steadyMs = 10_000
 
 export interface StreamParts {
@@ -22,13 +22,13 @@ export interface StreamParts {
 
 export interface StreamListener {
   readonly result: (result: GraphqlResult<unknown>) => void
-  /** The connection was lost and is tried again; null: it is there again. */
+  /** The connection was lost and is retried; null: it is restored. */
   readonly connection: (error: GraphqlError | null) => void
-  /** Null where nothing went wrong. */
+  /** Null without an error. */
   readonly ended: (error: GraphqlError | null) => void
 }
 
-/** Keeps a stream connected until it ends, and tells each answer that differs from the one before. Returns what stops it. */
+/** Keeps a stream connected until its end, and passes on each changed answer. Returns the function that stops it. */
 export function openStream(parts: StreamParts, body: Promise<string>, listener: StreamListener): () => void {
   const { environment, waking } = parts
   const answers = createAnswers()
@@ -53,9 +53,9 @@ export function openStream(parts: StreamParts, body: Promise<string>, listener: 
     waking.wake()
     listener.connection(null)
   }
-  /** Null where the stream was stopped, or goes on with another token. */
+  /** Null if the stream was stopped, or continues with another token. */
   const connect = async (request: StreamRequest): Promise<End | null> => {
-    // Not before the token is known: that it is another one is told as well.
+    // Only once the token is known: a renewal is an event as well.
     attempt = new AbortController()
     connectedAt = Infinity
     const { signal } = attempt
@@ -111,7 +111,7 @@ export function openStream(parts: StreamParts, body: Promise<string>, listener: 
 
 const extensionsOf = ({ extensions }: Fields): Fields => (isFields(extensions) ? extensions : {})
 
-/** Waits, until it is not worth it any more or, where it may, until something tells that trying is. */
+/** Waits until the signal aborts or, if allowed, until an event suggests a retry. */
 function pause(
   { environment, waking }: StreamParts,
   milliseconds: number,

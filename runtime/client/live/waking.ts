@@ -1,14 +1,14 @@
 import type { Environment } from '../environment.ts'
 
-/** Tells when a connection that is missing, or that may be dead, is worth looking at. */
+/** Reports when a missing or possibly dead connection is worth a check. */
 export interface Waking {
-  /** Returns the function that ends it. */
+  /** Returns the function that removes the listener. */
   readonly subscribe: (listener: () => void) => () => void
-  /** For what the platform does not tell: another stream has been connected. */
+  /** For events unknown to the platform: another stream has been connected. */
   readonly wake: () => void
 }
 
-/** Hears when the network comes back and when the page is seen again, as long as anybody listens. */
+/** Listens for the return of the network and of the page's visibility, while there are listeners. */
 export function createWaking({ network, page }: Environment): Waking {
   const listeners = new Set<{ readonly listener: () => void }>()
   const wake = (): void => {

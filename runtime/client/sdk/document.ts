@@ -2,24 +2,24 @@ import { isFields, type Fields } from '../json.ts'
 import { readers, type Reader, type ReaderName } from './readers.ts'
 
 /**
- * A field of an object type, as far as a request has to know it: the types of its arguments, what its value is made of,
- * how it is read. Fields of values that are handed on as they came, and take nothing, need no entry.
+ * The facts of a field for requests: the types of its arguments, its object type, its reader. Fields of unconverted
+ * values without arguments need no entry.
  */
 export interface FieldFacts {
   /** GraphQL types of the arguments by name. */
   readonly args?: Readonly<Record<string, string>>
-  /** The object type of its value. Called late, because types refer to each other in circles. */
+  /** The object type of its value. A function, because types refer to each other in cycles. */
   readonly of?: TypeFacts
-  /** Present where that has types in the place of fields, of which the value is one. */
+  /** Present if `of` contains types instead of fields, of which the value has one. */
   readonly either?: true
   readonly as?: ReaderName
-  /** Present on what is no field of the schema: the rows of a page without its edges. */
+  /** Present on a member that is not a field of the schema: the rows of a page without its edges. */
   readonly rows?: true
 }
 
 export type TypeFacts = () => Readonly<Record<string, FieldFacts>>
 
-/** What is asked of a field: its arguments, and what is selected where its value is an object. */
+/** A requested field: its arguments, and the selection if its value is an object. */
 interface Asked {
   readonly args: Fields
   readonly select: unknown
@@ -34,11 +34,11 @@ export interface Request {
 
 interface Printed {
   readonly text: string
-  /** Null where the value is handed on as it came. */
+  /** Null if the value is passed on unchanged. */
   readonly read: Reader | null
 }
 
-/** The variables of a document, in the order in which they are mentioned. */
+/** The variables of a document, in order of mention. */
 interface Variables {
   readonly types: string[]
   readonly values: Record<string, unknown>
@@ -46,7 +46,7 @@ interface Variables {
 
 export type Operation = 'query' | 'mutation' | 'subscription'
 
-/** Makes the request for a root field. Throws TypeError for what no declaration lets pass. */
+/** Makes the request for a root field. Throws TypeError for input that the declarations exclude. */
 export function requestOf(operation: Operation, name: string, facts: FieldFacts, given: Fields): Request {
   const variables: Variables = { types: [], values: {} }
   const { text, read } = printField(name, facts, givenTo(facts, given), variables)
@@ -58,14 +58,14 @@ export function requestOf(operation: Operation, name: string, facts: FieldFacts,
   }
 }
 
-/** Arguments with the selection beside them, where there is one. */
+/** The arguments, with the selection if there is one. */
 function givenTo({ of }: FieldFacts, given: Fields): Asked {
   if (of === undefined) return { args: given, select: true }
   const { select, ...args } = given
   return { args, select }
 }
 
-/** What stands at the name of a field within a selection. */
+/** The value of a field's name within a selection. */
 const chosenOf = (facts: FieldFacts, choice: unknown): Asked =>
   facts.args !== undefined && isFields(choice) ? givenTo(facts, choice) : { args: {}, select: choice }
 
@@ -117,8 +117,8 @@ function printFields(
 }
 
 /**
- * What is selected of each type that an object may be of. A field that is selected of several has a key of its own for each: in one
- * place of an answer GraphQL lets no two fields of other types share one.
+ * The selections for each possible type of an object. A field in several of them has a separate key for each: GraphQL
+ * allows one key for fields of different types at no place of an answer.
  */
 function printTypes(types: ReturnType<TypeFacts>, select: unknown, variables: Variables): Printed {
   const chosen = chosenIn(select).map(([name, choice]) => [name, chosenIn(choice)] as const)
@@ -150,7 +150,7 @@ function printArguments(field: string, { args: types = {} }: FieldFacts, args: F
   return texts.length === 0 ? '' : `(${texts.join(', ')})`
 }
 
-/** Names come from an object's keys: what is no name must not become part of a document. */
+/** Names come from an object's keys: an invalid name must not become part of a document. */
 function nameOf(text: string): string {
   if (!/^[_A-Za-z][_0-9A-Za-z]*$/.test(text)) throw new TypeError(`${JSON.stringify(text)} is no name of a field`)
   return text
@@ -164,7 +164,7 @@ function toWire(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, toWire(member)]))
 }
 
-/** Reads what is there: every item of a list, and nothing of null. */
+/** Applies the reader to every item of a list, and not to null. */
 function eachValue(read: Reader): Reader {
   const readValue: Reader = (value) =>
     value === null ? null : Array.isArray(value) ? value.map(readValue) : read(value)
@@ -176,7 +176,7 @@ function nodeOf(edge: unknown, read: Reader | null): unknown {
   return read === null ? node : read(node)
 }
 
-/** A field of an answer that is read, or has another key there. */
+/** A field of an answer with a reader, or another key. */
 interface Member {
   readonly name: string
   readonly key: string

@@ -1,7 +1,7 @@
 import type { LiveListener, LiveOptions, LiveStream } from '../live/live.ts'
 import type { Answer, Answered, Asked, CheckedAsked, FieldsOf } from './sdk-types.ts'
 
-/** The methods of generated clients that watch: as those that ask, with a listener. */
+/** The watching methods of generated clients: like the requests, with a listener. */
 
 /** Watches the rows of a page. */
 export interface LiveList<Row, Args> {
@@ -12,7 +12,7 @@ export interface LiveList<Row, Args> {
   ): LiveStream
 }
 
-/** Watches an object, or null where `Field` may be null. */
+/** Watches an object, or null if `Field` may be null. */
 export interface LiveAsk<Field, Args> {
   <const Given extends Asked<FieldsOf<Field>, Args>>(
     given: Given & CheckedAsked<FieldsOf<Field>, Args, Given>,
@@ -21,5 +21,5 @@ export interface LiveAsk<Field, Args> {
   ): LiveStream
 }
 
-/** Watches what a function returns that is a plain value. */
+/** Watches the plain value of a function. */
 export type LiveCall<Value, Args> = (args: Args, listener: LiveListener<Value>, options?: LiveOptions) => LiveStream

@@ -1,4 +1,4 @@
-/** How values without a JSON type are read, where `codegen --scalars` asks for it. */
+/** Readers of values without a JSON type, for `codegen --scalars`. */
 
 export type Reader = (value: unknown) => unknown
 
@@ -9,7 +9,7 @@ export const readers: Readonly<Record<ReaderName, Reader>> = {
   Date: readDate,
 }
 
-/** A timestamp without time zone is read as one in UTC; what no Date can hold, such as infinity, is an invalid one. */
+/** A timestamp without time zone is read as UTC; a value beyond Date, such as infinity, becomes an invalid Date. */
 function readDate(value: unknown): Date {
   const text = String(value)
   return new Date(/(?:Z|[+-]\d\d(?::?\d\d)?)$/.test(text.slice(10)) ? text : `${text}Z`)

@@ -1,9 +1,9 @@
 import type { GraphqlResult } from '../graphql.ts'
 
 /**
- * What generated declarations say of a schema, and what becomes of a selection. Generated interfaces list the fields of
- * an object type with the types of their values; a field that is more than a value is marked by one of the five types
- * below. Marks exist for the compiler only.
+ * The types of generated declarations, and the result types of selections. Generated interfaces list the fields of an
+ * object type with the types of their values; a field that is not a plain value is marked by one of the five types
+ * below. Marks exist for the type checker only.
  */
 
 declare const fields: unique symbol
@@ -11,15 +11,15 @@ declare const takes: unique symbol
 declare const value: unique symbol
 declare const either: unique symbol
 
-/** A field whose value is an object: something is selected of it in turn. */
+/** A field whose value is an object with a selection. */
 export interface Of<Fields, Args = {}> {
   readonly [fields]: Fields
   readonly [takes]: Args
 }
 
 /**
- * A field whose value is an object of one of several types. It is selected of as if these were its fields, by their names,
- * and is answered as what was selected of the one that it is, told apart by `__typename`.
+ * A field whose value is an object of one of several types. The selection names these types like fields, and the answer
+ * is the selection of the actual type, distinguished by `__typename`.
  */
 export interface Either<Types, Args = {}> extends Of<Types, Args> {
   readonly [either]: true
@@ -43,8 +43,9 @@ export interface Computed<Value, Args> {
 }
 
 /**
- * What can be selected of an object: fields, each with `true`, a selection, or its arguments and `select`. By `object` the
- * compiler lets an object with none of these names be a selection, so that `Checked` names all that is wrong at once.
+ * The possible selection of an object: fields, each with `true`, a selection, or its arguments and `select`. With
+ * `object` the type checker accepts an object without these names as a selection, so that `Checked` reports all errors
+ * together.
  */
 export type Selection<Fields> = object & { readonly [Name in keyof Fields]?: Choice<NonNullable<Fields[Name]>> }
 
@@ -59,13 +60,13 @@ type Choice<Field> =
 
 type ChoiceOf<Fields, Args> = keyof Args extends never ? Selection<Fields> : Asked<Fields, Args>
 
-/** An object that is asked for with arguments: these, and beside them what is selected of it. */
+/** An object with arguments: these, and its selection. */
 export type Asked<Fields, Args> = Args & { readonly select: Selection<Fields> }
 
-/** The object that a selection answers: what was selected, and nothing else. */
+/** The object that answers a selection: only the selected fields. */
 export type Answer<Fields, Select> = Chosen<Fields, Select, keyof Fields & keyof Select>
 
-/** By way of `Names` the compiler keeps what the fields' comments say. */
+/** With `Names` the type checker keeps the fields' comments. */
 type Chosen<Fields, Select, Names extends keyof Fields> = {
   readonly [Name in Names]: Answered<Fields[Name], Select[Name & keyof Select]>
 }
@@ -89,17 +90,17 @@ type AnswerOfEither<Types, Select> = {
     : {})
 }[keyof Types]
 
-/** What is selected, which stands beside arguments where there are some. */
+/** The selection, which accompanies arguments if there are any. */
 type SelectedWith<Args, Select> = keyof Args extends never ? Select : Select['select' & keyof Select]
 
 declare const noSuchName: unique symbol
 
-/** What nothing is: the compiler's message about a name that there is none of shows both of its parameters. */
+/** A type without values: the error message about an unknown name shows both of its parameters. */
 interface NoSuchName<Name, DidYouMean> {
   readonly [noSuchName]: readonly [Name, DidYouMean]
 }
 
-/** The names that begin in the same way: with the same two letters, or else with the same one. */
+/** The names with the same beginning: two letters, or else one. */
 type Alike<Name, Known> = Name extends `${infer First}${infer Second}${string}`
   ? OrElse<Extract<Known, `${First}${Second}${string}`>, Extract<Known, `${First}${string}`>>
   : never
@@ -107,9 +108,8 @@ type Alike<Name, Known> = Name extends `${infer First}${infer Second}${string}`
 type OrElse<Type, Other> = [Type] extends [never] ? Other : Type
 
 /**
- * The selection itself where all of its names are names of fields; a name that is none has to be what nothing is. While a
- * selection is being written, the editor takes it for all that could be selected: looking into that would lead through
- * every related table.
+ * The selection itself if all of its names are fields; an unknown name must have a type without values. While a
+ * selection is incomplete, the editor treats it as the whole type: checking that would visit every related table.
  */
 export type Checked<Fields, Select> =
   Selection<Fields> extends Select
@@ -133,7 +133,7 @@ type CheckedObject<Fields, Args, Select> = keyof Args extends never
   ? Checked<Fields, Select>
   : CheckedAsked<Fields, Args, Select>
 
-/** The same for what is asked with arguments. */
+/** The same for a selection with arguments. */
 export type CheckedAsked<Fields, Args, Given> =
   Asked<Fields, Args> extends Given
     ? unknown
@@ -143,7 +143,7 @@ export type CheckedAsked<Fields, Args, Given> =
           : CheckedMember<Args, Given, Name, 'select'>
       }
 
-/** The same for arguments, whose objects the compiler would otherwise let pass with names that they do not have. */
+/** The same for arguments, whose objects the type checker would otherwise accept with unknown names. */
 type CheckedArguments<Args, Given> = Given extends string | number | bigint | boolean | null | undefined | Date
   ? Given
   : Args extends readonly (infer Item)[]
@@ -228,8 +228,8 @@ export interface Written<Row> {
 }
 
 /**
- * Asks for the rows of a page. Arguments and selection are one value, since the compiler complains of the first wrong
- * argument of a call only.
+ * Requests the rows of a page. Arguments and selection are one value, because the type checker reports only the first
+ * wrong argument of a call.
  */
 export interface List<Row, Args> {
   <const Given extends Asked<Row, Args>>(
@@ -237,7 +237,7 @@ export interface List<Row, Args> {
   ): Promise<GraphqlResult<readonly Answer<Row, Given['select']>[]>>
 }
 
-/** Asks for an object, or for null where `Field` may be null. */
+/** Requests an object, or null if `Field` may be null. */
 export interface Ask<Field, Args> {
   <const Given extends Asked<FieldsOf<Field>, Args>>(
     given: Given & CheckedAsked<FieldsOf<Field>, Args, Given>,
@@ -264,5 +264,5 @@ interface Shape<Type, Coordinates> {
   readonly coordinates: Coordinates
 }
 
-/** Longitude, latitude and, where there is one, altitude; or what the coordinates of the column's system are. */
+/** Longitude, latitude and optionally altitude; or the coordinates of the column's system. */
 export type Position = readonly number[]

@@ -4,33 +4,31 @@ import type { Live, LiveListener, LiveOptions, LiveStream } from '../live/live.t
 import { requestOf, type FieldFacts, type TypeFacts } from './document.ts'
 import type { Reader } from './readers.ts'
 
-/**
- * What generated clients (`catalograph codegen`) are made of. Nothing here is meant to be called by hand.
- */
+/** The base of generated clients (`catalograph codegen`). It is not meant for direct use. */
 
 export type { FieldFacts, TypeFacts } from './document.ts'
 export type * from './sdk-types.ts'
 export type * from './live-types.ts'
 export type { GraphqlResult } from '../graphql.ts'
 
-/** What sends the requests of a generated client: a client of `@catalograph/client`. */
+/** Sends the requests of a generated client: a client of `@catalograph/client`. */
 export interface Asker {
   readonly graphql: Graphql
 }
 
-/** What sends the requests of a generated client and watches what can be watched. */
+/** Sends the requests of a generated client and watches subscriptions. */
 export interface Watcher extends Asker {
   readonly live: Live
 }
 
 type Send = (given?: Fields) => Promise<GraphqlResult<unknown>>
 
-/** Asks for a field of Query. Rejects with TypeError for what no declaration lets pass, and for nothing else. */
+/** Requests a field of Query. Rejects only with TypeError, for input that the declarations exclude. */
 export const query = (client: Asker, name: string, facts: FieldFacts): Send => sender(client, 'query', name, facts)
 
 export const mutate = (client: Asker, name: string, facts: FieldFacts): Send => sender(client, 'mutation', name, facts)
 
-/** Asks for the rows of a collection alone. */
+/** Requests only the rows of a collection. */
 export const list = (client: Asker, name: string, facts: FieldFacts): Send => {
   const page = query(client, name, facts)
   return async (given = {}) => rowsOf(await page(askRows(given)))
@@ -43,7 +41,7 @@ const rowsOf = (result: GraphqlResult<unknown>): GraphqlResult<unknown> =>
 
 type Watch = (given: Fields, listener: LiveListener<unknown>, options?: LiveOptions) => LiveStream
 
-/** Watches a field of Subscription. Throws TypeError for what no declaration lets pass, and for nothing else. */
+/** Watches a field of Subscription. Throws only TypeError, for input that the declarations exclude. */
 export const watch =
   (client: Watcher, name: string, facts: FieldFacts): Watch =>
   (given, listener, options) => {
@@ -52,7 +50,7 @@ export const watch =
     return client.live(document, variables, hear, options)
   }
 
-/** Watches the rows of a collection alone. */
+/** Watches only the rows of a collection. */
 export const watchList = (client: Watcher, name: string, facts: FieldFacts): Watch => {
   const page = watch(client, name, facts)
   return (given, listener, options) => page(askRows(given), (result) => listener(rowsOf(result)), options)
@@ -68,24 +66,24 @@ function sender(client: Asker, operation: 'query' | 'mutation', name: string, fa
   }
 }
 
-/** What every page of these rows has. */
+/** The common fields of pages of these rows. */
 export const connection = (row: TypeFacts, edge: TypeFacts = () => ({ node: { of: row } })): ReturnType<TypeFacts> => ({
   rows: { of: row, rows: true },
   edges: { of: edge },
   pageInfo: { of: () => ({}) },
 })
 
-/** What every page of rows of these types has. */
+/** The common fields of pages of rows of these types. */
 export const eitherConnection = (types: TypeFacts): ReturnType<TypeFacts> => ({
   rows: { of: types, either: true, rows: true },
   edges: { of: () => ({ node: { of: types, either: true } }) },
   pageInfo: { of: () => ({}) },
 })
 
-/** What every insert, update and delete of these rows answers. */
+/** The common fields of inserts, updates and deletes of these rows. */
 export const written =
   (row: TypeFacts): TypeFacts =>
   () => ({ records: { of: row } })
 
-/** Types of the arguments that every collection takes. */
+/** Types of the common arguments of collections. */
 export const page = { first: 'Int', last: 'Int', before: 'Cursor', after: 'Cursor', offset: 'Int' } as const
