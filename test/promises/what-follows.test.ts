@@ -25,7 +25,7 @@ import { postgisMajor } from '../support/clusters.ts'
 import { schemaSql } from '../reference/exact/ddl.ts'
 import { additionPages, readPage } from '../support/examples.ts'
 import { readDocument } from '../support/references/documents.ts'
-import { textsIn } from '../support/texts.ts'
+import { filesIn, textsIn } from '../support/texts.ts'
 
 /**
  * Promise: anyone who adds a row to a table learns here what else it needs. Of the reference interpreter only names are
@@ -231,7 +231,7 @@ describe('a setting of auth', () => {
       notRead(
         names.filter((name) => name !== unread),
         'runtime/auth',
-        ['settings/keys.ts'],
+        ['settings/setting-keys.ts'],
       ),
     ).toEqual([])
     expect(notNamed(names, authSpec.get('1'))).toEqual([])
@@ -283,6 +283,46 @@ describe('an endpoint', () => {
     const [spec = '', page = ''] = ['docs/spec/auth.md', 'docs/auth.md'].map(readPage)
     expect(paths(routes).filter((path) => !isIn(spec, path))).toEqual([])
     expect(paths(ownerRoutes).filter((path) => !isIn(page, `/admin/v1${path}`))).toEqual([])
+  })
+
+  /** Each declared member of a query or a body, with the path of its endpoint. */
+  const declared = routes.flatMap(({ at, io }) => {
+    const [path = ''] = paths([{ at }])
+    const names = [...Object.keys(io.query ?? {}), ...Object.keys(io.body?.members ?? {})]
+    return names.map((name) => ({ path, name }))
+  })
+  const titled = ({ path, name }: { readonly path: string; readonly name: string }): string => `${path}: ${name}`
+
+  /** The specification describes these once for all endpoints. */
+  const common = ['redirect_to', 'code_challenge', 'code_challenge_method', 'phone']
+  const mentions = (text: string, { path, name }: { readonly path: string; readonly name: string }): boolean =>
+    isIn(text, path) && new RegExp(`\\b${name}\\b`).test(text)
+
+  test('has members that the specification names where it names the endpoint', () => {
+    const left = declared.filter(
+      (member) => !common.includes(member.name) && ![...authSpec.values()].some((text) => mentions(text, member)),
+    )
+    expect(left.map(titled)).toEqual([])
+  })
+
+  /** The client library has no second factors, and links no identity by an id token. */
+  const unsent = ['challenge_id', 'issuer', 'link_identity']
+
+  test('for users has members that the client library sends', () => {
+    const names = declared.filter(({ path }) => !path.startsWith('/admin')).map(({ name }) => name)
+    expect(sorted(new Set(notRead(names, 'runtime/client', ['dist'])))).toEqual(unsent)
+  })
+
+  test('has members that the product reads, and that a test of the endpoint sends', () => {
+    const unread = notRead(
+      declared.map(({ name }) => name),
+      'runtime/auth',
+      ['io/user.ts', 'io/admin.ts'],
+    )
+    expect(sorted(new Set(unread))).toEqual([])
+    const tests = filesIn('test', '.ts').filter((text) => text.includes('auth'))
+    const left = declared.filter((member) => !tests.some((text) => mentions(text, member)))
+    expect(left.map(titled)).toEqual([])
   })
 })
 

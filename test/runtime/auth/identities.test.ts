@@ -47,7 +47,9 @@ describe('identities', () => {
     const user = await stage.userOf(owner.token)
     expect(user.identities.map(({ provider: name }: { provider: string }) => name)).toEqual(['email', 'google'])
     expect([user.email, user.app_metadata.providers]).toEqual([owner.email, ['email', 'google']])
-    expect((await ask(owner.token)).status).toBe(302)
+    const asked = await ask(owner.token, '&scopes=calendar')
+    expect(asked.status).toBe(302)
+    expect(new URL(asked.headers.get('location') ?? '').searchParams.get('scope')).toMatch(/ calendar$/)
   })
 
   it('make a full user of a guest', async () => {

@@ -372,7 +372,7 @@ describe('DELETE /admin/users/{id}', () => {
     expect(JSON.stringify(left)).not.toMatch(new RegExp(`trace|${email}`))
     expect((await call('GET', '/admin/users')).body.users.map((user: { id: string }) => user.id)).not.toContain(id)
     expect((await call('PUT', `/admin/users/${id}`, { body: {} })).body).toMatchObject({ error_code: 'user_not_found' })
-    expect((await admin.deleteUser(id)).error).toBeNull()
+    expect((await call('DELETE', `/admin/users/${id}`, { body: { should_soft_delete: false } })).status).toBe(200)
     expect((await admin.getUserById(id)).error).toMatchObject({ code: 'user_not_found' })
     expect(await one('select count(*)::int as n from auth.users where id = $1', id)).toEqual({ n: 0 })
   })
