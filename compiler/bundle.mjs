@@ -4,14 +4,14 @@ import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-// Bundles our own modules into dist/compiler/cli.js and the parts that it loads when they are needed, and each of the threads that
-// read documents into a file. Node takes half a millisecond for each of hundreds of modules. Of packages those go in that every
-// server loads, with what they load; others stay what npm installed. Run by `npm run build`.
+// Bundles our own modules into dist/compiler/cli.js and the parts that it loads on demand, and each of the threads that
+// read documents into a file. Node takes half a millisecond for each of hundreds of modules. The bundle includes
+// packages that every server loads, with their dependencies; others stay as npm installed them. Run by `npm run build`.
 
 const built = new URL('../dist/compiler/', import.meta.url)
 const part = 'part-'
 
-// What those load for what is not used here: their own schemas and log, requests without a socket, drivers in C.
+// Unused dependencies of those: their own schemas and log, requests without a socket, drivers in C.
 const unused = new Set([
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
@@ -25,7 +25,7 @@ const unused = new Set([
 const isFile = (id) => id.startsWith('.') || id.startsWith('/')
 const isOfPackage = (importer) => importer?.includes('/node_modules/') === true
 
-/** @param packages those that go in */
+/** @param packages the bundled ones */
 const open = (name, path, packages) => {
   const bundled = new Set(packages)
   return rolldown({
@@ -42,7 +42,7 @@ const open = (name, path, packages) => {
 
 const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Ascii alone: V8 keeps a text with any other character in twice the space. Others stand in strings and comments only. */
+/** ASCII only: V8 keeps a text with any other character in twice the space; they occur only in strings and comments. */
 const inAscii = {
   name: 'in-ascii',
   generateBundle: (_options, chunks) => {
@@ -52,7 +52,7 @@ const inAscii = {
 
 for (const name of await readdir(built)) if (name.startsWith(part)) await rm(new URL(name, built))
 const bundle = await open('cli', 'cli.ts', ['fastify', 'jose', 'lossless-json', 'otplib', 'pg', 'qr', 'typebox', 'ws'])
-// Beside the entry: the paths of import.meta.url mean the same in all of them.
+// Beside the entry: import.meta.url has the same meaning in all of them.
 const { output } = await bundle.write({
   dir: fileURLToPath(built),
   format: 'es',
@@ -62,12 +62,13 @@ const { output } = await bundle.write({
 })
 await bundle.close()
 
-// cli.ts looks at the version of Node, and sets NODE_ENV before packages look at it; imports come before all else of a file.
+// cli.ts checks the version of Node, and sets NODE_ENV before packages read it; imports precede everything else in a
+// file.
 for (const { isEntry, imports } of output)
   if (isEntry && imports.length > 0) throw new Error(`the command line loads ${imports.join(', ')} at once`)
 
-// A thread is started without the modules that the process has: what reads long documents again whenever it was not asked for a
-// while, what compiles documents with each compile of many.
+// A thread starts without the modules of the process: the reader of long documents after each idle time, the compiler
+// of documents with each large compile.
 const threads = ['runtime/graphql/apart/worker.ts', 'compiler/commands/compiled/document-thread.ts']
 for (const path of threads) {
   const file = basename(path, '.ts')

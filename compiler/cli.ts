@@ -3,5 +3,5 @@ import './commands/node-version.ts'
 import './commands/navigator.ts'
 import './commands/production.ts'
 
-// Loaded afterwards: a module that needs more than an old Node has fails when it is linked, before anything of it runs.
+// Loaded afterwards: a module that an old Node does not support fails when it is linked, before any of it runs.
 void import('./commands/main.ts').then(({ runCommandLine }) => runCommandLine(process.argv.slice(2)))

@@ -16,28 +16,28 @@ import { buildModel } from './model/build.ts'
 import type { Model } from './model/model.ts'
 import { createStopwatch, type Timing } from './catalog/diagnostics/timing.ts'
 
-/** Everything that one compile made, stage by stage. */
+/** The results of one compile, stage by stage. */
 export interface Compiled {
   readonly catalog: Catalog
   readonly annotated: Annotated
   readonly model: Model
   readonly revision: Revision
-  /** Files to write; made when asked for, because serving writes none. */
+  /** Files to write; made on demand, because serving writes none. */
   readonly artifacts: (printing?: Printing) => Promise<Artifacts>
-  /** Found out when they are asked for. */
+  /** Computed on demand. */
   readonly diagnostics: readonly Diagnostic[]
-  /** The same, with turns for others in between. */
+  /** The same, yielding in between. */
   readonly tell: () => Promise<readonly Diagnostic[]>
   /** Tables that could be watched if they had triggers. */
   readonly untold: readonly LiveRelation[]
   readonly timings: readonly Timing[]
 }
 
-/** How the files are made that people and their tools read. */
+/** Options for the files for people and their tools. */
 export interface Printing {
   /** Of the compiler. */
   readonly version: string
-  /** The folder in which those are looked for that were printed before; null: all are printed. */
+  /** The folder with previously printed files; null: all are printed. */
   readonly before: string | null
 }
 
@@ -45,25 +45,23 @@ const allAnew: Printing = { version: '', before: null }
 
 export interface CompilerOptions extends ReadOptions {
   readonly query: CatalogQuery
-  /** What earlier compiles made; left out: the compiler's own memory. */
+  /** Memoized results of earlier compiles; absent: the compiler's own memo. */
   readonly memo?: Memo
-  /** Left out: nothing can be watched, since nothing tells changes. */
+  /** Absent: no live queries, because there are no triggers. */
   readonly triggers?: LiveTriggers
-  /** Reports on all schemas, whatever their comments ask for (spec/graphql.md 17, `schemaReport`). */
+  /** Reports on all schemas, whatever their comments request (spec/graphql.md 17, `schemaReport`). */
   readonly reportsAll?: true
 }
 
 export interface Compiler {
   /**
-   * Rejects with what the database answered when its catalogue cannot be read.
-   * @param last given back where the database is still at its version
+   * Rejects with the database's error if its catalogue cannot be read.
+   * @param last returned if the database still has its version
    */
   readonly compile: (last?: Compiled) => Promise<Compiled>
 }
 
-/**
- * A compiler for one database. It remembers what its passes made, so that a small change compiles quickly.
- */
+/** A compiler for one database. It memoizes the results of its passes, so that a small change compiles quickly. */
 export function createCompiler(options: CompilerOptions): Compiler {
   const { memo = createMemo(), reportsAll } = options
   const read = createDatabaseReader(options, memo)
@@ -105,7 +103,7 @@ const reportingAll = (annotated: Annotated): Annotated => ({
   schemas: annotated.schemas.map((schema) => ({ ...schema, settings: { ...schema.settings, schemaReport: true } })),
 })
 
-/** ts-morph stands behind this import: half a second and 80 MB that a serving process does not owe, and that printing nothing saves. */
+/** ts-morph is behind this import: half a second and 80 MB, unneeded while serving or with an unchanged print. */
 async function artifactsOf(model: Model, revision: Revision, { version, before }: Printing): Promise<Artifacts> {
   const known = before === null ? null : artifactsAsPrinted(before, revision, version)
   if (known !== null) return known

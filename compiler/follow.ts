@@ -8,17 +8,17 @@ import type { Compiled, Compiler } from './compile.ts'
 export interface FollowOptions {
   readonly compiler: Compiler
   readonly query: CatalogQuery
-  /** SQL expression that changes with the schema, the same that the compiler reads with the catalogue. */
+  /** SQL expression that changes with the schema, the one that the compiler reads with the catalogue. */
   readonly version: string
-  /** False: requests cannot check the version themselves, so revisions are handed over without one. */
+  /** False: requests cannot check the version, so revisions are returned without one. */
   readonly guarded: boolean
-  /** Told about each compile that went through, with what there is to say about it. */
+  /** Called after each successful compile. */
   readonly report: (compiled: Compiled) => void
   /** The clock, in milliseconds. */
   readonly now?: () => number
 }
 
-/** The last good revision, and the version for which it is handed over. */
+/** The last good revision, and the version that it serves. */
 interface Last {
   readonly compiled: Compiled
   readonly revision: Revision
@@ -30,11 +30,11 @@ interface Last {
 /**
  * The newest revision of a database that may change at any time.
  *
- * It compiles only when the version moved on, and never twice at once. A call that comes while a compile runs may be
- * about a change that this compile has not seen; so it waits and then looks at the version again, once for all calls
- * that waited. Where a request has met another version, the catalogue is read at once: the same statement returns the
- * version. When a compile fails, the last good revision is handed over for the new version: its statements run as far
- * as the database still allows. Without one, or when the database does not answer, the call rejects.
+ * It compiles only if the version changed, and never twice concurrently. A call during a compile may be about a change
+ * that this compile has not seen; so it waits and then checks the version again, once for all waiting calls. If a
+ * request found another version, the catalogue is read directly: the same statement returns the version. If a compile
+ * fails, the last good revision is returned for the new version: its statements run as far as the database still
+ * allows. Without one, or if the database does not answer, the call rejects.
  */
 export function createFollower(options: FollowOptions): RevisionSource {
   const { compiler, query, version, guarded, report, now = Date.now } = options
@@ -76,7 +76,7 @@ export function createFollower(options: FollowOptions): RevisionSource {
   }
   const next = (atOnce: boolean): Promise<Revision> => {
     if (!atOnce || !guarded || last === null || last.failedAt !== null) return refresh()
-    // A failure stands for the version that was read before the compile.
+    // A failure belongs to the version that was read before the compile.
     return readAtOnce(last).catch(() => refresh())
   }
   return (outdated = false) => {

@@ -9,36 +9,36 @@ import { createFollowedSource } from './following/serving/followed-source.ts'
 import { liveTriggersBy } from './following/serving/live-triggers.ts'
 import { createPrepareOnce } from './following/serving/prepare-once.ts'
 
-/** The main export of the package: the service within somebody's own process. */
+/** The main export of the package: the service within another process. */
 
 export type { LogEvent, Log } from '../runtime/settings/log/events.ts'
 
-/** The settings of docs/operate.md by their names in camel case; one that is left out has its default. */
+/** The settings of docs/operate.md by their names in camel case; an omitted one has its default. */
 export interface ServerOptions extends Partial<Omit<ServerSettings, 'host' | 'port' | 'logLevel'>> {
   readonly databaseUrl: string
   readonly jwtSecret: string
-  /** Where clients reach the service, without a path; mails and redirects of auth lead there. */
+  /** The clients' address of the service, without a path; mails and redirects of auth use it. */
   readonly baseUrl: string
-  /** Receives every event; left out: events are dropped. */
+  /** Receives every event; absent: events are dropped. */
   readonly log?: Log
 }
 
 export interface CatalographServer {
   /** Answers a request to /graphql/v1, /auth/v1, /admin/v1, /dashboard, /openapi.json, /health, /livez, /readyz or /metrics. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
-  /** Takes the connection of a request to upgrade it to a WebSocket: `server.on('upgrade', ...)` of the caller's server. */
+  /** Upgrades the connection of a request to a WebSocket: `server.on('upgrade', ...)` of the caller's server. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Resolves when the first schema is loaded, until which everything is answered 503; rejects when that is hopeless. */
+  /** Resolves when the first schema is loaded; until then requests are answered 503. Rejects if retries cannot help. */
   readonly ready: Promise<void>
-  /** Lets requests end within the grace period, and leaves the database. */
+  /** Lets requests end within the grace period, and closes the database connections. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Makes the service, which prepares and follows the database of its options. The caller listens and passes requests on:
- * in Fastify `app.all('/graphql/v1', (request, reply) => { reply.hijack(); server.handle(request.raw, reply.raw) })`,
- * before any parser of bodies; `app.server.on('upgrade', server.upgrade)` for WebSockets. Bounds on connections are those of
- * the caller's server.
+ * Creates the service, which prepares and follows the database of its options. The caller listens and passes requests
+ * on: in Fastify `app.all('/graphql/v1', (request, reply) => { reply.hijack(); server.handle(request.raw, reply.raw)
+ * })`, before any parser of bodies; `app.server.on('upgrade', server.upgrade)` for WebSockets. Limits of connections
+ * are those of the caller's server.
  */
 export async function createServer({ log = () => undefined, ...given }: ServerOptions): Promise<CatalographServer> {
   const usual = readSettings({})
@@ -57,7 +57,7 @@ export async function createServer({ log = () => undefined, ...given }: ServerOp
   await app.ready()
   const stopping = new AbortController()
   const ready = start(stopping.signal).then(() => undefined)
-  // A caller that does not wait for it sees the failure in the answers.
+  // A caller that does not await it sees the failure in the answers.
   ready.catch(() => undefined)
   return {
     handle: (request, response) => app.routing(request, response),

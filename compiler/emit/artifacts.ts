@@ -8,11 +8,11 @@ import { sha256Hex } from '../../runtime/lib/text.ts'
 import { manifestText } from './manifest.ts'
 import { schemaFiles } from './sdl.ts'
 
-/** c4: what is written to disk for one revision. */
+/** c4: the files of one revision on disk. */
 export interface Artifacts {
   readonly revision: Revision
   readonly files: Files
-  /** Paths of those that were just read in the revision's folder; absent: none. */
+  /** Paths of files that were read from the revision's folder; absent: none. */
   readonly kept?: ReadonlySet<string>
 }
 
@@ -24,10 +24,10 @@ export const builderTypesFile = 'builder.d.cts'
 
 export const typesFile = (moduleFile: string): string => moduleFile.replace(/\.cjs$/, '.d.cts')
 
-/** Which version printed the declarations and the SDL of a revision, and the seal of what it printed. */
+/** The compiler's version that printed the declarations and the SDL of a revision, and their checksum. */
 export const printedFile = 'printed.json'
 
-/** What the engine loads. */
+/** The files that the engine loads. */
 export const loadedFiles = ({ manifest, functions, entities }: Revision): Files => ({
   [manifestFile]: manifestText(manifest),
   [functionsFile]: functions,
@@ -49,8 +49,8 @@ const sealOf = (files: Files): string =>
   )
 
 /**
- * The artifacts with what stands printed in a folder, which follows from the revision. Null where another version printed it, or
- * where it is not as it was printed.
+ * The artifacts with the printed files of a folder, which depend on the revision only. Null if another version printed
+ * them, or if they were changed.
  */
 export function artifactsAsPrinted(out: string, revision: Revision, version: string): Artifacts | null {
   const read = (path: string): string => readPart(join(out, revision.id, path))

@@ -15,13 +15,13 @@ import {
 } from './value-text.ts'
 
 /**
- * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module imports nothing.
+ * EntitySql -> the JavaScript text of an EntityBuilder (runtime/contract/builder.ts). The module has no imports.
  *
  * Columns of one type share its functions, which keeps wide tables short to read, to parse and to hold.
  *
  * Written as text, without ts-morph: every serving process emits builders, and the syntax tree of 2,000 modules took
- * 2.4 s and 250 MB where the text takes 0.2 s. What a tree would prove is proven by `check`, which evaluates a
- * module unless it knows all its lines.
+ * 2.4 s and 250 MB where the text takes 0.2 s. `check` replaces the guarantees of a tree: it evaluates each module with
+ * unknown lines.
  */
 export function entityModule(entity: EntitySql, types: Types = columnTypesOf(entity)): string {
   const relation = qualified(entity.schema, entity.relation)
@@ -33,18 +33,18 @@ export function entityModule(entity: EntitySql, types: Types = columnTypesOf(ent
   ])
 }
 
-/** A module whose value is that of the text of a type. */
+/** A module whose value is the text of a type. */
 export const typeModule = (text: string): string => moduleText([valuesFunction, `module.exports = ${text}`])
 
 interface NamedType {
-  /** The constant that holds the functions of the type. */
+  /** The constant with the functions of the type. */
   readonly name: string
   readonly text: string
   /** The first column of the type. */
   readonly column: ColumnSql
 }
 
-/** The types of an entity's columns, each once, in order of appearance. */
+/** The distinct types of an entity's columns, in order of appearance. */
 export interface Types {
   readonly list: readonly NamedType[]
   readonly byColumn: ReadonlyMap<ColumnSql, NamedType>
@@ -108,7 +108,7 @@ function columnText({ column, notNull, collation, readAs, attributes }: ColumnSq
   return `{ of: ${of}, notNull: ${notNull}${collated}, ...${type}${attributesText(attributes)} }`
 }
 
-/** Expressions and conditions are as Postgres prints them, so that it finds the index again (PostgreSQL manual, INSERT). */
+/** Expressions and conditions as Postgres prints them, so that it infers the index (PostgreSQL manual, INSERT). */
 function arbiterSql({ parts, predicate }: ArbiterSql): string {
   const target = parts.map((part) => ('column' in part ? ident(part.column) : `(${part.expression})`)).join(', ')
   return `on conflict (${target})${predicate === null ? '' : ` where ${predicate}`}`
@@ -132,9 +132,9 @@ function computedText({
 }
 
 /**
- * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1), which is made as json: that takes
- * half the time. `encode` breaks lines after 76 characters (PostgreSQL manual 9.5), which `replace` takes out. The schema's
- * name keeps functions of the owner from standing in between.
+ * Base64 of the jsonb text of [schema, relation, key values ...] (spec/graphql.md 7.1), which is made as json: that
+ * takes half the time. `encode` breaks lines after 76 characters (PostgreSQL manual 9.5), which `replace` removes.
+ * Qualified functions cannot be shadowed by the owner's.
  */
 function nodeIdText({ schema, relation, columns, key }: EntitySql): string {
   const names = `${literal(schema)}, ${literal(relation)}`

@@ -16,7 +16,7 @@ const callMembers = (call: CallSql): readonly string[] => [
   `json: ${jsonText(call.json)}${attributesText(call.attributes)}`,
 ]
 
-/** Named notation (PostgreSQL manual 4.3.2), so that arguments with defaults may be left out. */
+/** Named notation (PostgreSQL manual 4.3.2), so that arguments with defaults may be omitted. */
 export const argumentText = (argument: ArgumentSql): string =>
   jsFunction('parameter', [
     argument.positional === true ? '' : `${ident(argument.name)} => `,

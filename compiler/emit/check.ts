@@ -9,15 +9,15 @@ import { typeModule, type Types } from './builders.ts'
 import { callSample, entitySamples, typeSample, type SqlSample, type TypeBuilder } from './samples.ts'
 import { isUnparsed, type ParseSql } from './sql-parser.ts'
 
-/** What came of checking the modules of some objects. */
+/** The result of checking the modules of some objects. */
 export interface Checked {
-  /** Those whose SQL Postgres would not read. */
+  /** Those whose SQL Postgres would refuse. */
   readonly refused: readonly ObjectId[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Every SQL text that the builders can make parses as exactly one statement. A text that does not is a fault of the
+ * Every SQL text that the builders can make must parse as exactly one statement. A text that does not is a fault of the
  * compiler, not of the owner: it is an error about that object, which is then left out (see leave-out.ts). A text that
  * cannot be checked is reported and kept.
  */
@@ -35,12 +35,12 @@ export async function checkEntity(id: ObjectId, text: string, types: Types, chec
   }
 }
 
-/** What checking takes: the parser, and what was found to be right before. */
+/** The dependencies of a check: the parser, and earlier positive results. */
 export interface Check {
   readonly parse: ParseSql
   /** By text. */
   readonly types: Lru<string, { readonly problem: string | null }>
-  /** Of modules, with their names made equal. */
+  /** Of modules, with normalized names. */
   readonly lines: Lru<string, true>
 }
 
@@ -53,14 +53,14 @@ export const createCheck = (parse: ParseSql): Check => ({
   lines: createLru(rememberedCharacters, (_, line) => line.length),
 })
 
-/** Between quotes, of whichever language, a word means as little as any other. */
+/** The content of a quoted word is irrelevant in every language. */
 const quotedWord = /(['"])[A-Za-z_][A-Za-z0-9_]*\1/g
 const typeLine = /^const /
 
 /**
- * Lines of a module that were in none that is right. Each line is a member that is whole in itself (js-text.ts), or the text of a
- * type, which is checked by itself; so a module of lines that are right is right. Thousands of tables come down to a few
- * dozen lines, and to evaluate a module costs as much as to write it.
+ * Lines of a module that no valid module contained. Each line is a complete member (js-text.ts), or the text of a type,
+ * which is checked separately; so a module of valid lines is valid. Thousands of tables have a few dozen distinct
+ * lines, and evaluating a module costs as much as writing it.
  */
 const newLines = (text: string, { lines }: Check): readonly string[] =>
   text
@@ -73,7 +73,7 @@ interface Problem {
   readonly problem: string
 }
 
-/** A type's functions are the same wherever their text is, so each text is checked once. */
+/** A type's functions depend on their text only, so each text is checked once. */
 async function typeProblems({ list }: Types, { parse, types }: Check): Promise<readonly Problem[]> {
   const problems: Problem[] = []
   for (const { text, column } of list) {

@@ -1,11 +1,11 @@
 import { structuredPatch } from 'diff'
 
-/** Lines around a change that are shown. */
+/** The lines of context around a change. */
 const context = 2
 
 /**
- * What changes from one text to another, by lines: hunks of changed lines with a little around them, `@@ line @@`
- * before each. Empty when the texts are equal.
+ * The difference of two texts, by lines: hunks of changed lines with some context, `@@ line @@` before each. Empty if
+ * the texts are equal.
  */
 export function diffLines(before: string, after: string): string {
   const { hunks } = structuredPatch('', '', ended(before), ended(after), '', '', { context })
@@ -13,5 +13,5 @@ export function diffLines(before: string, after: string): string {
   return printed.map((line) => `${line}\n`).join('')
 }
 
-/** A last line without its end is the same line. */
+/** A missing newline at the end is not a difference. */
 const ended = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`)

@@ -5,7 +5,7 @@ import { diffLines } from './diff-lines.ts'
 import { localDisk } from './disk.ts'
 import { currentText } from './write.ts'
 
-/** What writing the artifacts would change in one file. */
+/** The difference that writing the artifacts would make in one file. */
 export interface FileDifference {
   /** Path inside the revision's folder, or `current.json`. */
   readonly path: string
@@ -15,8 +15,8 @@ export interface FileDifference {
 }
 
 /**
- * Compares artifacts with the files in `out`, in the order of paths; empty when nothing would change. Files are
- * compared under the same path in differently named revisions, so one changed table shows as one.
+ * Compares artifacts with the files in `out`, in the order of paths; empty without differences. Files are compared
+ * under the same path in differently named revisions, so one changed table shows as one.
  */
 export async function diffArtifacts(out: string, { revision, files }: Artifacts): Promise<readonly FileDifference[]> {
   const before = await localDisk.read(join(out, currentFile))
@@ -31,11 +31,11 @@ export async function diffArtifacts(out: string, { revision, files }: Artifacts)
   return found.filter(isChange).map(fileDifference)
 }
 
-/** The differences as one text, each under a header like that of `diff -u`. */
+/** The differences as one text, each with a header like that of `diff -u`. */
 export const printDifferences = (differences: readonly FileDifference[]): string =>
   differences.map(({ path, kind, diff }) => `--- ${path} (${kind})\n${diff}`).join('\n')
 
-/** A file of ours as it is and as it should be; null where there is none. */
+/** The present and the wanted text of a file; null: absent. */
 export interface FileChange {
   readonly path: string
   readonly before: string | null

@@ -2,21 +2,21 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** The few things that writing artifacts asks of a file system. */
+/** The file system operations of writing artifacts. */
 export interface Disk {
   /** Writes a new file and its folders. `durable` waits until the text would survive a power cut. */
   readonly write: (path: string, text: string, durable: boolean) => Promise<void>
-  /** Puts a file or folder in the place of another; atomic within one file system (POSIX rename). */
+  /** Moves a file or folder over another; atomic within one file system (POSIX rename). */
   readonly rename: (from: string, to: string) => Promise<void>
-  /** Removes a file or folder with all that is in it; fine when it is not there. */
+  /** Removes a file or folder with its content; succeeds if it does not exist. */
   readonly remove: (path: string) => Promise<void>
-  /** Text of a file, or null when there is none. */
+  /** Text of a file, or null if it does not exist. */
   readonly read: (path: string) => Promise<string | null>
-  /** Paths of all files below a folder, relative to it; none when it does not exist. */
+  /** Paths of all files below a folder, relative to it; empty if it does not exist. */
   readonly files: (folder: string) => Promise<readonly string[]>
-  /** Names of what stands directly in a folder. */
+  /** Names of a folder's direct entries. */
   readonly names: (folder: string) => Promise<readonly string[]>
-  /** A unique ending of a name. */
+  /** A unique suffix of a name. */
   readonly unique: () => string
 }
 

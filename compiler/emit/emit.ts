@@ -14,7 +14,7 @@ import { manifestDigest } from './manifest.ts'
 import { createSqlParser } from './sql-parser.ts'
 
 /**
- * Model -> Revision. `version` is the schema version that the model was read at; it is no part of the revision's id.
+ * Model -> Revision. `version` is the schema version at which the model was read; it is not part of the revision's id.
  */
 export type Emit = (model: Model, version: string | null) => Promise<WithDiagnostics<Revision>>
 
@@ -26,7 +26,7 @@ interface EntityPart {
   readonly checked: Checked
 }
 
-/** An emitter makes the module of each relation once, so that a changed table costs one table. */
+/** An emitter memoizes the module of each relation, so that a changed table costs one table. */
 export function createEmitter(memo: Memo = createMemo()): Emit {
   const parse = createSqlParser()
   const check = createCheck(parse)

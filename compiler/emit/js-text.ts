@@ -1,11 +1,11 @@
-/** Text of JavaScript, safe for all names in it. */
+/** JavaScript text that is safe for all names. */
 
-/** Characters that mean something inside a single-quoted string, end its line, or cannot be seen. */
+/** Characters that are special inside a single-quoted string, end its line, or are invisible. */
 const needsEscape =
   /['\\\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]/
 
 /**
- * A string literal (ECMA-262 12.9.4): single quotes where nothing needs an escape, else JSON with every odd character
+ * A string literal (ECMA-262 12.9.4): single quotes if nothing needs an escape, else JSON with every odd character
  * escaped.
  */
 export const jsString = (text: string): string =>
@@ -20,11 +20,11 @@ const escapeUnseen = (json: string): string =>
  */
 const jsKey = (name: string): string => (name === '__proto__' ? "['__proto__']" : jsString(name))
 
-/** One line of a block comment: names may hold what ends a comment or a line. */
+/** One line of a block comment: names may contain the end of a comment or a line. */
 export const commentText = (text: string): string =>
   escapeUnseen(JSON.stringify(text).slice(1, -1)).replaceAll('\\"', '"').replaceAll('*/', '*\\/')
 
-/** A place where an argument of the function stands in the text. */
+/** The place of an argument in the text. */
 export interface Hole {
   readonly argument: string
 }
@@ -42,12 +42,12 @@ export function jsFunction(argument: string, pieces: Pieces): string {
   return `(${argument}) => ${terms.join(' + ')}`
 }
 
-/** A statement that makes an object of these members the module's value. */
+/** A statement that sets module.exports to an object of these members. */
 export const moduleExports = (members: readonly string[]): string => `module.exports = ${block(members)}`
 
 /**
- * A member that holds an object. It has no prototype: a look-up by a stranger's name must not find what every object
- * has.
+ * A member with an object as value. It has no prototype: a look-up by an arbitrary name must not find inherited
+ * members.
  */
 export const record = <T>(
   name: string,
@@ -56,7 +56,7 @@ export const record = <T>(
 ): string =>
   `${name}: ${block(['__proto__: null', ...items.map(entry).map(([key, text]) => `${jsKey(key)}: ${text}`)])}`
 
-/** An object literal, one member a line. */
+/** An object literal, one member per line. */
 export const block = (members: readonly string[]): string =>
   members.length === 0 ? '{}' : `{\n${members.map((member) => `  ${member.replaceAll('\n', '\n  ')},\n`).join('')}}`
 

@@ -7,13 +7,13 @@ import type {
 } from '../../runtime/contract/manifest.ts'
 import type { Model } from '../model/model.ts'
 
-/** Objects for which no SQL could be made that Postgres would read. */
+/** Objects whose SQL Postgres would refuse. */
 export interface Refused {
   readonly entities: ReadonlySet<ObjectId>
   readonly functions: ReadonlySet<ObjectId>
 }
 
-/** The model without these objects and without the fields that lead to them; all else stays as it was. */
+/** The model without these objects and without the fields of their types; everything else is unchanged. */
 export function leaveOut(model: Model, refused: Refused): Model {
   if (refused.entities.size === 0 && refused.functions.size === 0) return model
   const leads = ({ result }: FunctionFacts): boolean => refused.entities.has(entityOf(result) ?? '')

@@ -8,13 +8,13 @@ import { builderTypes, callTypes, createEntityTypes } from './row-types.ts'
 import { schemaFiles, type PrintSchema } from './sdl.ts'
 
 /**
- * The files of a revision: what the engine loads, and beside it what people and their tools read (types, SDL). The
- * latter are made here, by ts-morph and graphql, because serving needs neither.
+ * The files of a revision: those for the engine, and those for people and their tools (types, SDL). The latter are made
+ * here, by ts-morph and graphql, because serving needs neither.
  * @param version of the compiler
  */
 export function makeArtifacts(model: Model, revision: Revision, printSchema: PrintSchema, version = ''): Artifacts {
   const print = createPrinter()
-  // What could not be compiled is in the model, but not in the revision.
+  // Objects that could not be compiled are in the model, but not in the revision.
   const { manifest } = revision
   const entities = model.entities.filter(isServed(manifest.entities))
   const entityTypes = createEntityTypes(manifest, print)

@@ -9,11 +9,11 @@ import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * The manifest as JSON: keys sorted, so that the same manifest always gives the same bytes, and each entity, function,
- * role and enum on a line of its own, so that a changed table is one changed line in a diff.
+ * role and enum on its own line, so that a changed table is one changed line in a diff.
  */
 export const manifestText = (manifest: Manifest): string => `{\n${blocksOf(manifest).map(blockText).join(',\n')}\n}\n`
 
-/** What digestLines gives for the text, without making lines of what was in the manifest before. */
+/** The result of digestLines for the text, without building lines of the previous manifest's parts. */
 export function* manifestDigest(memo: Memo, manifest: Manifest): Steps<string> {
   const ofEntities = yield* memo.map(entityDigest, manifest.entities)
   return joinDigests([
@@ -39,7 +39,7 @@ function memberDigests(value: object, memo: Memo, label: string): string {
   )
 }
 
-/** The same of a list whose items' digests are known. */
+/** The same for a list with known digests of its items. */
 const blockDigests = (digests: readonly string[], label: string): string => digestsWithin(`${label}[`, digests, ']')
 
 const digestsWithin = (open: string, digests: readonly string[], close: string): string =>
@@ -47,7 +47,7 @@ const digestsWithin = (open: string, digests: readonly string[], close: string):
 
 const entitiesLabel = '"entities":'
 
-/** One member of the manifest: its items stand on lines between the opening and the closing one. */
+/** One member of the manifest: its items are lines between the opening and the closing one. */
 interface Block {
   readonly open: string
   readonly items: readonly Item[]
@@ -85,13 +85,13 @@ const [opening, closing, afterLast] = [sha256Hex('{'), sha256Hex('}'), sha256Hex
 
 const itemText = ({ label, value }: Item): string => label + stableJson(value)
 
-/** Enums and others that did not change are the very same objects as in the revision before. */
+/** Unchanged enums and other items are identical to those of the previous revision. */
 const itemDigest = (memo: Memo, { label, value }: Item): string =>
   isJsonObject(value) ? memo.of(recordDigest, value, label) : sha256Hex(itemText({ label, value }))
 
 const recordDigest = (value: object, label: string): string => sha256Hex(itemText({ label, value }))
 
-/** JSON on one line, keys in code unit order. Thousands of entities are written this way, so it makes no lists on the way. */
+/** JSON on one line, keys in code unit order. It builds no intermediate lists: there are thousands of entities. */
 function stableJson(value: unknown): string {
   if (Array.isArray(value)) return listJson(value)
   if (typeof value === 'boolean' || value === null) return String(value)
@@ -103,7 +103,7 @@ function stableJson(value: unknown): string {
 
 interface Member {
   readonly key: string
-  /** What stands before its value, the comma before it included. */
+  /** The text before its value, including the comma. */
   readonly label: string
 }
 
@@ -112,7 +112,7 @@ interface Order {
   readonly members: readonly Member[]
 }
 
-/** By how many keys there are: columns and the like have a few sets of keys between them, so each is sorted once. */
+/** By the number of keys: columns and the like have few distinct sets of keys, so each is sorted once. */
 const orders = createLru<number, readonly Order[]>(1_000)
 const rememberedOrders = 16
 

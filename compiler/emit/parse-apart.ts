@@ -1,53 +1,53 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { builtModule } from '../../runtime/lib/built-module.ts'
 
-/** What is said of a text when the process that parses it ended instead of answering. */
+/** The problem of a text whose parsing process ended. */
 export const gaveUp = 'the parser gave up'
 
-/** What a text is asked about: why it is not one statement, or its tree, as SQL or as the definition of a PL/pgSQL function. */
+/** A question about a text: why it is not one statement, or its tree, as SQL or as a PL/pgSQL function. */
 export interface ParserQuestion {
   readonly sql: string
   readonly wants: 'problem' | 'sql' | 'plpgsql'
 }
 
-/** A process that parses, and who waits for its answers, in order. */
+/** A parsing process, and its pending calls, in order. */
 interface Parser {
   readonly child: ChildProcess
-  /** Called with nothing where the process ended. */
+  /** Called without a message if the process ended. */
   readonly waiting: ((message?: { readonly answer: unknown }) => void)[]
   readonly idle: NodeJS.Timeout
 }
 
-/** Compiles often follow each other; one text takes milliseconds, and one that took this long would never end. */
+/** Compiles often follow each other; a text takes milliseconds, and after this time parsing would never end. */
 const idleMs = 10_000
 
 /**
- * Code of WebAssembly as it is translated at first. Translating it again, better, takes more than parsing a schema: without it
- * sixty statements take half of the CPU, and the process two thirds of the memory.
+ * WebAssembly code without optimization, which takes longer than parsing a schema: with it sixty statements take twice
+ * the CPU, and the process half as much memory again.
  */
 const execArgv = ['--liftoff-only']
 
 let running: Parser | null = null
 
 /**
- * Why a text is not exactly one statement of PostgreSQL 16, or null when it is.
+ * Why a text is not exactly one statement of PostgreSQL 16, or null if it is.
  *
- * The parser is WebAssembly: what the engine leaves behind when it made code of it, 40 MB, is given back by a process only when
- * it ends. So it runs in one of its own, which all compilers share and which ends when it is not asked for a while.
+ * The parser is WebAssembly: the memory that the engine uses to compile it, 40 MB, is only freed when a process ends.
+ * So it runs in a separate process, which all compilers share and which ends after a time of idleness.
  */
 export const parseApart = async (sql: string): Promise<string | null> => {
   const message = await ask({ sql, wants: 'problem' })
   return message === undefined ? gaveUp : (message.answer as string | null)
 }
 
-/** The parse tree of SQL, or of the statement that creates a PL/pgSQL function; null where it cannot be parsed. */
+/** The parse tree of SQL, or of the statement that creates a PL/pgSQL function; null if it cannot be parsed. */
 export const treeApart = async (sql: string, wants: 'sql' | 'plpgsql'): Promise<unknown> =>
   (await ask({ sql, wants }))?.answer ?? null
 
 function ask(question: ParserQuestion): Promise<{ readonly answer: unknown } | undefined> {
   const { child, waiting, idle } = startParser()
   idle.refresh()
-  // Who waits for an answer keeps this process; a parser that waits for questions does not.
+  // A pending call keeps this process alive; an idle parser does not.
   child.channel?.ref()
   return new Promise((resolve) => {
     waiting.push(resolve)
@@ -55,7 +55,7 @@ function ask(question: ParserQuestion): Promise<{ readonly answer: unknown } | u
   })
 }
 
-/** Starts the parser unless it runs, so that the next check need not wait for its start. */
+/** Starts the parser unless it runs, so that the next check does not wait for its start. */
 export function startParser(): Parser {
   return (running ??= openParser())
 }

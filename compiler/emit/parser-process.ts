@@ -2,13 +2,13 @@ import MakePgQuery, { type PgQuery } from 'pg-query-emscripten/pg_query_wasm.js'
 import type { ParserQuestion } from './parse-apart.ts'
 
 /**
- * The process that parses (see parse-apart.ts): each message is a question about a text, each answer, in the same order, what was
- * found. It ends with its parent.
+ * The parsing process (see parse-apart.ts): each message is a question about a text, and answers come in the same
+ * order. It ends with its parent.
  */
 
 /**
- * A parser's memory is 16 MB and nothing in it is given back: after some 60 kB of statements it answers nonsense or
- * traps (measured with 5.1.0, both builds). A new instance takes some 10 ms, so one is used for far less than that.
+ * A parser's memory is 16 MB and never freed: after some 60 kB of statements it answers nonsense or traps (measured
+ * with 5.1.0, both builds). A new instance takes some 10 ms, so one is used for far less than that.
  */
 const instanceBudget = 12_000
 

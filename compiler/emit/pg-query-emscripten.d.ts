@@ -1,7 +1,4 @@
-/**
- * What we use of pg-query-emscripten 5.1, which has no types of its own. Instances are made by awaiting the
- * constructor.
- */
+/** The used part of pg-query-emscripten 5.1, which has no types. Instances are made by awaiting the constructor. */
 declare module 'pg-query-emscripten/pg_query_wasm.js' {
   export interface ParseResult {
     readonly parse_tree?: { readonly stmts?: readonly unknown[] }

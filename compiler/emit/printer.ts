@@ -6,7 +6,7 @@ export type PrintedStatements = readonly (StatementStructures | string)[]
 export type Print = (fileName: string, statements: PrintedStatements) => string
 
 /**
- * A printer by ts-morph. Nothing is resolved and nothing is kept: a printed file is forgotten at once, since two
+ * A printer with ts-morph. Nothing is resolved and nothing is kept: a printed file is removed immediately, because two
  * thousand syntax trees would stay in memory otherwise.
  */
 export function createPrinter(): Print {

@@ -46,14 +46,14 @@ export const builderTypes = (print: Print): string =>
     }),
   ])
 
-/** A function from the SQL of one expression to that of another one. */
+/** A function from the SQL of one expression to that of another. */
 const from = (parameter: string): string => `(${parameter}: Expression) => Expression`
 
 const record = (keys: string): string => `Readonly<Record<${keys}, Expression>>`
 
 const texts = record('string')
 
-/** What is made of a value, into which is looked where it is composite or a place. */
+/** The functions of a value, with attributes if it is composite and spatial ones if it is a geometry. */
 const value = {
   json: from('value'),
   'attributes?': 'Readonly<Record<string, AttributeBuilder>>',
@@ -62,7 +62,7 @@ const value = {
 
 const operands = { operand: from('parameter'), operands: from('parameter') }
 
-/** @param members their types, by names that end in a question mark where they are optional */
+/** @param members their types, by names that end in a question mark if they are optional */
 const builder = (
   name: string,
   parameters: readonly string[],
@@ -97,9 +97,7 @@ export function createEntityTypes(manifest: Manifest, print: Print): (entity: En
   }
 }
 
-/**
- * What a value of a scalar is in JSON (spec/graphql.md 3.1): numbers beyond a double travel as text, floats may be NaN.
- */
+/** The JSON type of a scalar's value (spec/graphql.md 3.1): numbers beyond a double are texts, floats may be NaN. */
 const scalarTypes: Readonly<Record<ScalarName, string>> = {
   ID: 'string',
   Int: 'number',
@@ -128,15 +126,14 @@ function typeText(type: ValueType | null, json: JsonForm, enums: Enums): string 
 }
 
 /**
- * Labels that give no GraphQL name print as they are, and only the database knows them: hence any string beside the
- * names.
+ * Labels without a GraphQL name print unchanged, and only the database knows them: hence any string beside the names.
  */
 function enumText(facts: EnumFacts | undefined, raw: boolean): string {
   const names = facts?.values.map(({ label, name }) => jsString(raw ? label : name)) ?? []
   return [...names, '(string & {})'].join(' | ')
 }
 
-/** `Post` -> `PostRow`; a relation without a usable name is just a row. */
+/** `Post` -> `PostRow`; for a relation without a usable name `Row`. */
 const rowName = (name: string): string => (/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `${name}Row` : 'Row')
 
 const relationText = ({ schema, relation }: EntitySql): string => commentText(qualified(schema, relation))
@@ -148,7 +145,7 @@ const imported = (name: string, moduleSpecifier: string): ImportDeclarationStruc
   moduleSpecifier,
 })
 
-/** What the module is. */
+/** The module's export. */
 const exported = (name: string, help: string, type: string | WriterFunction): PrintedStatements => [
   {
     kind: StructureKind.VariableStatement,
@@ -160,7 +157,7 @@ const exported = (name: string, help: string, type: string | WriterFunction): Pr
   { kind: StructureKind.ExportAssignment, isExportEquals: true, expression: name },
 ]
 
-/** The row's columns in order; NOT NULL of the catalogue decides about null. */
+/** The row's columns in order; nullable unless the catalogue has NOT NULL. */
 function rowInterface(entity: EntitySql, facts: EntityFacts | undefined, enums: Enums): InterfaceDeclarationStructure {
   const types = new Map(facts?.columns.map(({ column, type }) => [column, type]))
   return {

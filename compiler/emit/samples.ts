@@ -8,18 +8,18 @@ import type {
 import { ident } from '../../runtime/sql/ident.ts'
 import { operators, ownOperators } from '../../runtime/sql/operators.ts'
 
-/** Statements that use every function of a builder once, in the places where the runtime uses them. */
+/** Statements that use every function of a builder once, in the positions of the runtime. */
 
 /** The functions of a type, which columns of many entities have. */
 export type TypeBuilder = Omit<ColumnBuilder, 'of' | 'notNull' | 'attributes'>
 
 export interface SqlSample {
-  /** What the statement is about, below the builder's object: `column "id"`. */
+  /** The subject of the statement within the builder's object: `column "id"`. */
   readonly part: string
   readonly sql: string
 }
 
-/** Those of an entity; what depends on its columns' types only is left to `typeSample`. */
+/** Those of an entity; `typeSample` covers the parts that depend on its columns' types only. */
 export const entitySamples = (builder: EntityBuilder): readonly SqlSample[] => [
   ...Object.entries(builder.arbiters ?? {}).map(([key, target]) => ({
     part: `its unique key ${key}`,
@@ -51,7 +51,7 @@ function computedSample({ relation }: EntityBuilder, computed: ComputedBuilder):
 const passed = (args: CallBuilder['args']): readonly string[] =>
   Object.values(args).map((argument, index) => argument(`$${index + 1}`))
 
-/** Attributes of composite values, and those of theirs. */
+/** Attributes of composite values, and theirs. */
 const attributeSamples = (
   relation: string,
   attributes: Attributes | undefined,
@@ -87,7 +87,7 @@ function deleteSample(builder: EntityBuilder): string {
 /** INDEX_MAX_KEYS of PostgreSQL. */
 const longestKey = 32
 
-/** What the functions of a type are for: reading, comparing by each operator, ordering, and writing. */
+/** The purposes of a type's functions: reading, comparing by each operator, ordering, and writing. */
 export function typeSample(column: TypeBuilder): string {
   const tests = [
     conditions('t.c', column),
@@ -110,7 +110,7 @@ const conditions = (subject: string, type: Pick<ColumnBuilder, 'operand' | 'oper
     ...Object.values(type.spatial ?? {}).map((decides) => `${decides}(${subject}, ${type.operand('$3')})`),
   ].join(' and ')
 
-/** Relations join by equal columns; which ones is for the manifest to say. */
+/** Relations join by equal columns; the manifest has the columns. */
 function joinSample({ relation, columns }: EntityBuilder): string {
   const equal = Object.values(columns)
     .slice(0, longestKey)

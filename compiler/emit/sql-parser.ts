@@ -1,29 +1,29 @@
 import { createLru } from '../../runtime/lib/caches.ts'
 import { gaveUp, parseApart, startParser } from './parse-apart.ts'
 
-/** Why a text is not exactly one SQL statement, or null when it is. */
+/** Why a text is not exactly one SQL statement, or null if it is. */
 export type ParseSql = (sql: string) => Promise<string | null>
 
-/** One that is longer would use up an instance by itself, and an exhausted one may never come back. */
+/** A longer one would exhaust an instance, which may then hang. */
 const longestShape = 30_000
 const rememberedCharacters = 2_000_000
 
-/** What is wrong with a shape, null: nothing. The grammar is one, so all compilers of this process share it. */
+/** The problem of a shape, null: none. The grammar is constant, so all compilers of this process share it. */
 const known = createLru<string, { readonly problem: string | null }>(rememberedCharacters, (_, shape) => shape.length)
 
 /**
  * Parses with the grammar of PostgreSQL 16. Statements that differ in names only have one shape, and a shape is parsed
- * once: two thousand tables of common types come down to a few dozen.
+ * once: two thousand tables of common types have a few dozen.
  */
 export function createSqlParser(): ParseSql {
-  // The first compile is waited for: its parser starts while the catalogue is read.
+  // Requests wait for the first compile: its parser starts while the catalogue is read.
   if (known.size === 0) startParser()
   return async (sql) => {
     const shape = statementShape(sql)
     const before = known.get(shape)
     if (before !== undefined) return before.problem
     const problem = await parseOne(shape)
-    // A parser that gave up says nothing about the text.
+    // A failure of the parser does not concern the text.
     if (problem !== gaveUp) known.set(shape, { problem })
     return problem
   }
@@ -31,7 +31,7 @@ export function createSqlParser(): ParseSql {
 
 const tooLong = 'it is too long to check'
 
-/** Whether the problem is the parser's, which says nothing about the text. */
+/** Whether the parser failed, which does not concern the text. */
 export const isUnparsed = (problem: string): boolean => problem === tooLong || problem === gaveUp
 
 async function parseOne(sql: string): Promise<string | null> {
@@ -43,18 +43,16 @@ async function parseOne(sql: string): Promise<string | null> {
 /** Quoted identifiers, escape strings and plain strings, as PostgreSQL's scanner delimits them (manual 4.1). */
 const quoted = /"(?:[^"\0]|"")+"|[eE]'(?:[^'\\\0]|''|\\[^\0])*'|'(?:[^'\\\0]|'')*'/g
 /**
- * What would make the pattern above cut elsewhere than the scanner does: comments, dollar quotes, a quote left alone.
+ * Characters for which the pattern above may split differently from the scanner: comments, dollar quotes, an unmatched
+ * quote.
  */
 const unsure = /--|\/\*|\$(?![0-9])|["'\\\0]/
-/**
- * Columns of a table and labels of an enum may be thousands; one more of the same in a list changes nothing in how it
- * parses.
- */
+/** Columns of a table and labels of an enum may be thousands; repetitions in a list do not affect parsing. */
 const repeated = /( when 's' then 's'|, (?:[a-z]+\.)?"n")\1+/g
 
 /**
- * The text with every name and string made equal. Texts of one shape parse alike; a text that is not surely cut keeps
- * its own.
+ * The text with normalized names and strings. Texts of one shape parse alike; a text that may be split wrongly is its
+ * own shape.
  */
 export function statementShape(sql: string): string {
   if (unsure.test(sql.replace(quoted, ''))) return sql

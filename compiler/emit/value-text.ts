@@ -4,7 +4,7 @@ import { spatialOperators } from '../../runtime/sql/spatial.ts'
 import type { AttributeSql, ColumnSql, GeoSql, JsonForm, OrderSql } from '../model/model.ts'
 import { hole, jsFunction, jsString, record, type Hole, type Pieces } from './js-text.ts'
 
-/** How values of a type are read and written, as JavaScript text. */
+/** JavaScript text for reading and writing values of a type. */
 
 const value = hole('value')
 
@@ -24,7 +24,7 @@ function jsonPieces(form: JsonForm): Pieces {
       // spec/graphql.md 3.3).
       return ['((', value, ") #>> '{}')"]
     case 'geojson':
-      // Enough decimals for every number to be the same when it comes back; by default the tenth is cut.
+      // Enough decimals for every number to be unchanged when it comes back; the default is nine.
       return [`${ident(form.schema)}.st_asgeojson(`, value, ', 40)::json']
     case 'once':
       return [
@@ -39,7 +39,7 @@ function jsonPieces(form: JsonForm): Pieces {
     case 'mapped-array':
       return mappedArray(form.names)
     case 'mapped':
-      // An enum may have lost its last mapped label, and a CASE without WHEN is no expression.
+      // An enum may have lost its last mapped label, and a CASE without WHEN is invalid.
       if (form.names.length === 0) return ['(', value, ')::text']
       return ['case (', value, `)::text${form.names.map(whenLabel).join('')} else (`, value, ')::text end']
   }
@@ -47,7 +47,7 @@ function jsonPieces(form: JsonForm): Pieces {
 
 /**
  * Element by element in all dimensions: array_replace keeps them. A label that is also the new name of another would be
- * replaced twice, so such names are reached over texts that no label can be (63 bytes at most).
+ * replaced twice, so such names use intermediate texts that no label can have (63 bytes at most).
  */
 function mappedArray(names: readonly (readonly [label: string, name: string])[]): Pieces {
   const labels = new Set(names.map(([label]) => label))
@@ -69,7 +69,7 @@ const between = '-'.repeat(64)
 
 const whenLabel = ([label, name]: readonly [string, string]): string => ` when ${literal(label)} then ${literal(name)}`
 
-/** Start of each entity's module: what all types have in common. */
+/** Start of each entity's module: the common part of all types. */
 export const valuesFunction = `/** Functions of a type's values; casts follow a text parameter, or one that holds an array. */
 const values = (type, recordType, cast, listCast, json, cursor = (value) => value) => ({
   json,
@@ -80,7 +80,7 @@ const values = (type, recordType, cast, listCast, json, cursor = (value) => valu
   fromRecord: (value) => '(' + value + ')::' + type,
 })`
 
-/** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`; a cursor's form follows. */
+/** A call of the function above: `values('int4', 'text', '::int4', '::int4[]', (value) => value)`. */
 export function valuesText(column: ColumnSql): string {
   const { type, array, geo } = column
   const texts = [type, array ? 'text[]' : 'text', operandCast(column), listCast(column)]
@@ -93,16 +93,16 @@ export function valuesText(column: ColumnSql): string {
   return `{ ...${common}, ${operandsText(column)}, fromRecord: ${jsFunction('value', geoPieces(geo, value))} }`
 }
 
-/** The value as JSON that prints as jsonb does, which is how cursors and node ids are written (spec/graphql.md 5.5). */
+/** The value as JSON that prints as jsonb does, the form in cursors and node ids (spec/graphql.md 5.5). */
 export const cursorPieces = ({ alike, order }: Pick<ColumnSql, 'alike' | 'order'>): Pieces =>
-  // A type of an extension may have a cast to json (hstore), whose text is none of the type's own.
+  // A type of an extension may have a cast to json (hstore), whose text differs from the type's own.
   order !== undefined ? ['(', value, ')::text'] : alike ? [value] : ['pg_catalog.to_jsonb(', value, ')']
 
-/** The member with the operators that compare values. */
+/** The member with the comparison operators. */
 const orderText = (order: OrderSql): string =>
   record('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
 
-/** How operands of a filter become values of the type: members of an object. */
+/** The conversion of filter operands to values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>
   `operand: ${jsFunction('parameter', operandPieces(type, hole('parameter')))}, ` +
   `operands: ${jsFunction('parameter', [hole('parameter'), listCast(type)])}${spatialText(type.geo)}` +
@@ -112,7 +112,7 @@ export const operandsText = (type: CastType): string =>
 export const operandPieces = (type: CastType, parameter: Hole): Pieces =>
   type.geo === undefined ? [parameter, operandCast(type)] : geoPieces(type.geo, parameter)
 
-/** From the text of a JSON object, as an element of a cursor shows a composite value, or of a list of objects. */
+/** From the text of a JSON object, which is the form of a composite value in a cursor, or of a list of objects. */
 function fromJson({ type, array }: CastType, text: Hole): Pieces {
   if (!array) return [`pg_catalog.jsonb_populate_record(null::${type}, `, text, '::jsonb)']
   const element = `pg_catalog.jsonb_populate_record(null::${type.replace(/\[\]$/, '')}, nullif(e, 'null'::jsonb))`
@@ -120,9 +120,9 @@ function fromJson({ type, array }: CastType, text: Hole): Pieces {
 }
 
 /**
- * From the text of a GeoJSON geometry. Without a member `crs` its coordinates are in the reference system of the column, where
- * that has one, or else in WGS 84 (RFC 7946, 4), as PostGIS has it; with one they are transformed to that of the column. What
- * PostGIS does not know it would read as having none: to transform from that is an error.
+ * From the text of a GeoJSON geometry. Without a member `crs` its coordinates have the reference system of the column,
+ * if it has one, or else WGS 84 (RFC 7946, 4), as in PostGIS; with one they are transformed to that of the column.
+ * PostGIS reads an unknown one as absent: a transformation then fails.
  */
 function geoPieces({ schema, kind, srid }: GeoSql, text: Hole): Pieces {
   const of = (name: string): string => `${ident(schema)}.${name}`
@@ -134,7 +134,7 @@ function geoPieces({ schema, kind, srid }: GeoSql, text: Hole): Pieces {
   return merged(kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`])
 }
 
-/** The same text in as few pieces as it has. */
+/** The same text in as few pieces as possible. */
 const merged = (pieces: Pieces): Pieces =>
   pieces.reduce<Pieces>((before, piece) => {
     const last = before.at(-1)
@@ -148,7 +148,7 @@ const spatialText = (geo: GeoSql | undefined): string =>
     ? ''
     : `, ${record('spatial', Object.entries(spatialOperators), ([name, row]) => [name, jsString(`${ident(geo.schema)}.${row[geo.kind]}`)])}`
 
-/** The member with a composite value's attributes; nothing for other types. */
+/** The member with a composite value's attributes; empty for other types. */
 export function attributesText(attributes: readonly AttributeSql[] | undefined): string {
   if (attributes === undefined) return ''
   return `, ${record('attributes', attributes, (item) => [item.attribute, attributeText(item)])}`
@@ -159,7 +159,7 @@ function attributeText(item: AttributeSql): string {
   return `{ of: ${of}, json: ${jsonText(item.json)}, ${operandsText(item)}${attributesText(item.attributes)} }`
 }
 
-/** An expression's value in the type that it is read as. */
+/** An expression's value as the type that operators need. */
 export const readPieces = (expression: Pieces, readAs: string | undefined): Pieces =>
   readAs === undefined ? expression : merged(['(', ...expression, `)::${readAs}`])
 

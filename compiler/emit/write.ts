@@ -6,9 +6,9 @@ import { localDisk, type Disk } from './disk.ts'
 /**
  * Writes a revision into `<out>/<revision>/` and makes it the current one.
  *
- * Each step leaves `<out>` with one whole revision: the folder comes into being by a rename, then `current.json` names
- * it by a rename, and only then other revisions and what earlier crashes left are removed. Files that are not ours
- * stay. Rejects with the file system's error.
+ * Each step leaves `<out>` with one complete revision: the folder is created by a rename, then `current.json` names it
+ * by a rename, and only then other revisions and the rest of earlier crashes are removed. Foreign files stay. Rejects
+ * with the file system's error.
  */
 export async function writeArtifacts(
   out: string,
@@ -29,14 +29,14 @@ export const currentText = (id: string): string => `${JSON.stringify({ revision:
 
 async function writeFolder(folder: string, files: Artifacts['files'], disk: Disk): Promise<void> {
   const draft = `${folder}.${disk.unique()}.tmp`
-  // Not synced one by one: a torn file shows by the revision's hash, and compiling again fixes it.
+  // Without a sync for each: the revision's hash detects a torn file, and compiling again repairs it.
   for (const [path, text] of Object.entries(files)) await disk.write(join(draft, path), text, false)
   await disk.rename(draft, folder)
 }
 
 /**
- * The folder is there already: the same revision, perhaps damaged or with types of another version. Each file is
- * replaced whole.
+ * The folder exists already: the same revision, possibly damaged or with types of another version. Each file is
+ * replaced as a whole.
  */
 async function mendFolder(
   folder: string,
@@ -55,7 +55,7 @@ async function replace(path: string, text: string, disk: Disk): Promise<void> {
   await disk.rename(draft, path)
 }
 
-/** Revisions and drafts by their exact form: nothing else in the folder is touched. */
+/** Revisions and drafts by their exact form: other entries of the folder are left alone. */
 const ours = /^(?:[0-9a-f]{16}|[0-9a-f]{16}\.[0-9a-f]{12}\.tmp|current\.json\.[0-9a-f]{12}\.tmp)$/
 
 async function removeOthers(out: string, id: string, disk: Disk): Promise<void> {

@@ -3,7 +3,7 @@ import type { AccessFacts, EntityFacts, PresetFacts } from '../../runtime/contra
 import { enclosed } from '../comments/expressions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 
-/** What the comment of a relation says of single columns and roles (spec/graphql.md 17.5). */
+/** Settings in a relation's comment for single columns and roles (spec/graphql.md 17.5). */
 
 /** SQL of the presets, each by its place. */
 export function presetSql({ settings }: AnnotatedRelation): readonly string[] {
@@ -12,7 +12,7 @@ export function presetSql({ settings }: AnnotatedRelation): readonly string[] {
   )
 }
 
-/** Columns that presets set, whose privileges decide whether they do. */
+/** Columns with presets, whose privileges decide whether they apply. */
 export const presetColumns = ({ settings }: AnnotatedRelation): readonly string[] =>
   settings.preset.map(({ column }) => column)
 

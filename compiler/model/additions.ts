@@ -6,8 +6,8 @@ import type { AnnotatedSchema } from '../comments/annotated.ts'
 export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists' | 'explain'>
 
 /**
- * What the comments of schemas add to the API as a whole (spec/graphql.md 17). A fact that no schema asks for is
- * absent, so that the manifest of those who use none of it stays as it was.
+ * The settings of schemas' comments for the API as a whole (spec/graphql.md 17). A fact that no schema requests is
+ * absent, so that manifests without it are unchanged.
  */
 export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFacts {
   const limits = limitFacts(schemas)
@@ -22,7 +22,7 @@ export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFact
   }
 }
 
-/** A document may reach into every served schema, so the smallest limit of any holds. */
+/** A document may use every served schema, so the smallest limit applies. */
 function limitFacts(schemas: readonly AnnotatedSchema[]): LimitFacts | null {
   const given = schemas.flatMap(({ settings }) => settings.limits ?? [])
   const smallest = (name: keyof Limits): number | null => {

@@ -10,15 +10,15 @@ import { sqlType } from './sql-types.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ArgumentSql } from './model.ts'
 
-/** What a function takes, or why the API cannot pass it. */
+/** The arguments of a function, or why the API cannot pass them. */
 export type Arguments =
   | { readonly kind: 'served'; readonly facts: readonly ArgumentFacts[]; readonly sql: readonly ArgumentSql[] }
   | { readonly kind: 'hidden'; readonly reason: string }
 
 /**
- * The arguments of a function (spec/graphql.md 9.2) from a place on: a row that stands before them is not asked for.
- * Those without a name are called by their place (`functionShapes`, spec/graphql.md 17); they, and what stands before
- * them, are passed by position (PostgreSQL manual 4.3.3).
+ * The arguments of a function (spec/graphql.md 9.2) from an index on: a leading row is not an argument. Unnamed ones
+ * are called by their position (`functionShapes`, spec/graphql.md 17); they, and the ones before them, are passed by
+ * position (PostgreSQL manual 4.3.3).
  *
  * @param others the other functions of its schema and name
  */
@@ -76,7 +76,7 @@ function argumentsProblem(context: ResultContext, fn: AnnotatedFunction, from: n
   return new Set(names).size < names.length ? 'two of its arguments have the same GraphQL name' : null
 }
 
-/** Arguments that a connection has itself (spec/graphql.md 2.5). */
+/** Arguments of every connection (spec/graphql.md 2.5). */
 const connectionArguments: ReadonlySet<string> = new Set([
   'first',
   'last',
@@ -87,7 +87,7 @@ const connectionArguments: ReadonlySet<string> = new Set([
   'orderBy',
 ])
 
-/** Arguments that the connection of a relation has besides. */
+/** Further arguments of the connection of a relation. */
 function reservedBy({ namedRelations }: ResultContext, entity: ObjectId): readonly string[] {
   const named = namedRelations.get(entity)
   if (named === undefined) return []

@@ -42,15 +42,15 @@ import { typeSchemaFacts } from './type-schemas.ts'
 
 export interface Built {
   readonly model: Model
-  /** Found out when it is asked for: a request that waits for the new schema need not wait for what is said about it. */
+  /** Computed on demand: a request that waits for the new schema need not wait for diagnostics. */
   readonly told: () => Steps<readonly Diagnostic[]>
 }
 
 /**
- * Decides what the API will be, pass by pass: enums, values of types, relations with their keys, foreign keys between
- * them, and what hangs on both: entities and functions. The order of lists that mean nothing does not matter.
+ * Builds the API, pass by pass: enums, types of values, relations with their keys, foreign keys between them, and the
+ * dependants of both: entities and functions. The order of unordered lists is irrelevant.
  *
- * @param watched what can be watched; left out: nothing is live
+ * @param watched the watchable objects; absent: no relation is live
  */
 export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, watched?: Watched): Steps<Built> {
   const schemas = yield* memo.each(servedSchema, annotated.schemas)
@@ -135,7 +135,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
 
 type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'> & AdditionFacts
 
-/** One served schema is enough to switch the specification's rules off (spec/graphql.md 17). */
+/** One served schema is enough to switch validation off (spec/graphql.md 17). */
 const schemaPart = (annotated: Annotated): SchemaPart => ({
   format: 1,
   schemas: annotated.schemas.map(schemaFacts),

@@ -16,8 +16,8 @@ import { nameType, nameObject } from '../catalog/diagnostics/object-name.ts'
 import type { FunctionNames } from './function-names.ts'
 
 /**
- * Reports names that two objects want (spec/graphql.md 2.4, decision 8). Nothing is resolved here: which object gets
- * the name depends on what a role may see, and the engine decides it by role. The diagnostics hold for a role that sees
+ * Reports names that two objects claim (spec/graphql.md 2.4, decision 8). Nothing is resolved here: which object gets
+ * the name depends on what a role may see, and the engine decides it by role. The diagnostics are for a role that sees
  * everything.
  */
 export function* collisionDiagnostics(
@@ -95,14 +95,14 @@ interface Claim {
   readonly object: (nameOf: FunctionNames) => string
 }
 
-/** A claim of a field that another one has. */
+/** A claim of a field that another object has. */
 interface Lost {
   readonly type: string
   readonly claim: Claim
   readonly winner: Claim
 }
 
-/** A foreign key has no name of its own on either side, so it is named by the tables and columns that it joins. */
+/** A foreign key has no name on either side, so it is named by the tables and columns that it joins. */
 function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
   const there = relation.direction === 'forward' || relation.way !== undefined ? 'to' : 'from'
   const target = JSON.parse(relation.target) as readonly string[]
@@ -110,8 +110,8 @@ function relationLabel(entity: EntityFacts, relation: RelationFacts): string {
 }
 
 /**
- * In one object type the last one wins, in the order columns, relations, computed fields; relations without a key of
- * their own come after all of these, the first one first, and unions come last.
+ * In one object type the last one wins, in the order columns, relations, computed fields; relations declared by
+ * comments follow, the first one first, and unions come last.
  */
 function lostFields(entity: EntityFacts): readonly Lost[] {
   const columnLabel = (column: string): string => nameObject('column', entity.schema, entity.relation, column)
@@ -140,7 +140,7 @@ function lostFields(entity: EntityFacts): readonly Lost[] {
   return losersOf(entity.name, [...claims.toReversed(), ...others.map(claimOf), ...unions])
 }
 
-/** The first claim of a field has it. */
+/** The first claim of a field wins. */
 function losersOf(type: string, claims: readonly Claim[]): readonly Lost[] {
   const winners = new Map<string, Claim>()
   return claims.flatMap((claim) => {
@@ -156,21 +156,21 @@ const lostFieldDiagnostics = (lost: readonly Lost[], nameOf: FunctionNames): rea
     diagnose('field-taken', claim.object(nameOf), { field: claim.field, type, winner: winner.object(nameOf) }),
   )
 
-/** What of a relation decides which fields it wants on the roots. */
+/** The facts of a relation that decide its root fields. */
 interface Wish {
   readonly name: string
   readonly root: boolean
   readonly keyed: boolean
   readonly label: string
-  /** Fields that look rows up by unique keys. */
+  /** Fields of look-ups by unique keys. */
   readonly lookups: readonly string[]
-  /** Fields of Mutation that `updates` adds. */
+  /** Fields of Mutation from `updates`. */
   readonly changes: readonly string[]
   /** Names of interfaces whose collections have its rows. */
   readonly collections: readonly string[]
 }
 
-/** As text, which is equal where it says the same. */
+/** As text, equal for equal facts. */
 const wishText = (entity: EntityFacts): string =>
   JSON.stringify({
     name: entity.name,
@@ -184,7 +184,7 @@ const wishText = (entity: EntityFacts): string =>
 
 const readWish = (text: string): Wish => JSON.parse(text) as Wish
 
-/** What may want fields of the roots. */
+/** Objects with claims on root fields. */
 type Claimant = Wish | FunctionFacts
 
 const isFunction = (claimant: Claimant): claimant is FunctionFacts => 'execute' in claimant
@@ -213,8 +213,8 @@ const lostOnQuery = (all: readonly Claimant[]): readonly Lost[] => losersOf('Que
 const lostOnMutation = (all: readonly Claimant[]): readonly Lost[] => losersOf('Mutation', mutationClaims(all))
 
 /*
- * On a root, relations come before functions, these before look-ups and changes by unique keys, which come before collections of
- * interfaces, and earlier ones before later ones.
+ * On a root, relations come before functions, these before look-ups and changes by unique keys, which come before
+ * collections of interfaces, and earlier ones before later ones.
  */
 
 function queryClaims(all: readonly Claimant[]): readonly Claim[] {

@@ -51,7 +51,7 @@ export function buildColumns(
   )
 }
 
-/** What a relation's own comment, or its schema's, says of its values. */
+/** The additions of a relation's own comment, or of its schema's, for its values. */
 export function additionsOfTable({ relation, schema }: NamedRelation): ValueAdditions {
   const additions = tableAdditions(relation, schema)
   return {
@@ -95,10 +95,10 @@ function columnFacts(
   }
 }
 
-/** Whether an insert has to name a column, because the database has nothing else to put into it. */
+/** Whether an insert must name a column, because the database has no default for it. */
 type Requirement = (column: AnnotatedColumn) => boolean
 
-/** A trigger may put anything into any column; what a view or another server does with a row is not known here. */
+/** A trigger may set any column; for views and foreign tables the treatment of a row is unknown. */
 const requirementOf = ({ types, filled }: ModelScope, { relation }: NamedRelation): Requirement => {
   const isTable = relation.kind === 'r' || relation.kind === 'p'
   if (!isTable || filled.get(relation.oid) === true) return () => false
@@ -107,11 +107,11 @@ const requirementOf = ({ types, filled }: ModelScope, { relation }: NamedRelatio
 
 const noType = { type: null, typeSchema: null } as const
 
-/** Columns of views are nullable, although the columns below them may not be (spec/graphql.md 1.3). */
+/** Columns of views are nullable, even if their source columns are not (spec/graphql.md 1.3). */
 const isNotNull = ({ relation }: NamedRelation, column: AnnotatedColumn): boolean =>
   column.notNull && relation.kind !== 'v' && relation.kind !== 'm'
 
-/** The modifier counts the four bytes of a length word; without a modifier there is no limit. */
+/** The modifier includes the four bytes of a length word; without a modifier there is no limit. */
 const maxLength = ({ modifier }: AnnotatedColumn): number | null => (modifier < 4 ? null : modifier - 4)
 
 function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts: ColumnFacts): readonly Diagnostic[] {
@@ -132,7 +132,7 @@ function columnDiagnostics(named: NamedRelation, column: AnnotatedColumn, facts:
     : [diagnose('filter-behind-policies', object, { keys: filterForms[form].additions })]
 }
 
-/** What the builders need of every live column, served or not. */
+/** The facts for builders about every live column, served or not. */
 export function buildColumnSql(
   scope: ModelScope,
   values: Values,
@@ -151,7 +151,7 @@ export function buildColumnSql(
       alike: value?.alike ?? false,
       notNull: isNotNull(named, column),
       ...(column.collation !== undefined && { collation: column.collation }),
-      // What is served as GeoJSON has no order.
+      // Values served as GeoJSON have no order.
       ...(texts.geo === undefined && orderSql(scope, column.type)),
       ...(read !== null && { readAs: read }),
       ...attributesOf(scope, values, column.type, asked),

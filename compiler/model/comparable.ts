@@ -3,7 +3,9 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { AnnotatedType } from '../comments/annotated.ts'
 
-/** Types of pg_catalog between any two of which Postgres has `=`, by way of implicit casts (PostgreSQL manual, pg_cast). */
+/**
+ * Types of pg_catalog that Postgres compares with each other by `=`, by implicit casts (PostgreSQL manual, pg_cast).
+ */
 const families: Readonly<Record<string, string>> = {
   int2: 'number',
   int4: 'number',
@@ -27,13 +29,13 @@ const families: Readonly<Record<string, string>> = {
   varbit: 'bits',
 }
 
-/** Types of pg_catalog that have no `=`. */
+/** Types of pg_catalog without `=`. */
 const unequal: ReadonlySet<string> = new Set(['json', 'jsonpath', 'xml', 'point', 'polygon'])
 
-/** Types of pg_catalog that hold the number of an object and are compared with numbers and with each other. */
+/** Types of pg_catalog for OIDs, which compare with numbers and with each other. */
 const isNumberOfObject = (name: string): boolean => name === 'oid' || name.startsWith('reg')
 
-/** Whether Postgres may have `=` for values of these types: false where it is known to have none. */
+/** Whether Postgres may have `=` for values of these types: false if it is known to have none. */
 export function mayBeEqual(types: Lookup<AnnotatedType>, one: Oid, other: Oid): boolean {
   const [a, b] = [familyOf(types, one), familyOf(types, other)]
   return a !== none && b !== none && (a === b || a === null || b === null)
@@ -41,7 +43,7 @@ export function mayBeEqual(types: Lookup<AnnotatedType>, one: Oid, other: Oid): 
 
 const none = 'none'
 
-/** Null: an extension's type, or one that the catalogue does not describe. */
+/** Null: an extension's type, or one that is not in the catalogue. */
 function familyOf(types: Lookup<AnnotatedType>, oid: Oid): string | null {
   const type = types.get(oid)
   if (type === undefined) return null
@@ -52,7 +54,7 @@ function familyOf(types: Lookup<AnnotatedType>, oid: Oid): string | null {
   return unequal.has(type.name) ? none : (families[type.name] ?? type.name)
 }
 
-/** Between elements of arrays there are no implicit casts. */
+/** Elements of arrays have no implicit casts. */
 function arrayFamily(types: Lookup<AnnotatedType>, oid: Oid): string | null {
   const element = types.get(oid)
   if (element === undefined || (element.kind === 'b' && element.schema !== 'pg_catalog')) return null

@@ -4,7 +4,7 @@ import type { AnnotatedColumn } from '../comments/annotated.ts'
 import { lookThrough, type ValueAdditions } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 
-/** Types of pg_catalog whose values Postgres compares with each other's, and loses nothing of them. */
+/** Types of pg_catalog whose values Postgres compares with each other without loss. */
 const families: Readonly<Record<string, string>> = {
   int2: 'number',
   int4: 'number',
@@ -17,8 +17,8 @@ const families: Readonly<Record<string, string>> = {
 }
 
 /**
- * What a column's values are compared with (spec/graphql.md 17.1): those of its type or family. Two collations order the
- * same texts differently, so that Postgres refuses to compare them.
+ * The comparable values of a column (spec/graphql.md 17.1): those of its type or family. Two collations order the same
+ * texts differently, so that Postgres refuses to compare them.
  */
 export function comparisonOf(
   scope: ModelScope,
@@ -30,8 +30,8 @@ export function comparisonOf(
 }
 
 /**
- * What a column's values are sorted with (spec/graphql.md 17.9): those of which each can be written as a value of its type, without
- * being rounded or cut.
+ * The values that a column can be sorted with (spec/graphql.md 17.9): those that convert to its type without rounding
+ * or truncation.
  */
 export function sortingOf(
   scope: ModelScope,

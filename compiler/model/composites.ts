@@ -22,7 +22,7 @@ import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import type { AttributeSql } from './model.ts'
 
-/** The composite types of the served schemas (`composites`, spec/graphql.md 17); null where no schema asks for them. */
+/** The composite types of the served schemas (`composites`, spec/graphql.md 17); null if no schema enables them. */
 export function buildComposites(
   memo: Memo,
   schemas: readonly ServedSchema[],
@@ -59,7 +59,7 @@ function buildComposite(
     if (value === null || !isValidName(field)) return []
     return [{ attribute: attribute.name, field, ...typeFacts(value), filter: value.filter }]
   })
-  // Of two with one field the later one has it, as with columns (spec/graphql.md 2.4).
+  // Of two with one field the later is used, as with columns (spec/graphql.md 2.4).
   const last = new Map(fields.map((item) => [item.field, item]))
   return withDiagnostics(
     { id: objectId(type.schema, type.name), schema: type.schema, name, fields: [...last.values()] },

@@ -24,8 +24,8 @@ export interface Computed {
 }
 
 /**
- * The served relation whose row is the function's one argument, or with `functionShapes` its first one; such a function
- * is never a root field.
+ * The served relation whose row is the function's only argument, or with `functionShapes` its first one; such a
+ * function is never a root field.
  */
 export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId | undefined {
   const [first, ...others] = fn.args
@@ -33,10 +33,10 @@ export function rowArgument(scope: ModelScope, fn: AnnotatedFunction): ObjectId 
   return others.some(({ type }) => scope.rowTypes.get(type) !== undefined) ? undefined : scope.rowTypes.get(first.type)
 }
 
-/** A function, and the relation whose row it takes. */
+/** A function, and the relation of its row argument. */
 export interface PlacedFunction {
   readonly fn: AnnotatedFunction
-  /** Undefined: it takes none, so that it is a root field if any. */
+  /** Undefined: no row argument, so that it is a root field if any. */
   readonly row: ObjectId | undefined
 }
 
@@ -46,8 +46,8 @@ export const placedFunction = (fn: AnnotatedFunction, scope: ModelScope): Placed
 })
 
 /**
- * The computed fields out of the functions that take a relation's row. Several may want one name: each role's view
- * decides which has it (spec/graphql.md 2.4), and the other collisions are reported with it.
+ * The computed fields among the functions with a row argument. Several may claim one name: each role's view decides
+ * (spec/graphql.md 2.4), and the other collisions are reported with it.
  */
 export function buildComputed(
   context: ResultContext,
@@ -89,7 +89,7 @@ function buildOne(
   })
 }
 
-/** Scalars and enums that need no argument can be asked for (`functionShapes`, spec/graphql.md 17). */
+/** Scalars and enums without arguments can be filtered (`functionShapes`, spec/graphql.md 17). */
 function isFiltered({ scope }: ResultContext, fn: AnnotatedFunction, { facts }: Result): boolean {
   if (!additionsOfFunction(scope, fn).functionShapes || fn.args.length > 1 || facts.kind !== 'value' || fn.returnsSet)
     return false

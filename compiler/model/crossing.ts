@@ -9,10 +9,10 @@ import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'
 import type { Link, RelationLinks } from './links.ts'
 
-/** Where the rows of a relation lie. */
+/** The servers of a relation's rows. */
 type Place =
   | { readonly kind: 'here' | 'everywhere' }
-  /** Rows with the same value in the column lie beside those of the same group; without a column all do. */
+  /** Rows with equal values in the column are on the server of the same group's rows; null: all are together. */
   | { readonly kind: 'spread'; readonly column: string | null; readonly group: string }
 
 interface Placed {
@@ -23,12 +23,12 @@ interface Placed {
 const placeOf = (how: CatalogDistributed | undefined): Place => {
   if (how === undefined) return { kind: 'here' }
   if (how.everywhere) return { kind: 'everywhere' }
-  // Citus knows of local tables that foreign keys of reference tables lead to.
+  // Citus lists local tables that foreign keys of reference tables refer to.
   if (how.column === null && how.group === '0') return { kind: 'here' }
   return { kind: 'spread', column: how.column, group: how.group }
 }
 
-/** What is to be said of relations that lead from one server to another (Citus). */
+/** Diagnostics of relations between different servers (Citus). */
 export function crossingDiagnostics(
   { relations, distributed }: Pick<Annotated, 'relations' | 'distributed'>,
   links: Lookup<RelationLinks>,

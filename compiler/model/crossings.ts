@@ -5,9 +5,9 @@ import type { RelationOutline } from './named-relations.ts'
 import { isIdentified, isUnique } from './rules/one-to-one.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
-/** Two keys of one relation, which connects rows that they lead to (spec/graphql.md 17.7). */
+/** Two keys of one relation, which connects the rows that they refer to (spec/graphql.md 17.7). */
 export interface Crossing {
-  /** The key that leads here, and the one that leads there. */
+  /** The key towards this side, and the one towards the other. */
   readonly near: Link
   readonly far: Link
 }
@@ -16,12 +16,12 @@ export const isReachable = (outline: RelationOutline): boolean => outline.key.le
 
 export const forwardField = (link: Link): string => link.foreignName ?? toOneField(link.columns, link.parent)
 
-/** The links of a relation that come from relations with `manyToMany`. */
+/** The links of a relation from relations with `manyToMany`. */
 export const crossedBy = ({ reverse }: RelationLinks): readonly Link[] =>
   reverse.filter(({ child }) => child.crosses && isReachable(child))
 
 /**
- * Where such relations lead on.
+ * The relations at the other end of such links.
  *
  * @param others the links of their children, one after the other
  */
@@ -33,8 +33,8 @@ export const crossingsOf = (links: RelationLinks, ...others: readonly RelationLi
   )
 
 /**
- * Whether at most one row connects two rows, and each of these may be connected with many. GraphQL has to spell both
- * names, so that where one side is reached through the relation, the other one is, too.
+ * Whether at most one row connects two rows, and each of these may be connected with many. Both names must be valid in
+ * GraphQL, so that access from one side implies access from the other.
  */
 const isCrossing = (near: Link, far: Link): boolean =>
   far !== near &&

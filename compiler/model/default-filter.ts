@@ -13,7 +13,7 @@ import type { ValueScope } from './scalars.ts'
 
 type Facts = Pick<EntityFacts, 'defaultFilter'>
 
-/** The rows that a relation's comment chooses (spec/graphql.md 17.5), by conditions that no request can fail on. */
+/** The rows that a relation's comment selects by default (spec/graphql.md 17.5), by conditions that never fail. */
 export function defaultFilter(
   relation: AnnotatedRelation,
   columns: readonly ColumnFacts[],
@@ -30,7 +30,7 @@ export function defaultFilter(
   return withDiagnostics(usable.length === 0 ? {} : { defaultFilter: usable }, diagnostics)
 }
 
-/** Whether rows of the relation can be chosen by a condition of a comment. */
+/** Whether rows of the relation can be selected by a condition of a comment. */
 export const isCondition =
   (relation: AnnotatedRelation, columns: readonly ColumnFacts[], scope: ValueScope) =>
   (condition: ConditionFacts): boolean => {
@@ -57,7 +57,7 @@ function fits(
   return scalar === type.name && values.every((item) => isValue?.(item) === true)
 }
 
-/** Those of the column's filter, for anyone who sees its type. */
+/** Those of the column's filter, for a role that sees its type. */
 function operatorsOf(type: ValueType): readonly OperatorName[] {
   if (type.list) return listOperators
   if (type.kind === 'enum') return enumOperators
@@ -67,7 +67,7 @@ function operatorsOf(type: ValueType): readonly OperatorName[] {
   return form === undefined ? scalarTable[type.name].operators : forms[form].usual
 }
 
-/** The Postgres type of a column's values; of a domain that underneath. */
+/** The Postgres type of a column's values; of a domain its base type. */
 export function baseName({ types }: ValueScope, column: AnnotatedColumn): string {
   let type = types.get(column.type)
   while (type !== undefined && type.base !== null) type = types.get(type.base)
@@ -82,7 +82,7 @@ const integer =
     typeof value === 'number' && Number.isSafeInteger(value) && -(2n ** bits) <= value && value < 2n ** bits
 
 const digits = /^-?\d{1,19}$/
-/** Numbers of a comment that JSON.parse does not hold are written as texts, as in a document. */
+/** Numbers beyond a double are written as texts in comments, as in a document. */
 const long: IsValue = (value) =>
   typeof value === 'string'
     ? digits.test(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
@@ -90,7 +90,7 @@ const long: IsValue = (value) =>
 
 const text: IsValue = (value) => typeof value === 'string' && !value.includes('\0')
 
-/** By Postgres type: what it maps to, and whether it can hold a value. */
+/** By Postgres type: its scalar, and whether it can hold a value. */
 const constants: Readonly<Record<string, readonly [scalar: ScalarName, isValue: IsValue]>> = {
   int2: ['Int', integer(15n)],
   int4: ['Int', integer(31n)],
@@ -104,5 +104,5 @@ const constants: Readonly<Record<string, readonly [scalar: ScalarName, isValue: 
   citext: ['String', text],
 }
 
-/** Postgres refuses a number that float4 would round to nothing. */
+/** Postgres refuses a number that float4 would round to zero. */
 const isNormal = (value: number): boolean => value === 0 || Math.fround(value) !== 0

@@ -7,7 +7,7 @@ import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/wi
 
 type Facts = Pick<EntityFacts, 'defaultOrder'>
 
-/** The order that a relation's comment asks for (spec/graphql.md 17.5), as far as its columns can be sorted by. */
+/** The default order in a relation's comment (spec/graphql.md 17.5), as far as its columns are sortable. */
 export function defaultOrder(relation: AnnotatedRelation, columns: readonly ColumnFacts[]): WithDiagnostics<Facts> {
   const asked = relation.settings.defaultOrder
   const isSorted = (name: string): boolean => columns.some(({ column, order }) => column === name && order)

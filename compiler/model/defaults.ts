@@ -1,16 +1,16 @@
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 
-/** Whether an argument may be left out, and what introspection shows for it. */
+/** Whether an argument is optional, and its default in introspection. */
 export interface Default {
   readonly required: boolean
   readonly literal: string | null
-  /** As Postgres prints it, where it is no GraphQL literal. */
+  /** As Postgres prints it, if it has no GraphQL literal. */
   readonly printed?: string
 }
 
 /**
- * The defaults of a function's arguments: the last ones have them, as many as the catalogue counts (spec/graphql.md 9.2). Their
- * values come from the printed list, where it can be split into its items.
+ * The defaults of a function's arguments: the last ones have them, as many as the catalogue counts (spec/graphql.md
+ * 9.2). Their values come from the printed list, if it can be split into its items.
  */
 export function readDefaults(
   { defaults, defaultCount }: AnnotatedFunction,
@@ -27,7 +27,7 @@ export const requiredArgument: Default = { required: true, literal: null }
 /** A constant, a quoted name or any other character. */
 const token = /E'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[^]/gu
 
-/** A list of expressions as Postgres prints it, at the commas that stand in no constant, name or bracket. */
+/** A printed list of expressions, split at the commas outside of constants, names and brackets. */
 function expressionsIn(list: string): readonly string[] {
   const texts = ['']
   let open = 0

@@ -27,16 +27,16 @@ import { interfaceFacts, unionFacts } from './unions.ts'
 import { buildArbiters, type Arbiters } from './upsert.ts'
 import type { ColumnSql, EntitySql } from './model.ts'
 
-/** A relation as the API has it, and what its builder is written from. */
+/** A relation in the API, and the source of its builder. */
 export interface Entity {
   readonly facts: EntityFacts
   readonly sql: EntitySql
 }
 
-/** What a relation is put together from, besides itself. */
+/** The dependencies of a relation besides itself. */
 export interface EntityScope extends FunctionScope {
   readonly relationLinks: Lookup<RelationLinks>
-  /** Functions that take a row of the relation. */
+  /** Functions with a row of the relation as argument. */
   readonly rowFunctions: Lookup<readonly AnnotatedFunction[]>
 }
 
@@ -44,7 +44,7 @@ const noFunctions: readonly AnnotatedFunction[] = []
 
 const entityIn = ({ value }: WithDiagnostics<Entity | null>): Entity | null => value
 
-/** All relations, put together. */
+/** All relations, assembled. */
 export function* buildEntities(
   memo: Memo,
   namedRelations: readonly NamedRelation[],
@@ -55,8 +55,8 @@ export function* buildEntities(
 }
 
 /**
- * Puts a relation together: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
- * Parts that say the same as before stay the same, so that a changed neighbour need not change the entity.
+ * Assembles a relation: columns, relations, computed fields, settings and privileges (spec/graphql.md 1.2 to 1.4).
+ * Equal parts keep their identity, so that a changed neighbour need not change the entity.
  */
 function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): WithDiagnostics<Entity> {
   const relationLinks = scope.relationLinks.get(named.id) ?? unlinked
@@ -138,7 +138,7 @@ function assemble(
   ])
 }
 
-/** No name of the API is in it: a neighbour that is called otherwise leaves the builder as it was. */
+/** It contains no names of the API: a renamed neighbour leaves the builder unchanged. */
 const entitySql = (
   named: NamedRelation,
   columns: Columns,
@@ -156,8 +156,8 @@ const entitySql = (
 })
 
 /**
- * Columns whose privileges decide about something even where they have no field: the key's, those of foreign keys, and
- * those of keys that may be named.
+ * Columns whose privileges matter even without a field: those of the key, of foreign keys, and of unique keys for
+ * inputs.
  */
 const neededColumns = (
   named: NamedRelation,
@@ -185,7 +185,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     name,
     description: relation.description,
     ...deprecation(relation.settings.deprecated),
-    // The table's setting goes before that of its schema (spec/graphql.md 5.3).
+    // The table's setting takes precedence over that of its schema (spec/graphql.md 5.3).
     maxRows: relation.settings.max_rows ?? schema.maxRows,
     totalCount: relation.settings.totalCount,
     aggregate: relation.settings.aggregate,
@@ -195,7 +195,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     ...accessFacts(relation),
     key,
     unique: isIdentified(relation, key),
-    // Tables with the same privileges have the very same lists of roles.
+    // Tables with the same privileges share identical lists of roles.
     grants: memo.of(tableGrants, relation.grants),
   }
 }

@@ -10,17 +10,15 @@ import { isValidEnumValue, isValidName, typeNameOf } from './names.ts'
 import { typeUsage } from './privileges.ts'
 import { inOrder, type ServedSchema } from './scope.ts'
 
-/**
- * An enum as the API has it, with every label that is printed under another name (values that are left out included).
- */
+/** An enum in the API, with every mapped label (including values that are left out). */
 export interface ServedEnum {
   readonly facts: EnumFacts
   readonly mappings: readonly (readonly [label: string, name: string])[]
 }
 
 /**
- * The enums of the served schemas (spec/graphql.md 3.2). One whose name or whose every label GraphQL cannot spell is
- * left out; its values are then Opaque, like those of an enum elsewhere.
+ * The enums of the served schemas (spec/graphql.md 3.2). One without a valid GraphQL name or without any valid label is
+ * left out; its values are then Opaque, like those of other enums.
  */
 export const buildEnums = (
   memo: Memo,

@@ -13,15 +13,15 @@ import { groupBy, type Steps } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { AnnotatedType } from '../comments/annotated.ts'
 
-/** Forms of values whose filters an addition brings (spec/graphql.md 17). */
+/** Forms of values whose filters additions define (spec/graphql.md 17). */
 
-/** Which forms of values have filters. */
+/** The forms of values with filters. */
 export type FormSwitches = Readonly<Record<FormAddition, boolean>>
 
 export const formSwitches = (settings: Readonly<Partial<Record<FormAddition, boolean | null>>> = {}): FormSwitches =>
   Object.fromEntries(formAdditions.map((name) => [name, settings[name] ?? false])) as FormSwitches
 
-/** The form in which values of the type are filtered: the last one of the table that is on. */
+/** The form in which values of the type are filtered: the last enabled one of the table. */
 export function formOfType(switches: FormSwitches, type: AnnotatedType): FormName | undefined {
   const rows = (type.schema === 'pg_catalog' ? rowsByType : rowsByExtension).get(type.name) ?? []
   return rows.find(({ form }) => filterForms[form].additions.every((addition) => switches[addition]))?.form
@@ -60,7 +60,7 @@ function extensionsOf(
 
 const none: readonly FormName[] = []
 
-/** The same list for all that have none, which most have. */
+/** The same list for all without forms, which are most. */
 const formsIn = (types: readonly (ValueType | null)[]): readonly FormName[] => {
   const forms = types.flatMap((type) => anyFormOf(type) ?? [])
   return forms.length === 0 ? none : forms
@@ -79,7 +79,7 @@ const formsOfEntity = ({ columns, computed }: EntityFacts): readonly FormName[] 
     ...computed.map(({ result }) => (result.kind === 'value' ? result.type : null)),
   ])
 
-/** The forms that some value has; absent where there is none, so that the manifest of those stays as it was. */
+/** The forms that occur; absent without any, so that such manifests are unchanged. */
 export function* formFacts(
   memo: Memo,
   types: readonly AnnotatedType[],

@@ -5,10 +5,10 @@ import { rowArgument } from './computed.ts'
 import { functionId, type FunctionIdentity } from './overloads.ts'
 import type { ModelScope } from './scope.ts'
 
-/** What its owner calls a function, by the row that it is a computed field of (null: of none) and the id of its facts. */
+/** The owner's name of a function, by the row of a computed field (null: none) and the id of its facts. */
 export type FunctionNames = (row: ObjectId | null, id: ObjectId) => string
 
-/** Facts do not say what a function takes in SQL, which names it. */
+/** Facts lack the SQL argument types, which are part of its name. */
 export function functionNames(scope: ModelScope, functions: readonly AnnotatedFunction[]): FunctionNames {
   const key = (row: ObjectId | null, id: ObjectId): string => JSON.stringify([row, id])
   const names = new Map(
@@ -20,7 +20,7 @@ export function functionNames(scope: ModelScope, functions: readonly AnnotatedFu
   return (row, id) => names.get(key(row, id)) ?? id
 }
 
-/** The ids that its facts may have: which one depends on whether others of its place have its name. */
+/** The possible ids of its facts: they depend on whether other functions have its name. */
 export const functionIdentities = (fn: FunctionIdentity): readonly ObjectId[] => [
   functionId(fn, true),
   functionId(fn, false),

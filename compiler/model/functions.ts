@@ -17,10 +17,10 @@ export interface RootFunction {
   readonly sql: CallSql
 }
 
-/** Schemas that hold machinery, not an API (spec/graphql.md 9.1.1). */
+/** Schemas of infrastructure, not of an API (spec/graphql.md 9.1.1). */
 const systemSchemas: ReadonlySet<string> = new Set(['graphql', 'graphql_public', 'auth', 'extensions'])
 
-/** What root functions look up. */
+/** The lookups of root functions. */
 interface RootScope extends FunctionScope {
   /** All functions of a name. */
   readonly namesakes: Lookup<readonly PlacedFunction[]>
@@ -28,7 +28,7 @@ interface RootScope extends FunctionScope {
 
 const functionIn = ({ value }: WithDiagnostics<RootFunction | null>): RootFunction | null => value
 
-/** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are passed over in silence. */
+/** The root functions (spec/graphql.md 9.1), in the order of the list. Trigger functions are skipped silently. */
 export function* buildFunctions(
   memo: Memo,
   scope: FunctionScope,

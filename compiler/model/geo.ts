@@ -1,7 +1,7 @@
 import type { AnnotatedType } from '../comments/annotated.ts'
 import type { GeoSql } from './model.ts'
 
-/** The types of PostGIS that GeoJSON can say (`geo`, spec/graphql.md 17), whichever schema the extension is in. */
+/** The types of PostGIS that GeoJSON can represent (`geo`, spec/graphql.md 17), in any schema. */
 const geoTypes = ['geometry', 'geography'] as const
 
 const geoKind = ({ kind, schema, name }: AnnotatedType): GeoSql['kind'] | undefined =>
@@ -15,7 +15,7 @@ export function geoOf(type: AnnotatedType, modifier: number): { readonly geo?: G
   return kind === undefined ? {} : { geo: { schema: type.schema, kind, srid: sridOf(kind, modifier) } }
 }
 
-/** WGS 84: what a geography is in unless it says something else. */
+/** WGS 84: the default of a geography. */
 const geodetic = 4326
 
 /** PostGIS keeps the SRID in bits 8 to 27 of a type's modifier, 0 for none; without a modifier there is none (-1). */

@@ -8,14 +8,14 @@ import { execution } from './privileges.ts'
 import { readResult, type Result, type ResultContext } from './results.ts'
 import { inflects } from './scope.ts'
 
-/** Whether a function can be a field at all, be it of the root or of a row, and as what. */
+/** Whether a function can be a field of the root or of a row, and of which kind. */
 export type Judged =
   | { readonly kind: 'served'; readonly field: string; readonly result: Result }
   | { readonly kind: 'hidden'; readonly reason: string }
 
 /**
- * Procedures, aggregates, window and variadic functions are no fields (spec/graphql.md 9.1), nor is what cannot be
- * named.
+ * Procedures, aggregates, window and variadic functions are not fields (spec/graphql.md 9.1), nor are functions without
+ * a valid name.
  */
 export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
   if (fn.kind !== 'f') return hidden('only plain functions are served')
@@ -29,7 +29,7 @@ export function judge(context: ResultContext, fn: AnnotatedFunction): Judged {
 
 export const hidden = (reason: string): Extract<Judged, { kind: 'hidden' }> => ({ kind: 'hidden', reason })
 
-/** What the API says of a function that is served. */
+/** The facts of a served function. */
 export const functionFacts = (
   fn: AnnotatedFunction,
   id: ObjectId,
@@ -48,6 +48,6 @@ export const functionFacts = (
   execute: execution(fn),
 })
 
-/** Functions of extensions are not reported: hundreds of them were never meant for the API. */
+/** Functions of extensions are not reported: hundreds of them are not meant for the API. */
 export const hiddenDiagnostics = (fn: AnnotatedFunction, reason: string): readonly Diagnostic[] =>
   fn.ofExtension !== undefined ? [] : [diagnose('function-hidden', nameFunction(fn), { reason })]

@@ -12,26 +12,26 @@ import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalo
 import { nameConstraint, nameRelation } from '../catalog/diagnostics/object-name.ts'
 import type { RelationOutline, NamedRelation } from './named-relations.ts'
 
-/** A foreign key between two relations of the manifest, be it a constraint or declared by comment. */
+/** A foreign key between two relations of the manifest, from a constraint or a comment. */
 export interface Link {
-  /** As its owner would name it. */
+  /** In the owner's notation. */
   readonly object: string
   readonly declared: boolean
-  /** The lower one comes first: constraints by their oid, then what comments declare. */
+  /** Lower ones come first: constraints by their oid, then those of comments. */
   readonly order: number
   readonly child: RelationOutline
   readonly parent: RelationOutline
-  /** Columns of the child and of the parent, pairwise. */
+  /** Columns of the child and of the parent, in pairs. */
   readonly columns: readonly string[]
   readonly foreignColumns: readonly string[]
-  /** Names from comments of the field on the child and of the field on the parent. */
+  /** Names from comments for the field on the child and for the field on the parent. */
   readonly foreignName: string | null
   readonly localName: string | null
-  /** Whether every row of the child that names a parent has that parent. */
+  /** Whether every row of the child with non-null columns has its parent. */
   readonly guaranteed: boolean
 }
 
-/** The links that touch a relation, from its side; the same objects for as long as they say the same. */
+/** The links of a relation, from its side; the objects keep their identity while they are equal. */
 export interface RelationLinks {
   readonly forward: readonly Link[]
   readonly reverse: readonly Link[]
@@ -48,8 +48,8 @@ interface Others extends Tables {
 type OwnLinks = WithDiagnostics<readonly Link[]>
 
 /**
- * The links of each relation that has some: constraints in catalogue order, then what comments declare, in the order of
- * the manifest (spec/graphql.md 1.3). A relation's own links stay what they are while it and all outlines do.
+ * The links of each relation with any: constraints in catalogue order, then those of comments, in the order of the
+ * manifest (spec/graphql.md 1.3). A relation's own links keep their identity while it and all outlines do.
  */
 export function* buildLinks(
   memo: Memo,
@@ -88,10 +88,10 @@ function linksOfRelation(memo: Memo, lists: readonly (readonly Link[])[], id: Ob
 
 const noLinks: OwnLinks = withDiagnostics([])
 
-/** Of a relation that no link touches. */
+/** Of a relation without links. */
 export const unlinked: RelationLinks = { forward: noLinks.value, reverse: noLinks.value }
 
-/** @param links all that touch the relation, by relation */
+/** @param links all of the relation, by relation */
 const relationLinksOf = ({ id }: RelationOutline, ...links: readonly Link[]): RelationLinks => ({
   forward: ordered(links.filter(({ child }) => child.id === id)),
   reverse: ordered(links.filter(({ parent }) => parent.id === id)),
@@ -107,11 +107,11 @@ function ownLinks(child: NamedRelation, memo: Memo, others: Others): OwnLinks {
   return memo.of(listed, outline, ...links)
 }
 
-/** The same list as long as it holds the same. */
+/** The same list while its content is the same. */
 const listed = (_: RelationOutline, ...links: readonly WithDiagnostics<Link | null>[]): OwnLinks =>
   collectPresent(links)
 
-/** Links by a relation's own constraints. One that refers to what is not served makes no relation. */
+/** Links from a relation's own constraints. One to an unserved relation makes no relation field. */
 const constraintsOf = (
   { relation, outline }: NamedRelation,
   memo: Memo,
@@ -143,7 +143,7 @@ const constraintLink = (
     guaranteed: key.guaranteed,
   })
 
-/** An entry that names what does not exist is skipped (spec/graphql.md 13.2). */
+/** An entry with unknown names is skipped (spec/graphql.md 13.2). */
 const declaredBy = (
   child: NamedRelation,
   keys: readonly DeclaredForeignKey[],

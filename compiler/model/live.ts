@@ -17,7 +17,7 @@ export interface Watched {
   readonly functions: ReadonlyMap<Oid, LiveFacts>
 }
 
-/** The entities with what tells that they changed (spec/graphql.md 16.1). */
+/** The entities with their live facts (spec/graphql.md 16.1). */
 export function watchedEntities(
   memo: Memo,
   scope: ModelScope,
@@ -30,7 +30,7 @@ export function watchedEntities(
   return entities.map((entity) => {
     const { id, computed } = entity.facts
     const facts: OwnFacts = [byId.get(id), computed.map((fn) => calls.get(callKey(id, fn.id)))]
-    // As text: facts that say the same make the same entity.
+    // As text: equal facts make the same entity.
     return memo.of(withFacts, entity, JSON.stringify(facts))
   })
 }
@@ -73,7 +73,7 @@ const callFacts = (
     }),
   )
 
-/** Relations that their owner made live, or their schema, and that cannot be watched. */
+/** Relations that their owner or their schema made live, but that cannot be watched. */
 export function liveDiagnostics(
   { schemas, relations }: Annotated,
   { relations: facts }: Watched,

@@ -5,8 +5,8 @@ import { isIdentified } from './rules/one-to-one.ts'
 import { tableAdditions } from './table-additions.ts'
 
 /**
- * Unique keys besides the primary one that rows are looked up, changed and connected by (spec/graphql.md 17.3, 17.4, 17.6);
- * absent where the addition is off or there are none.
+ * Unique keys for look-ups, changes and connections (spec/graphql.md 17.3, 17.4, 17.6); absent if the addition is off
+ * or there are none.
  */
 export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'lookups' | 'rowKeys'> {
   const { relation, schema } = named

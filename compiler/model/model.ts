@@ -1,8 +1,8 @@
 import type { Manifest, ObjectId } from '../../runtime/contract/manifest.ts'
 
 /**
- * c3: what the API will be. The manifest is what the runtime reads; the rest is what the builders are written from.
- * No OIDs and no comment text from here on.
+ * c3: the API. The manifest is for the runtime; the rest is the source of the builders. No OIDs and no comment text
+ * from here on.
  */
 export interface Model {
   readonly manifest: Manifest
@@ -28,55 +28,55 @@ export type JsonForm =
   | { readonly kind: 'mapped'; readonly names: readonly (readonly [label: string, name: string])[] }
   /** An array of an enum with mapped labels, where arrays print mapped names: as `mapped`, element by element. */
   | { readonly kind: 'mapped-array'; readonly names: readonly (readonly [label: string, name: string])[] }
-  /** A form that mentions its value more than once, for what is to be evaluated once; null where a set is empty. */
+  /** A form that mentions its value more than once, for values that must be evaluated once; null for an empty set. */
   | { readonly kind: 'once'; readonly of: JsonForm }
-  /** What a function answers that returns a set of one value: null when the set is empty, an error when there are more. */
+  /** The result of a function that returns a set of one value: null for an empty set, an error for more. */
   | { readonly kind: 'only'; readonly of: JsonForm }
 
-/** How GeoJSON becomes a value of a type of PostGIS. */
+/** The conversion of GeoJSON to a type of PostGIS. */
 export interface GeoSql {
-  /** Where PostGIS is. */
+  /** The schema of PostGIS. */
   readonly schema: string
   readonly kind: 'geometry' | 'geography'
-  /** The reference system of all values; 0 where each value has its own. */
+  /** The reference system of all values; 0 if each value has its own. */
   readonly srid: number
 }
 
-/** The operators that stand for these, as SQL: `operator("ext".#<#)`. */
+/** The operators for these, as SQL: `operator("ext".#<#)`. */
 export type OrderSql = Readonly<Record<'<' | '<=' | '=' | '>=' | '>', string>> &
   Readonly<Partial<Record<'~~' | '~~*' | '~' | '~*', string>>>
 
-/** How a text becomes a value. */
+/** The conversion of a text to a value. */
 export interface CastSql {
-  /** Schema-qualified, quoted type, ready for a cast that cuts nothing: `numeric(6,2)`, `varchar`, `"public"."mood"`, `int4[]`. */
+  /** Qualified, quoted type, for a cast without truncation: `numeric(6,2)`, `varchar`, `"public"."mood"`, `int4[]`. */
   readonly type: string
-  /** True for arrays: a JSON array goes in through json_to_recordset as text[] and is cast from there. */
+  /** True for arrays: a JSON array is read by json_to_recordset as text[] and then cast. */
   readonly array: boolean
-  /** True when the element type's delimiter is a comma, so that an array literal may be cast to `type` directly. */
+  /** True if the element type's delimiter is a comma, so that an array literal may be cast to `type` directly. */
   readonly plainDelimiter: boolean
-  /** For what is served as GeoJSON. */
+  /** For values served as GeoJSON. */
   readonly geo?: GeoSql
-  /** Of a composite value, or of a list of them, which cursors and node ids show as JSON. */
+  /** Of a composite value, or of a list of them, whose form in cursors and node ids is JSON. */
   readonly composite?: true
-  /** What compares values, where that is not what `<` and so on find on the search path. */
+  /** The comparison operators, if `<` and so on are not found on the search path. */
   readonly order?: OrderSql
 }
 
 interface ValueSql extends CastSql {
   readonly json: JsonForm
-  /** What it is read as, where operators would not take its own type: a domain over an enum, an array of a domain. */
+  /** The type it is read as, if operators do not accept its own: a domain over an enum, an array of a domain. */
   readonly readAs?: string
-  /** What a composite value consists of, where the API looks into it. */
+  /** The attributes of a composite value, if they are in the API. */
   readonly attributes?: readonly AttributeSql[]
 }
 
 export interface ColumnSql extends ValueSql {
   /** SQL name. */
   readonly column: string
-  /** Whether a value prints the same in json as in jsonb. */
+  /** Whether a value prints the same in json and jsonb. */
   readonly alike: boolean
   readonly notNull: boolean
-  /** Quoted with its schema; absent where it is the database's. */
+  /** Quoted with its schema; absent for the database's default. */
   readonly collation?: string
 }
 
@@ -89,7 +89,7 @@ export interface EntitySql {
   readonly id: ObjectId
   readonly schema: string
   readonly relation: string
-  /** Every live column that a builder may need, by attribute number. */
+  /** Every live column for a builder, by attribute number. */
   readonly columns: readonly ColumnSql[]
   readonly key: readonly string[]
   readonly computed: readonly {
@@ -97,21 +97,21 @@ export interface EntitySql {
     readonly schema: string
     readonly function: string
     readonly json: JsonForm
-    /** What it takes besides the row; absent when that is nothing. */
+    /** Its arguments besides the row; absent without any. */
     readonly args?: readonly ArgumentSql[]
     readonly attributes?: readonly AttributeSql[]
-    /** The type of its value, where there are filters on it. */
+    /** The type of its value, if there are filters on it. */
     readonly filter?: CastSql
   }[]
-  /** SQL of type text: which tenant's rows the caller sees, where policies say so. */
+  /** SQL of type text: the tenant whose rows the caller sees, if policies determine it. */
   readonly tenant?: string
-  /** What `onConflict` can name; only with upsert. */
+  /** The keys of `onConflict`; only with upsert. */
   readonly arbiters?: readonly ArbiterSql[]
-  /** Expressions that columns are set to. */
+  /** Expressions of presets. */
   readonly presets?: readonly string[]
 }
 
-/** A unique index, as far as ON CONFLICT infers it. */
+/** A unique index for the inference of ON CONFLICT. */
 export interface ArbiterSql {
   readonly name: string
   readonly parts: readonly ({ readonly column: string } | { readonly expression: string })[]
@@ -123,7 +123,7 @@ export interface ArgumentSql extends CastSql {
   readonly field: string
   /** SQL argument name. */
   readonly name: string
-  /** Present where it is passed by its place. */
+  /** Present if it is passed by position. */
   readonly positional?: true
 }
 

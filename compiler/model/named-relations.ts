@@ -12,8 +12,8 @@ import { isIdentified } from './rules/one-to-one.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
- * What other relations see of one. It is the same object for as long as it says the same, so that what changes behind
- * it changes nothing elsewhere.
+ * The part of a relation that other relations depend on. It keeps its identity while it is equal, so that other changes
+ * of the relation change nothing elsewhere.
  */
 export interface RelationOutline extends Pick<
   AnnotatedRelation,
@@ -23,17 +23,17 @@ export interface RelationOutline extends Pick<
   /** Base name B of spec/graphql.md 2.2. */
   readonly name: string
   readonly schema: ServedSchema
-  /** Key columns in node-id order; empty when there is no key. */
+  /** Key columns in node-id order; empty without a key. */
   readonly key: readonly string[]
-  /** Columns of the key that may be null: a row with a null there is not to be seen. */
+  /** Nullable columns of the key: a row with a null there is invisible. */
   readonly looseKey: readonly string[]
-  /** Whether rows that its foreign keys lead to lead to each other (`manyToMany`). */
+  /** Whether the rows that its foreign keys refer to are related with each other (`manyToMany`). */
   readonly crosses: boolean
-  /** Whether rows that are there may count as deleted. */
+  /** Whether existing rows may be soft-deleted. */
   readonly hidesDeleted: boolean
 }
 
-/** A relation that has a place in the manifest, before its fields are known. */
+/** A relation in the manifest, before its fields are known. */
 export interface NamedRelation extends Pick<RelationOutline, 'id' | 'name' | 'schema' | 'key'> {
   readonly relation: AnnotatedRelation
   readonly outline: RelationOutline
@@ -54,11 +54,11 @@ export function* nameRelations(
   return collectFollowed(memo, list, yield* memo.map(namedIn, list))
 }
 
-/** The list itself where it has its order already. */
+/** The list itself if it is in order already. */
 const inPlaces = <T>(places: readonly number[] | null, items: readonly T[]): readonly T[] =>
   places === null ? items : places.map((place) => items[place] as T)
 
-/** No name of Postgres holds a zero byte. */
+/** Names in Postgres contain no zero byte. */
 const fullName = ({ schema, name }: AnnotatedRelation): string => `${schema}\0${name}`
 
 /** Null: they are in order. It depends on names alone, which seldom change. */
@@ -91,7 +91,7 @@ function namedRelation(
   )
 }
 
-/** By the list of unique keys, which is the relation's own and stays as long as it says the same. */
+/** By the list of unique keys, which is the relation's own and keeps its identity while it is equal. */
 const outlineOf = (
   uniques: RelationOutline['uniques'],
   { primaryKey, identifying, rowSecurity, settings, columns }: AnnotatedRelation,
@@ -102,14 +102,14 @@ const outlineOf = (
   identifying,
   rowSecurity,
   looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
-  // The table's word goes before its schema's (spec/graphql.md 17.7).
+  // The table's setting takes precedence over its schema's (spec/graphql.md 17.7).
   crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
   hidesDeleted: settings.softDelete !== null,
   // Last: see comments/annotate.ts.
   ...own,
 })
 
-/** The real key counts before the comment's; one unknown column makes the comment's key void (spec/graphql.md 1.2). */
+/** The real key precedes the comment's; one unknown column invalidates the comment's key (spec/graphql.md 1.2). */
 function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<readonly string[]> {
   const declared = relation.settings.primary_key_columns
   if (relation.primaryKey !== null) {
@@ -128,7 +128,7 @@ function readKey(relation: AnnotatedRelation, object: string): WithDiagnostics<r
       unknown.map((column) => diagnose('key-column-unknown', object, { column })),
     )
   }
-  // Nobody gives a key to what an extension brought.
+  // The owner cannot add a key to an extension's relation.
   const isSaid = columns.length === 0 && relation.ofExtension === undefined
   return withDiagnostics(columns, isSaid ? [noKeyDiagnostic(relation, object)] : [])
 }

@@ -3,20 +3,18 @@ import { inflect } from './inflect.ts'
 
 /**
  * Names of the API from names of the database (spec/graphql.md 2.2, 2.3). `override` is the `name` setting, which is
- * taken as it is. A result may be no valid GraphQL name: the caller checks it with isValidName and leaves the object
+ * used unchanged. A result may be an invalid GraphQL name: the caller checks it with isValidName and leaves the object
  * out.
  */
 
 const validName = /^(?!__)[_A-Za-z][_0-9A-Za-z]*$/
 
-/**
- * Names as GraphQL has them (October 2021, 2.1.9), without those that begin with `__`, which belong to introspection.
- */
+/** Names of GraphQL (October 2021, 2.1.9), without those that begin with `__`, which belong to introspection. */
 export const isValidName = (name: string): boolean => validName.test(name)
 
 const enumReserved: ReadonlySet<string> = new Set(['true', 'false', 'null'])
 
-/** GraphQL (October 2021, 2.9.6) keeps three words from being enum values. */
+/** GraphQL (October 2021, 2.9.6) reserves three words as enum values. */
 export const isValidEnumValue = (name: string): boolean => isValidName(name) && !enumReserved.has(name)
 
 /** The base name B of a relation, and the name of an enum. */
@@ -26,21 +24,21 @@ export const typeNameOf = (override: string | null, name: string, inflects: bool
 export const columnField = (override: string | null, name: string, inflects: boolean): string =>
   override ?? (inflects ? lowerFirst(inflect(name)) : name)
 
-/** One leading underscore goes, so that a function may avoid the name of a column. */
+/** One leading underscore is removed, so that a function may avoid the name of a column. */
 export const functionField = (override: string | null, name: string, inflects: boolean): string =>
   override ?? argumentField(name.startsWith('_') ? name.slice(1) : name, inflects)
 
 export const argumentField = (name: string, inflects: boolean): string => lowerFirst(inflects ? inflect(name) : name)
 
-/** What a relation's field leads to: its base name, and whether its schema inflects. */
+/** The target of a relation's field: its base name, and whether its schema inflects. */
 export interface Target {
   readonly name: string
   readonly schema: { readonly inflects: boolean }
 }
 
 /**
- * A to-one field (spec/graphql.md 2.3): named for the single column that holds or is referred to by the key, without
- * its suffix `_id` (`Id` without inflection), else for the target.
+ * A to-one field (spec/graphql.md 2.3): named after the single column of the key or the referenced column, without its
+ * suffix `_id` (`Id` without inflection), else after the target.
  */
 export function toOneField(columns: readonly string[], target: Target): string {
   const suffix = target.schema.inflects ? '_id' : 'Id'

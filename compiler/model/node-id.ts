@@ -9,8 +9,8 @@ import { columnField, isValidName } from './names.ts'
 export const nodeIdField = 'nodeId'
 
 /**
- * The name of a column's field, valid or not; null where it would be that of the node id and the spelling of the database
- * is no way out: the same name, none of GraphQL, or that of another column's field.
+ * The name of a column's field, valid or not; null if it would be that of the node id and the spelling of the database
+ * does not help: the same name, an invalid one, or that of another column's field.
  */
 export function fieldOfColumn(
   { relation, schema }: Pick<NamedRelation, 'relation' | 'schema'>,
@@ -25,6 +25,6 @@ export function fieldOfColumn(
 
 type Named = NamedRelation['relation']['columns'][number]
 
-/** @param instead what becomes of the object, as a clause */
+/** @param instead the consequence for the object, as a clause */
 export const nodeIdDiagnostic = (object: string, instead: string): Diagnostic =>
   diagnose('node-id-kept', object, { instead })

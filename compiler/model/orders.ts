@@ -8,8 +8,8 @@ const symbols = ['<', '<=', '=', '>=', '>'] as const
 
 /**
  * How a column's values are compared in orders and positions in them (spec/graphql.md 0, decision 20): ORDER BY uses
- * the default btree class of the type, in whichever schema and under whichever name its operators are, while `<` is
- * looked up on the search path, which is that of the served schemas. So are `like` and its kind: not found there, a
+ * the default btree class of the type, whatever schema and names its operators have, while `<` is looked up on the
+ * search path, which is that of the served schemas. The same holds for `like` and similar operators: not found there, a
  * citext would be matched as a text.
  */
 export function orderSql(scope: ModelScope, oid: Oid): { readonly order?: OrderSql } {

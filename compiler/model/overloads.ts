@@ -5,29 +5,29 @@ import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { additionsOfFunction } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 
-/** With `functionShapes` (spec/graphql.md 17) an overload is served under the name that its own comment gives it. */
+/** With `functionShapes` (spec/graphql.md 17) an overload is served under the name in its own comment. */
 export const isToldApart = (scope: ModelScope, fn: AnnotatedFunction): boolean =>
   additionsOfFunction(scope, fn).functionShapes && fn.settings.name !== null
 
-/** What tells a function from all others. */
+/** The unique identity of a function. */
 export type FunctionIdentity = Pick<AnnotatedFunction, 'schema' | 'name' | 'args'>
 
-/** Identity of a function; that of an overload names its argument types, too. */
+/** Identity of a function; that of an overload includes its argument types. */
 export const functionId = ({ schema, name, args }: FunctionIdentity, overloaded: boolean): ObjectId =>
   overloaded ? JSON.stringify([schema, name, args.map(({ typeText }) => typeText).join(', ')]) : objectId(schema, name)
 
 /**
- * Other functions of a schema and name. Postgres looks for one by what is passed, and refuses a call that several take
+ * Other functions of a schema and name. Postgres resolves a call by its arguments, and refuses one that several accept
  * without a cast, some of them by their defaults (PostgreSQL manual 10.3): types are compared by identity.
  */
 export interface Overloads {
   /** Whether a call with all arguments is refused. */
   readonly meetAll: boolean
-  /** Whether some call without this argument, which has a default, is refused or reaches another one. */
+  /** Whether some call without this argument, which has a default, is refused or resolves to another one. */
   readonly meetWithout: (index: number) => boolean
 }
 
-/** @param byPlace how many arguments are passed by their place, others by their name */
+/** @param byPlace the number of arguments passed by position, others by name */
 export function overloadsOf(fn: AnnotatedFunction, others: readonly AnnotatedFunction[], byPlace: number): Overloads {
   const own = passable(fn, byPlace)
   const found = others.map((other) => passable(other, byPlace))
@@ -46,7 +46,7 @@ export function overloadsOf(fn: AnnotatedFunction, others: readonly AnnotatedFun
 }
 
 interface Passable {
-  /** By place or name. */
+  /** By position or name. */
   readonly keys: readonly string[]
   readonly types: ReadonlyMap<string, Oid>
   /** Those without a default. */

@@ -21,7 +21,7 @@ interface PathScope extends FunctionScope {
   readonly relationLinks: Lookup<RelationLinks>
 }
 
-/** Relations that a relation's comment names by the way that leads there (spec/graphql.md 17.8). */
+/** Relations that a relation's comment defines by a path (spec/graphql.md 17.8). */
 export const linkedRelations = (named: NamedRelation, scope: PathScope): WithDiagnostics<readonly RelationFacts[]> =>
   collectPresent(named.relation.settings.links.map((link) => linkedRelation(named, scope, link)))
 
@@ -44,24 +44,24 @@ function linkedRelation(
   return withDiagnostics(relationOver(name, hops))
 }
 
-/** One key on the way, in the direction in which it is gone. */
+/** One key on the path, in the direction of the path. */
 interface Hop {
   readonly from: RelationOutline
   readonly to: RelationOutline
-  /** Columns that are equal in both, pairwise. */
+  /** Equal columns of both, in pairs. */
   readonly local: readonly string[]
   readonly foreign: readonly string[]
   readonly where: readonly ConditionFacts[]
 }
 
-/** Where a step leads, or why it leads nowhere. */
+/** The target of a step, or why it has none. */
 function hopFrom(
   { id, outline, relation }: NamedRelation,
   scope: PathScope,
   { field, conditions }: LinkStep,
 ): { readonly hop: Hop; readonly to: NamedRelation } | string {
   const { forward, reverse } = scope.relationLinks.get(id) ?? unlinked
-  // Of two relations that want a field the last one has it (spec/graphql.md 2.4).
+  // Of two relations with one field name the last one is used (spec/graphql.md 2.4).
   const found = [
     ...leadingOn(forward).map((link) => ({
       name: forwardField(link),
@@ -122,8 +122,8 @@ function wayOver(hops: readonly Hop[]): WayFacts {
 }
 
 /**
- * Whether several ways may lead from one row to another one. From either end, rows in between are the only ones as far
- * as keys identify them; so is a last one between these that both its neighbours identify together.
+ * Whether several paths may lead from one row to another. From either end, intermediate rows are unique as far as keys
+ * identify them; so is a last one between these that both its neighbours identify together.
  */
 function mayRepeat(hops: readonly Hop[]): boolean {
   const forth = leading(hops, ({ to, foreign }) => isIdentified(to, foreign))
@@ -134,7 +134,7 @@ function mayRepeat(hops: readonly Hop[]): boolean {
   return open > 1 || (open === 1 && !isPair)
 }
 
-/** How many at the start are so. */
+/** The number of leading items with a property. */
 function leading<T>(items: readonly T[], isSo: (item: T) => boolean): number {
   const end = items.findIndex((item) => !isSo(item))
   return end === -1 ? items.length : end

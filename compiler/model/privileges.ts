@@ -2,10 +2,7 @@ import type { ColumnGrants, Grantees, TableGrants } from '../../runtime/contract
 import { grantees } from '../catalog/privileges.ts'
 import type { CatalogGrant } from '../catalog/catalog.ts'
 
-/**
- * Which role holds which privilege, object by object (spec/graphql.md 1.4); roles.ts says which roles inherit from
- * which.
- */
+/** The privileges of roles, object by object (spec/graphql.md 1.4); roles.ts has their memberships. */
 
 interface Granted {
   readonly grants: readonly CatalogGrant[]
@@ -27,7 +24,7 @@ const readColumnGrants = (grants: readonly CatalogGrant[]): ColumnGrants => ({
   update: grantees(grants, 'UPDATE', 'column'),
 })
 
-/** Most columns have none of their own. */
+/** Most columns have no own grants. */
 const noColumnGrants = readColumnGrants([])
 
 export const schemaUsage = ({ grants }: Granted): Grantees => grantees(grants, 'USAGE', 'schema')

@@ -14,9 +14,9 @@ import { tableAdditions } from './table-additions.ts'
 import { preferWhole } from './rules/whole-before-partitions.ts'
 
 /**
- * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those that its comment
- * names and those through another relation. A target without a key has no types of its own in the API, so nothing leads there; a name that GraphQL
- * cannot spell loses its field.
+ * Relation fields of one relation (spec/graphql.md 8, 2.3): forward ones, then reverse ones, then those of its comment
+ * and those through another relation. A target without a key has no types in the API, so it has no fields; an invalid
+ * GraphQL name loses its field.
  */
 export function buildRelations(
   { relation, schema }: NamedRelation,
@@ -36,7 +36,7 @@ export function buildRelations(
   )
 }
 
-/** The keys of a relation that have a field on it, and those that have one on what they refer to. */
+/** The keys of a relation that have a field on it, and those that have one on their target. */
 export const leadingOn = (forward: readonly Link[]): readonly Link[] =>
   preferWhole(forward, forwardField).filter((link) => isReachable(link.parent))
 export const leadingBack = (reverse: readonly Link[]): readonly Link[] =>

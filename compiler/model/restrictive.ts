@@ -7,8 +7,8 @@ import { nameRelation } from '../catalog/diagnostics/object-name.ts'
 import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
 
 /**
- * Relations without those whose restrictive policies do not hold: Citus makes permissive ones of them where the rows lie, so that
- * rows would be shown, and could be written, that should not be.
+ * Relations without those whose restrictive policies do not apply: Citus makes them permissive on the servers of the
+ * rows, so that more rows would be visible and writable.
  */
 export function withoutLoosened({
   relations,
@@ -33,7 +33,7 @@ const loosenedDiagnostic = (relation: AnnotatedRelation, policies: readonly Cata
     sql: foldedSql(relation, policies),
   })
 
-/** SQL by which permissive policies demand what the restrictive ones do; null: they are for others, one to one is impossible. */
+/** SQL by which permissive policies include the restrictive ones; null: their roles differ, so it is impossible. */
 export function foldedSql(
   { schema, name }: Pick<AnnotatedRelation, 'schema' | 'name'>,
   policies: readonly CatalogPolicy[],
@@ -51,7 +51,7 @@ export function foldedSql(
   return [...altered, ...restrictive.map((policy) => `drop ${on(policy)};`)].join(' ')
 }
 
-/** Conditions of all of them. Without a check of its own a policy checks new rows by what it shows. */
+/** The combined conditions. Without its own check a policy checks new rows by its USING. */
 function demanded(policies: readonly CatalogPolicy[], command: CatalogPolicy['command']): string {
   const checks =
     command === 'a' || ((command === 'w' || command === '*') && policies.some(({ check }) => check !== null))

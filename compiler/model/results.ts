@@ -7,7 +7,7 @@ import { additionsOfFunction, isPlainOrList, readValues, typeFacts, type Values,
 import type { ModelScope } from './scope.ts'
 import type { AttributeSql, JsonForm } from './model.ts'
 
-/** What a function answers, and how a scalar answer becomes JSON. */
+/** The result of a function, and its conversion to JSON. */
 export interface Result {
   readonly facts: ResultFacts
   readonly json: JsonForm
@@ -15,7 +15,7 @@ export interface Result {
   readonly attributes?: readonly AttributeSql[]
 }
 
-/** What functions look up. */
+/** The lookups of functions. */
 export interface FunctionScope extends ValueScope {
   readonly namedRelations: Lookup<NamedRelation>
 }
@@ -34,13 +34,13 @@ export const resultContext = (scope: FunctionScope): ResultContext => ({
 
 const native: JsonForm = { kind: 'native' }
 
-/** A set that promises one row is no set (spec/graphql.md 9.1.6). */
+/** A set that promises one row is not a set (spec/graphql.md 9.1.6). */
 const isSet = (fn: AnnotatedFunction): boolean => fn.returnsSet && fn.rows !== 1
 
 /**
- * The result of a function (spec/graphql.md 9.1.5, 9.1.6), or null when the API has none for it: enums, composites,
- * arrays of either, pseudo-types but void, sets of anything but rows, `returns table (...)`, rows of what has no type
- * in the API.
+ * The result of a function (spec/graphql.md 9.1.5, 9.1.6), or null if it is not supported: enums, composites, arrays of
+ * either, pseudo-types except void, sets of anything but rows, `returns table (...)`, rows of a type that is not in the
+ * API.
  */
 export function readResult(context: ResultContext, fn: AnnotatedFunction): Result | null {
   if (fn.returnsSet && fn.hasOutColumns) return null
@@ -64,7 +64,7 @@ function valueResult({ scope, values }: ResultContext, fn: AnnotatedFunction): R
   }
 }
 
-/** Only sets of one get here; in a select list each of their rows would make a row of its own, and none would make none. */
+/** Only sets of one value occur here; in a select list each of their values would make a row, and an empty set none. */
 const valueForm = (fn: AnnotatedFunction, json: JsonForm): JsonForm =>
   json.kind === 'mapped' ? { kind: 'once', of: json } : fn.returnsSet ? { kind: 'only', of: json } : json
 

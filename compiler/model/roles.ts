@@ -16,16 +16,16 @@ export function* rolesPart(memo: Memo, roles: Roles, served: Served): Steps<Pick
   return memo.one(factsOfRoles, roles, holders)
 }
 
-/** The same list as long as it holds the same. */
+/** The same list while its content is the same. */
 const listed = (...holders: readonly Grantee[]): readonly Grantee[] => holders.toSorted()
 
 const factsOfRoles = (roles: Roles, holders: readonly Grantee[]): Pick<Manifest, 'roles' | 'holders'> => ({
-  // A comment may name a role that is not there, which nobody can be asked whether they have.
+  // A comment may name a missing role, for which membership cannot be queried.
   holders: holders.filter((grantee) => grantee !== 'public' && Object.hasOwn(roles, grantee)),
   roles: neededRoles(roles, new Set(holders)),
 })
 
-/** What each role of the server counts as. */
+/** The effective grantees of each role of the server. */
 export const privilegesOf = (
   memo: Memo,
   { serverVersion, databaseOwner, roles, memberships }: Annotated,
@@ -39,8 +39,8 @@ const privilegesIn = (
 ): Readonly<Record<string, RoleFacts>> => rolePrivileges({ serverVersion, databaseOwner, roles, memberships })
 
 /**
- * The roles of a manifest (spec/graphql.md 1.4): superusers, and those that inherit from a role that holds a privilege
- * here. All others are left out, so that unrelated roles of a server do not make another revision.
+ * The roles of a manifest (spec/graphql.md 1.4): superusers, and those that inherit from a role with a privilege here.
+ * All others are left out, so that unrelated roles of a server do not make another revision.
  */
 function neededRoles(roles: Roles, holders: ReadonlySet<Grantee>): Roles {
   const kept = Object.entries(roles).flatMap(([role, facts]) => {
@@ -51,7 +51,7 @@ function neededRoles(roles: Roles, holders: ReadonlySet<Grantee>): Roles {
   return Object.fromEntries(kept)
 }
 
-/** What of a role's facts counts; null when that is what every plain role has. */
+/** The relevant facts of a role; null if they equal those of a plain role. */
 function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grantee>): RoleFacts | null {
   if (facts.superuser) return { ...plainRole(role), superuser: true }
   const own = plainRole(role).effective
@@ -59,7 +59,7 @@ function neededFacts(role: Grantee, facts: RoleFacts, holders: ReadonlySet<Grant
   return effective.every((grantee) => own.includes(grantee)) ? null : { superuser: false, effective }
 }
 
-/** All roles that hold a privilege. */
+/** All roles with a privilege. */
 function* holdersOf(
   memo: Memo,
   { schemas, typeSchemas = [], refusal, enums, entities, functions }: Served,
@@ -74,7 +74,7 @@ function* holdersOf(
 const allHolders = (holders: readonly string[]): ReadonlySet<Grantee> =>
   new Set([...new Set(holders)].flatMap((grantees) => JSON.parse(grantees) as Grantees))
 
-/** As JSON: the same holders are the same value, and most of thousands of entities have the same. */
+/** As JSON: equal holders are equal values, and most of thousands of entities have the same. */
 function entityHolders(
   { grants, columns, computed, live, access = [], sentDefaults = [] }: EntityFacts,
   memo: Memo,
@@ -92,7 +92,7 @@ function entityHolders(
     : JSON.stringify([...new Set([...(JSON.parse(ofTable) as Grantees), ...ofParts])])
 }
 
-/** The roles that may learn the names in the reasons of a live refusal. */
+/** The roles that may see the names in the reasons of a live refusal. */
 const liveHolders = (live: LiveFacts | undefined): Grantees => {
   const reasons = live === undefined ? [] : 'refused' in live ? live.refused : (live.awaited ?? [])
   return reasons.flatMap(({ usage, rights }) => [...usage, ...rights])

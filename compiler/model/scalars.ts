@@ -11,27 +11,24 @@ import { isGeoType } from './geo.ts'
 import type { ModelScope } from './scope.ts'
 import type { JsonForm } from './model.ts'
 
-/** What the API knows about a value of some Postgres type (spec/graphql.md 3.1). */
+/** The facts about a value of some Postgres type (spec/graphql.md 3.1). */
 export interface ValueFacts extends TypeFacts {
   readonly json: JsonForm
   readonly filter: boolean
   readonly order: boolean
-  /** True when the type's modifier limits the number of characters. */
+  /** True if the type's modifier limits the number of characters. */
   readonly limited: boolean
-  /** True when a value prints the same in json as in jsonb. */
+  /** True if a value prints the same in json and jsonb. */
   readonly alike: boolean
   readonly aggregate: AggregateFacts
 }
 
-/**
- * Additions of spec/graphql.md 17 that decide about values where they are on: those of the table or function that has
- * them.
- */
+/** Additions of spec/graphql.md 17 for values: those of their table or function. */
 export interface ValueAdditions extends FormSwitches {
   readonly enumArrays: boolean
-  /** A domain is what lies under it. */
+  /** A domain is treated as its base type. */
   readonly domains: boolean
-  /** Functions may take and answer enums. */
+  /** Functions may take and return enums. */
   readonly functionShapes: boolean
   /** Composite types are objects. */
   readonly composites: boolean
@@ -39,7 +36,7 @@ export interface ValueAdditions extends FormSwitches {
   readonly geo: boolean
 }
 
-/** What the schema of a function says of its values. */
+/** The additions of a function's schema for its values. */
 export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): ValueAdditions => ({
   enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
   domains: schemas.get(schema)?.settings.domains ?? false,
@@ -50,8 +47,8 @@ export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): Valu
 })
 
 /**
- * What holds for a function: `functionShapes` adds none that an extension brought, unless its own comment names it
- * (spec/graphql.md, decision 17).
+ * The additions of a function: `functionShapes` does not apply to functions of extensions, unless their own comment
+ * names them (spec/graphql.md, decision 17).
  */
 export function additionsOfFunction(
   scope: ModelScope,
@@ -71,7 +68,7 @@ export const typeFacts = ({ type, typeSchema, underSchema }: ValueFacts): TypeFa
 export type Values = (oid: Oid, asked: ValueAdditions) => ValueFacts | null
 
 /**
- * The reader of types: a type's value, or null for what has no counterpart: composites, row types, domains over arrays,
+ * The reader of types: a type's value, or null for unsupported types: composites, row types, domains over arrays,
  * arrays of composites, pseudo-types. It reads a type once for the same `asked`: many columns have few types.
  */
 export function readValues(scope: ValueScope): Values {
@@ -86,12 +83,12 @@ export function readValues(scope: ValueScope): Values {
   }
 }
 
-/** Where types are looked up, and what has become of those that are enums. */
+/** The lookup of types, and the served enums. */
 export interface ValueScope extends ModelScope {
   readonly enums: Lookup<ServedEnum>
 }
 
-/** What a value is read with. */
+/** The context of reading a value. */
 interface Reading {
   readonly scope: ValueScope
   readonly asked: ValueAdditions
@@ -114,7 +111,7 @@ function withForm(asked: ValueAdditions, type: AnnotatedType, value: ValueFacts 
   return { ...value, type: { ...value.type, form }, filter: true }
 }
 
-/** A composite type of a served schema that is no relation's. */
+/** A composite type of a served schema without a relation. */
 export const isCompositeType = (scope: ModelScope, type: AnnotatedType): boolean =>
   type.kind === 'c' && type.relation?.standAlone === true && scope.schemas.get(type.schema) !== undefined
 
@@ -134,7 +131,7 @@ const geoValue = (type: AnnotatedType): ValueFacts => ({
   filter: true,
 })
 
-/** Visible to roles that may use the domain's schema and that of the type underneath, to which operands are cast. */
+/** Visible to roles with USAGE on the domain's schema and that of the base type, to which operands are cast. */
 function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   const base = domainBase(reading.scope, type)
   const value = base === undefined ? null : readValue(reading, base.oid)
@@ -146,7 +143,7 @@ function domainValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
 
 const typeSchema = ({ schema }: AnnotatedType): string | null => (schema === 'pg_catalog' ? null : schema)
 
-/** Of values that are only read and compared for being the same. */
+/** For values that are only read and compared for equality. */
 const withoutOrder = { order: false, limited: false, alike: false, aggregate: opaqueType.aggregate } as const
 
 function scalarValue(scope: ValueScope, type: AnnotatedType): ValueFacts | null {
@@ -174,7 +171,7 @@ const enumValue = (type: AnnotatedType, { facts, mappings }: ServedEnum): ValueF
   ...withoutOrder,
   type: { kind: 'enum', id: facts.id, list: false },
   typeSchema: typeSchema(type),
-  // Of a type that is not its own, Postgres would ask for each value whether there is a cast to json.
+  // For a type that is not built in, Postgres would look up a cast to json for each value.
   json: mappings.length > 0 ? { kind: 'mapped', names: mappings } : { kind: 'text' },
   filter: true,
   order: true,
@@ -200,14 +197,14 @@ function listValue(reading: Reading, elementOid: Oid): ValueFacts | null {
   }
 }
 
-/** What filters single values filters none of their lists. */
+/** The filter of single values does not apply to their lists. */
 function listType({ arrayFilters }: ValueAdditions, element: ValueFacts['type']): ValueFacts['type'] {
   if (element.kind !== 'scalar') return { ...element, list: true } as ValueFacts['type']
   const { kind, name } = element
   return { kind, name, list: true, ...(arrayFilters && scalarTable[name].lists && { form: 'array' as const }) }
 }
 
-/** A list of what is a list itself has no type but Opaque. */
+/** A list of lists has the type Opaque. */
 function elementValue(reading: Reading, type: AnnotatedType): ValueFacts | null {
   if (type.kind !== 'd') return scalarValue(reading.scope, type)
   const value = reading.asked.domains ? domainValue(reading, type) : null
@@ -226,13 +223,13 @@ function pgType(type: AnnotatedType): PgType {
   return (type.schema === 'pg_catalog' ? pgTypes : extensionTypes).get(type.name) ?? opaqueType
 }
 
-/** What lies at the bottom of a domain over domains. */
+/** The base type of nested domains. */
 export function domainBase(scope: ModelScope, type: AnnotatedType): AnnotatedType | undefined {
   const base = type.base === null ? undefined : scope.types.get(type.base)
   return base?.kind === 'd' ? domainBase(scope, base) : base
 }
 
-/** The modifier that a domain gives the type at its bottom, -1 where it gives none. */
+/** The modifier that a domain gives its base type, -1 without one. */
 export function domainModifier(scope: ModelScope, oid: Oid): number {
   const type = scope.types.get(oid)
   const base = type?.base == null ? undefined : scope.types.get(type.base)
@@ -250,7 +247,7 @@ function isPlain(scope: ModelScope, type: AnnotatedType): boolean {
   return bottom.kind === 'b' || bottom.kind === 'r' || bottom.kind === 'm'
 }
 
-/** The type, or with `domains` what lies under it. */
+/** The type, or with `domains` its base type. */
 export function lookThrough(
   scope: ModelScope,
   oid: Oid,
@@ -264,8 +261,8 @@ const isEnum = (scope: ModelScope, type: AnnotatedType): boolean =>
   (type.kind === 'd' ? domainBase(scope, type) : type)?.kind === 'e'
 
 /**
- * A plain type or an array of plain types: what functions may take, and answer at the root (spec/graphql.md 9.1.4,
- * 9.1.5).
+ * A plain type or an array of plain types: the arguments of functions, and their results at the root (spec/graphql.md
+ * 9.1.4, 9.1.5).
  */
 export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions): boolean {
   const type = lookThrough(scope, oid, asked)

@@ -16,8 +16,8 @@ import { functionIdentities } from './function-names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
- * Every relation and function of the schemas that ask for a report (spec/graphql.md 17, `schemaReport`), with the
- * reason if no API has it. The reason for one role is found when that role asks.
+ * Every relation and function of the schemas that request a report (spec/graphql.md 17, `schemaReport`), with the
+ * reason if no API has it. The reason for one role is found on that role's request.
  */
 export function buildReport(
   scope: ModelScope,
@@ -43,7 +43,7 @@ export function buildReport(
   }
 }
 
-/** The catalogue lists those of one name in the order in which they were made. */
+/** The catalogue lists those of one name in creation order. */
 const bySignature = (a: AnnotatedFunction, b: AnnotatedFunction): number =>
   compareBytes(nameFunction(a), nameFunction(b))
 
@@ -70,7 +70,7 @@ function relationOf(
   return { ...base, entity: id, missing: why('no primary key', told, object, ['no-key', 'key-column-unknown']) }
 }
 
-/** Trigger functions are passed over by every other pass. */
+/** Trigger functions are skipped by every other pass. */
 function functionOf(
   scope: ModelScope,
   manifest: Pick<Manifest, 'entities' | 'functions'>,
@@ -95,7 +95,7 @@ function functionOf(
   return { ...base, facts: null, missing }
 }
 
-/** Where a function's facts are. */
+/** The place of a function's facts. */
 function factsOf(
   { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
   row: ReportedFacts['row'],
@@ -109,7 +109,7 @@ function factsOf(
 
 type ReportedFacts = NonNullable<ReportedFunction['facts']>
 
-/** The reason in the words of the interface, and what the compiler said of it. */
+/** The reason in the words of the interface, and the compiler's diagnostic about it. */
 function why(reason: string, told: DiagnosticsByObject, object: string, codes: readonly string[]): Missing {
   const said = told.get(object)?.find(({ code }) => codes.includes(code))
   return {

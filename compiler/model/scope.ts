@@ -6,11 +6,11 @@ import { objectId } from '../../runtime/contract/object-id.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 
-/** The look-ups of every pass, independent of the order of the lists. */
+/** The lookups of every pass, independent of the order of the lists. */
 export interface ModelScope extends Tables {
   readonly types: Lookup<AnnotatedType>
   readonly schemas: Lookup<ServedSchema>
-  /** By OID: relations with a trigger that may set columns of a row before it is added. */
+  /** By OID: relations with a trigger that may set columns of a new row. */
   readonly filled: Lookup<true>
   /** By row type: the relations. */
   readonly rowTypes: Lookup<ObjectId>
@@ -20,11 +20,11 @@ export interface ServedSchema {
   readonly name: string
   readonly inflects: boolean
   readonly maxRows: number
-  /** What a table's own comment goes before. */
+  /** The defaults for tables without their own comment. */
   readonly settings: AnnotatedSchema['settings']
 }
 
-/** The largest page without a setting (spec/graphql.md 5.3). */
+/** The default page size (spec/graphql.md 5.3). */
 const defaultMaxRows = 30
 
 /** @param schemas of `annotated`, as they are served */
@@ -49,7 +49,7 @@ export const servedSchema = ({ name, settings }: AnnotatedSchema): ServedSchema 
   settings,
 })
 
-/** An object and the served schema that owns it. */
+/** An object and the served schema that contains it. */
 export interface Placed<T> {
   readonly object: T
   readonly schema: ServedSchema

@@ -3,7 +3,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Annotated } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'
 
-/** Tells of relations that inserts into them are told from later ones by nobody, where related rows may be inserted (spec/graphql.md 17.6). */
+/** Marks relations for which inserts of related rows may be combined unobservably (spec/graphql.md 17.6). */
 export function withSelfContained(memo: Memo, annotated: Annotated, entities: readonly Entity[]): readonly Entity[] {
   const { selfContained = [], relations } = annotated
   if (selfContained.length === 0 || !entities.some(({ facts }) => facts.nestedWrites === true)) return entities

@@ -10,11 +10,11 @@ import type { Entity } from './entities.ts'
 import { columnGrants, tableGrants } from './privileges.ts'
 
 /**
- * Citus writes the defaults of all columns into the insert that it sends to a shard, where the role needs the right to insert them
- * too: one that may insert only others inserts nothing.
+ * Citus writes the defaults of all columns into the insert that it sends to a shard, where the role needs INSERT on
+ * them too: a role with INSERT on other columns only cannot insert.
  */
 
-/** A relation of Citus that some role may insert some columns of, and its columns with defaults. */
+/** A distributed relation with column grants for INSERT, and its columns with defaults. */
 interface Defaulted {
   readonly relation: AnnotatedRelation
   readonly columns: readonly AnnotatedColumn[]
@@ -24,7 +24,7 @@ type Types = Lookup<AnnotatedType>
 
 const insertersOf = (column: AnnotatedColumn): Grantees => columnGrants(column).insert
 
-/** What Postgres adds to an insert that does not name the column; a generated one is computed where the row lies. */
+/** The defaults that Postgres adds to an insert; a generated column is computed on the shard. */
 const isSent =
   (types: Types) =>
   ({ generated, identity, hasDefault, type }: AnnotatedColumn): boolean =>
@@ -39,7 +39,7 @@ function defaulted({ relations, distributed = [] }: Annotated, types: Types): re
     .filter(({ columns }) => columns.length > 0)
 }
 
-/** Tells of relations which columns each insert writes, named or not. */
+/** Adds the columns that each insert writes, named or not. */
 export function withSentDefaults(annotated: Annotated, types: Types, entities: readonly Entity[]): readonly Entity[] {
   const found = new Map(
     defaulted(annotated, types).map(({ relation: { schema, name }, columns }) => [
@@ -56,7 +56,7 @@ export function withSentDefaults(annotated: Annotated, types: Types, entities: r
   })
 }
 
-/** Which roles therefore insert nothing, and the grants with which they would. */
+/** The roles that therefore cannot insert, and the missing grants. */
 export function sentDefaultsDiagnostics(annotated: Annotated, types: Types): readonly Diagnostic[] {
   const privileges = rolePrivileges(annotated)
   const holds = (role: Grantee, grantees: Grantees): boolean => {

@@ -7,7 +7,7 @@ import { withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/wi
 import { baseName } from './default-filter.ts'
 import type { ValueScope } from './scalars.ts'
 
-/** The column that marks rows as deleted (spec/graphql.md 17.5); one that cannot is a fault that nothing may be deleted with. */
+/** The column that marks rows as deleted (spec/graphql.md 17.5); an unusable one is a fault that forbids deleting. */
 export function softDelete(
   relation: AnnotatedRelation,
   scope: ValueScope,

@@ -5,9 +5,8 @@ import type { ModelScope } from './scope.ts'
 import type { CastSql } from './model.ts'
 
 /**
- * Whether the type is an array, whether a comma parts the values in an array literal of them (a box takes a semicolon),
- * and how GeoJSON is read where it is served as that. The modifier is that of the column, -1 where there is none; a
- * domain has its own.
+ * Whether the type is an array, whether its literals separate values by a comma (a box uses a semicolon), and how
+ * GeoJSON is read if it is served as that. The modifier is that of the column, -1 if absent; a domain has its own.
  */
 export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modifier = -1): Omit<CastSql, 'type'> {
   const type = lookThrough(scope, oid, asked)
@@ -23,10 +22,10 @@ export function sqlType(scope: ModelScope, oid: Oid, asked: ValueAdditions, modi
 }
 
 /**
- * The type that a column's operands are cast to: its own, without the modifier of a type of pg_catalog, to which a cast would cut or
- * round: a comparison is of the value that was sent, and what is written an assignment holds to the modifier (manual 8.1 to 8.3,
- * 8.5, 8.10). A list of a domain is cast to a list of what lies under it, where that has a modifier. With `domains` a value is
- * compared as what lies under the domain, whose checks are for what is written.
+ * The cast of a column's operands: its type without a modifier if it is one of pg_catalog, because a cast would
+ * truncate or round: a comparison concerns the value that was sent, and an assignment checks the modifier (manual 8.1
+ * to 8.3, 8.5, 8.10). A list of a domain is cast to a list of its base type, if that has a modifier. With `domains` a
+ * value is compared as the domain's base type; its checks are for writes.
  */
 export function castText(
   scope: ModelScope,
@@ -45,9 +44,9 @@ export function castText(
 }
 
 /**
- * What a value is read as, where operators would not take its own type together with operands of the type underneath;
- * null where they do. Those of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays want one type
- * on both sides: a cast of operands to an array of a domain would hold them to its checks.
+ * The type a value is read as, if operators do not accept its own together with operands of the base type; null if they
+ * do. Operators of enums take no domains (PostgreSQL manual 8.7, 38.2.5), and those of arrays need one type on both
+ * sides: a cast of operands to an array of a domain would apply its checks.
  */
 export function readAs(scope: ModelScope, oid: Oid, asked: ValueAdditions): string | null {
   const under = lookThrough(scope, oid, asked)

@@ -7,13 +7,13 @@ import type { CatalogDistributed } from '../catalog/catalog.ts'
 import type { Annotated, AnnotatedRelation } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'
 
-/** A relation's tenant, and SQL of type text that gives its value where policies name it. */
+/** A relation's tenant, and SQL of type text for its value if policies name it. */
 interface Tenant {
   readonly facts: TenantFacts
   readonly expression?: string
 }
 
-/** Tells of relations that Citus distributes by what it does, and which tenant their policies name. */
+/** Adds the distribution column of Citus, and the tenant of policies. */
 export function withTenants(annotated: Annotated, entities: readonly Entity[]): readonly Entity[] {
   const { distributed } = annotated
   if (distributed === undefined) return entities
@@ -53,19 +53,19 @@ function tenantOf(annotated: Annotated, relation: AnnotatedRelation, how: Catalo
   }
 }
 
-/** What all policies for reading compare the column with; null: they do not, or differ. */
+/** The expression that all policies for reading compare the column with; null: none, or different ones. */
 function policedBy(
   { policies }: CatalogDistributed,
   { name, typeText }: AnnotatedRelation['columns'][number],
 ): string | null {
-  // Any policy may let a row through, no matter whom it is for.
+  // Permissive policies are alternatives, whatever their roles are.
   const [expression = null, ...others] = policies
     .filter(({ command }) => command === 'r' || command === '*')
     .map(({ using }) => tenantIn(using ?? '', name, typeText))
   return others.some((found) => found !== expression) ? null : expression
 }
 
-/** Roles that row security does not hold for (PostgreSQL manual 5.9). */
+/** Roles that bypass row-level security (PostgreSQL manual 5.9). */
 function exemptFrom(
   annotated: Annotated,
   { owner }: AnnotatedRelation,
@@ -79,11 +79,11 @@ function exemptFrom(
     .sort(compareBytes)
 }
 
-/** An expression of claims alone, as Postgres prints it: it has the same value in every statement of a caller. */
+/** An expression of claims alone, as Postgres prints it: it is constant for a caller. */
 const ofClaims =
   /^(?:'(?:[^']|'')*'::text|current_setting\('request\.jwt\.claims?(?:\.\w+)?'::text(?:, true)?\)|auth\.(?:uid|jwt)\(\)|::(?:text|jsonb?|uuid|bigint|integer|smallint)\b|->>?|#>>?|NULLIF\(|COALESCE\(|[(), ])+$/
 
-/** What a condition compares the column with, where that is of claims alone and of the column's type; null: it does not. */
+/** What a condition compares the column with, if that depends on claims alone and has the column's type; else null. */
 export function tenantIn(condition: string, column: string, type: string): string | null {
   const found = conjunctsOf(condition).flatMap((conjunct) => {
     const sides = dividedBy(bareOf(conjunct), ' = ')
@@ -93,13 +93,13 @@ export function tenantIn(condition: string, column: string, type: string): strin
   return found.find((side) => ofClaims.test(side) && hasType(side, type)) ?? null
 }
 
-/** Whether it is cast to the type at last, or makes a value of it. */
+/** Whether its outermost cast or constructor gives the type. */
 const hasType = (expression: string, type: string): boolean =>
   bareOf(expression) === 'auth.uid()' ? type === 'uuid' : type === 'text' || expression.endsWith(`)::${type}`)
 
 const conjunctsOf = (condition: string): readonly string[] => dividedBy(bareOf(condition), ' AND ')
 
-/** Without the parentheses around the whole. */
+/** Without the outer parentheses. */
 function bareOf(text: string): string {
   const isWhole =
     text.startsWith('(') &&
@@ -109,7 +109,7 @@ function bareOf(text: string): string {
   return isWhole ? bareOf(text.slice(1, -1)) : text
 }
 
-/** Behind each character: how many parentheses are open, Infinity within a constant or a quoted name. */
+/** After each character: the number of open parentheses, Infinity within a constant or a quoted name. */
 function depthsOf(text: string): readonly number[] {
   let [depth, quote] = [0, '']
   return text.split('').map((character) => {
@@ -120,7 +120,7 @@ function depthsOf(text: string): readonly number[] {
   })
 }
 
-/** The parts between these words where they stand outside of parentheses. */
+/** The parts between these words outside of parentheses. */
 function dividedBy(text: string, words: string): readonly string[] {
   const depths = depthsOf(text)
   const parts: string[] = []

@@ -13,8 +13,8 @@ import { schemaUsage } from './privileges.ts'
 type Served = Pick<Manifest, 'entities' | 'functions' | 'composites' | 'extensions'>
 
 /**
- * The schemas that hold types of the API without being served, and that not everybody may use: to a role that may not, a
- * column of such a type can be printed, but no value of it can be written (spec/graphql.md 1.4).
+ * The unserved schemas with types of the API, and without USAGE for PUBLIC: a role without USAGE can print a column of
+ * such a type, but cannot write its values (spec/graphql.md 1.4).
  */
 export function* typeSchemaFacts(
   memo: Memo,

@@ -9,9 +9,9 @@ import type { NamedRelation } from './named-relations.ts'
 import { nodeIdField } from './node-id.ts'
 
 /**
- * Fields that a relation's comment lets lead by several relations (spec/graphql.md 17.9).
+ * Fields of a relation's comment that combine several relations (spec/graphql.md 17.9).
  *
- * @param relations of the relation, all that the API has
+ * @param relations of the relation, all in the API
  */
 export function unionFacts(
   named: NamedRelation,
@@ -38,7 +38,7 @@ function unionOf(
   return withDiagnostics({ field, type: name + upperFirst(field), of: found.flatMap(({ led }) => led ?? []) })
 }
 
-/** Names of interfaces that GraphQL can spell. */
+/** Valid GraphQL names of interfaces. */
 export function interfaceFacts({
   relation,
 }: NamedRelation): WithDiagnostics<Pick<EntityFacts, 'interfaces' | 'collections'>> {
@@ -53,7 +53,7 @@ export function interfaceFacts({
   )
 }
 
-/** Of two that want a field the last one has it; those without a key of their own take what is free (spec/graphql.md 2.4, 17.8). */
+/** Of equal names the last relation is used; those of comments take free names (spec/graphql.md 2.4, 17.8). */
 const relationNamed = (relations: readonly RelationFacts[], name: string): RelationFacts | undefined =>
   relations.findLast(({ field, way }) => field === name && way === undefined) ??
   relations.find(({ field }) => field === name)

@@ -8,13 +8,13 @@ import { isValidEnumValue } from './names.ts'
 import { tableAdditions } from './table-additions.ts'
 import type { ArbiterSql } from './model.ts'
 
-/** The unique keys that `onConflict` can name (spec/graphql.md 17), where the relation has `upsert`. */
+/** The unique keys for `onConflict` (spec/graphql.md 17), if the relation has `upsert`. */
 export interface Arbiters {
   readonly facts: readonly UniqueKeyFacts[]
   readonly sql: readonly ArbiterSql[]
 }
 
-/** A key whose name is no GraphQL name cannot be selected, and is reported. */
+/** A key with an invalid GraphQL name cannot be selected, and is reported. */
 export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> | null {
   const { relation, schema } = named
   if (tableAdditions(relation, schema).upsert !== true) return null

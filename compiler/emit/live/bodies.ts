@@ -7,10 +7,10 @@ import { readParsed } from './sql-text.ts'
 /** The parse tree of a text; null where it cannot be parsed. */
 export type Parse = (sql: string, wants: 'sql' | 'plpgsql') => Promise<unknown>
 
-/** A longer one would use up a parser by itself. */
+/** A longer one would exhaust a parser. */
 const longestBody = 30_000
 
-/** What the body of a function depends on that is kept as text. */
+/** The dependencies of a function's body that is stored as text. */
 export async function readSource(fn: FunctionRow, parse: Parse): Promise<Mentions> {
   const { language, source } = fn
   if (source.length > longestBody || source.includes('\0')) return faulty('unknown')
@@ -25,7 +25,7 @@ async function readSql(text: string, parse: Parse): Promise<Mentions> {
 
 const quote = '$catalograph_body$'
 
-/** The parser of PL/pgSQL takes the statement that creates a function; it looks no type up. */
+/** The parser of PL/pgSQL takes the statement that creates a function; it does not resolve types. */
 async function readBlock(fn: FunctionRow, parse: Parse): Promise<Mentions> {
   if (fn.source.includes(quote)) return faulty('unknown')
   const args = fn.argNames.map((name, place) => `${fn.argModes[place] ?? ''} ${name === '' ? '' : ident(name)} int`)
@@ -42,7 +42,7 @@ async function readBlock(fn: FunctionRow, parse: Parse): Promise<Mentions> {
 
 interface Found {
   readonly expressions: string[]
-  /** It runs texts that it makes. */
+  /** It executes dynamic SQL. */
   isDynamic: boolean
 }
 

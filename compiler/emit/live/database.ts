@@ -9,41 +9,41 @@ import { treeApart } from '../parse-apart.ts'
 import type { Timed } from '../../catalog/diagnostics/timing.ts'
 import { createLiveReader, isAnyLive, type LiveAnswer } from './live-relations.ts'
 
-/** Triggers that tell changes of live tables. */
+/** Triggers that report changes of live tables. */
 export interface LiveTriggers {
-  /** SQL that tells whether the relation `c` of pg_class has them. */
+  /** SQL for whether the relation `c` of pg_class has them. */
   readonly told: string
-  /** Gives them to these tables where it may, and takes them from those that are live no more. */
+  /** Installs them on these tables if possible, and removes them from tables that are no longer live. */
   readonly install: (relations: readonly LiveRelation[]) => Promise<Installed>
 }
 
 export interface Installed {
   /** All of them have triggers. */
   readonly isWhole: boolean
-  /** Those that get theirs later, since others hold locks on them. */
+  /** Those that will get theirs later, because other sessions hold locks on them. */
   readonly awaited: readonly LiveRelation[]
 }
 
 export interface DatabaseReaderOptions extends ReadOptions {
   readonly query: CatalogQuery
-  /** Left out: nothing can be watched, since nothing tells changes. */
+  /** Absent: no live queries, because there are no triggers. */
   readonly triggers?: LiveTriggers
 }
 
-/** What a database is, what its comments ask for, and what can be watched; null: nothing is live. */
+/** The database, its comment settings, and the objects that can be watched; null: no relation is live. */
 export interface DatabaseRead {
   readonly catalog: Catalog
   readonly noted: Noted
   readonly live: LiveAnswer | null
 }
 
-/** How often a database is read that changes meanwhile. */
+/** How often a database is read again that changes during the read. */
 const attempts = 5
 
 /**
- * Makes a reader of a database. Where all that keeps tables from being watched is that they have no triggers, it gives them some and
- * reads again: a comment makes a table live for the next request. Where the database is still at the version of `last`, it gives that
- * back.
+ * Creates a reader of a database. If tables cannot be watched only because they lack triggers, it installs them and
+ * reads again: a comment makes a table live for the next request. If the database still has the version of `last`, it
+ * returns that.
  */
 export function createDatabaseReader(
   options: DatabaseReaderOptions,
@@ -75,7 +75,7 @@ export function createDatabaseReader(
       }
     }
   }
-  /** Tables that were given triggers last; null: none were, and those that are there are another service's. */
+  /** Tables for which triggers were installed last; null: none, and existing ones belong to another service. */
   let given: string | null = null
   const isDue = ({ live }: DatabaseRead): boolean =>
     (live?.untold.length ?? 0) > 0 || (given !== null && given !== JSON.stringify(live?.wanted ?? []))
@@ -90,7 +90,7 @@ export function createDatabaseReader(
       const wanted = found.live?.wanted ?? []
       const { isWhole, awaited } = await triggers.install(wanted)
       given = JSON.stringify(wanted)
-      // Another service that knew an older schema may have taken some away again.
+      // Another service with an older schema may have removed some again.
       if (!isWhole || attempt >= attempts) return readWhole(timed, awaited)
     }
   }

@@ -9,9 +9,9 @@ import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
 import { systemFault } from './system.ts'
 
 /**
- * Decides what can be watched (spec/graphql.md 16.1), on a graph of places that read each other:
+ * Decides which objects can be watched (spec/graphql.md 16.1), on a graph of places that read each other:
  *
- *   ['relation', view] ─> ['relation', table] ─> ['rows', table] <─> ['rows', parent or child]
+ * ['relation', view] ─> ['relation', table] ─> ['rows', table] <─> ['rows', parent or child]
  *     └─> ['function', f] ─> relations and functions that its body and its operators name
  *
  *   1. reachedFrom(start)                    nodes: reasons against watching (`refused`), and tables
@@ -33,7 +33,7 @@ const sentences = {
   unknown: (x: string) => `${x} cannot be watched: what it reads is not known.`,
 } as const
 
-/** A setting is nobody's but the owner's of what asks for it. */
+/** A volatile setting of the owner makes its users unwatchable. */
 const settingSentence = (x: string, name = ''): string =>
   `${x} cannot be watched: it depends on ${name === '' ? 'a setting' : `the setting ${name}`}.`
 
@@ -55,33 +55,33 @@ const reasonOf = (object: Known, fault: Fault): LiveReason =>
       }
     : because(object, sentences[fault.kind])
 
-/** What is read: the rows of a table and of those that inherit, a relation with what it depends on, a call of a function. */
+/** A read: the rows of a table and of its children, a relation with its dependencies, a call of a function. */
 type Place = readonly [kind: 'rows' | 'relation' | 'function', oid: Oid]
 
-/** What reading a place comes to. */
+/** The consequences of reading a place. */
 interface Node {
   readonly refused: readonly LiveReason[]
-  /** The table whose rows it is about. */
+  /** The table of the rows. */
   readonly table: KnownRelation | null
   readonly to: readonly Place[]
 }
 
 export interface LiveVerdict {
   readonly facts: LiveFacts
-  /** Tables whose changes have to be told, where nothing else is in the way. */
+  /** Tables whose changes must be reported, if nothing else prevents watching. */
   readonly wanted: readonly LiveRelation[]
-  /** Those that are not. */
+  /** Those without reports. */
   readonly untold: readonly KnownRelation[]
 }
 
-/** What decides what can be watched. */
+/** The facts that decide what can be watched. */
 export interface Judge {
   readonly closure: Closure
   /** Relations whose rows lie on other servers. */
   readonly distributed: ReadonlySet<Oid>
   /** Relations whose trees get their triggers later. */
   readonly awaited: readonly LiveRelation[]
-  /** Those that were reached, by kind and OID. */
+  /** The reached nodes, by kind and OID. */
   readonly nodes: Map<string, Node>
 }
 
@@ -109,7 +109,7 @@ function judged(judge: Judge, start: Place): LiveVerdict {
   return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
 }
 
-/** None of a table whose policies read it: other rows decide, too. */
+/** Absent for a table whose policies read it: other rows decide, too. */
 function ownOf(judge: Judge, known: KnownRelation): OwnRows | null {
   const rows: Place = ['rows', known.oid]
   const asked = reachedFrom(judge, placesOf(judge, known))
@@ -120,10 +120,10 @@ function ownOf(judge: Judge, known: KnownRelation): OwnRows | null {
   return { relation: nameOnly(root), pins: known.pins.filter((column) => root.pins.includes(column)) }
 }
 
-/** These and all that they lead to. */
+/** These nodes and everything reachable from them. */
 function reachedFrom(judge: Judge, places: readonly Place[]): readonly Node[] {
   const seen = new Set(places.map((place) => nodeAt(judge, place)))
-  // A Set's iterator also visits what is added meanwhile.
+  // A Set's iterator also visits items that are added during the iteration.
   for (const { to } of seen) for (const place of to) seen.add(nodeAt(judge, place))
   return [...seen]
 }
@@ -136,7 +136,7 @@ function nodeAt(judge: Judge, [kind, oid]: Place): Node {
 }
 
 const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
-  /** A statement on a table changes rows of those that it inherits from or to. */
+  /** A statement on a table changes rows of its parents and children. */
   rows: (judge, oid) => {
     const relation = relationOf(judge, oid)
     return {
@@ -153,7 +153,7 @@ const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
     const known = judge.closure.functions.get(oid)
     if (known === undefined) throw new TypeError(`function ${oid} was not read`)
     const isVolatile = known.volatility === 'v' && known.kind !== 'a' && systemFaults(known).length === 0
-    // What is wrong with a volatile function otherwise is of no interest; a function of Postgres is its callers' fault.
+    // A volatile function needs no further reasons; a function of Postgres is attributed to its callers.
     const refused = isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : faultsOf(judge, known)
     return { refused, table: null, to: placesOf(judge, known) }
   },
@@ -179,7 +179,7 @@ function isLive(judge: Judge, { comment, schemaComment, parents }: KnownRelation
   return parent === undefined ? (liveOf('schema', schemaComment) ?? false) : isLive(judge, parent)
 }
 
-/** What an object depends on. */
+/** The dependencies of an object. */
 const placesOf = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
   ...depends.relations.map((oid): Place => ['relation', oid]),
   ...[
@@ -199,7 +199,7 @@ function faultsOf({ closure: { functions } }: Judge, object: Known): readonly Li
   return [...object.depends.faults, ...ofSystem].map((fault) => reasonOf(object, fault))
 }
 
-/** What functions of Postgres depend on, no matter who calls them. */
+/** The faults of Postgres' functions, for any caller. */
 function systemFaults({ system, schema, name, depends }: KnownFunction): readonly Fault[] {
   const kind = system && schema === 'pg_catalog' ? systemFault(name) : null
   return [...(kind === null ? [] : [{ kind }]), ...(system ? depends.faults : [])]
@@ -215,12 +215,12 @@ const isAwaited = (judge: Judge, { schema, name, parents }: KnownRelation): bool
 const liveOf = (kind: 'relation' | 'schema', comment: string | null): boolean | null =>
   comment === null ? null : readComment(kind, () => '', comment).settings.live
 
-/** It inherits from none. */
+/** It has no parents. */
 const isTop = ({ parents }: KnownRelation): boolean => parents.length === 0
 
 const isTable = ({ kind }: KnownRelation): boolean => kind === 'r' || kind === 'p'
 
-/** What nothing tells the changes of: materialized views, foreign tables, sequences, tables of Postgres. */
+/** Materialized views, foreign tables, sequences and tables of Postgres have no reports. */
 const isOrdinary = (relation: KnownRelation): boolean => isTable(relation) || relation.kind === 'v'
 
 const nameOf = (object: Known): string => ('volatility' in object ? nameCalled(object) : nameKnown(object))
@@ -233,7 +233,7 @@ const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
 const nameCalled = ({ schema, name, types }: KnownFunction): string =>
   nameFunction({ schema, name, args: types.map((typeText) => ({ typeText })) })
 
-/** Each once, by its sentence. */
+/** Without duplicates, by sentence. */
 const inOrder = (reasons: readonly LiveReason[]): readonly LiveReason[] =>
   [...new Map(reasons.map((reason) => [reason.sentence, reason])).values()].sort((a, b) =>
     compareBytes(a.sentence, b.sentence),

@@ -8,12 +8,12 @@ import type { Watched } from '../../model/live.ts'
 import { judgeFunction, judgeRelation, type Judge, type LiveVerdict } from './judge.ts'
 import { createClosureReader, type ClosureOptions } from './read-relations.ts'
 
-/** What can be watched, and what could be with triggers. */
+/** The objects that can be watched, and those that could be with triggers. */
 export interface LiveAnswer {
   readonly watched: Watched
-  /** Tables whose changes have to be told. */
+  /** Tables whose changes must be reported. */
   readonly wanted: readonly LiveRelation[]
-  /** Tables whose changes are not told, which is all that is in the way. */
+  /** Tables that cannot be watched only because their changes are not reported. */
   readonly untold: readonly LiveRelation[]
 }
 
@@ -23,7 +23,9 @@ export function* isAnyLive(memo: Memo, { schemas, relations }: Annotated): Steps
 
 const isLive = ({ settings }: AnnotatedSchema | AnnotatedRelation): boolean => settings.live === true
 
-/** Makes what finds out what can be watched; `awaited` tables get their triggers later. That rejects as `query` does, and with a TypeError when the database changes meanwhile. */
+/**
+ * Creates the reader of watchable objects. It rejects as `query` does, and with a TypeError after concurrent changes.
+ */
 export function createLiveReader(
   options: ClosureOptions,
 ): (annotated: Annotated, awaited: readonly LiveRelation[]) => Promise<LiveAnswer> {

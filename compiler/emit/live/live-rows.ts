@@ -1,20 +1,20 @@
 import { bool, eachOf, integer, nullable, oneWordOf, text, type Read } from '../../catalog/catalog-rows.ts'
 import type { Oid } from '../../catalog/catalog.ts'
 
-/** What is read of the objects that reading something reads (query.ts). */
+/** The facts about objects that a read depends on (query.ts). */
 
 const relation = {
   oid: text,
   schema: text,
   name: text,
   kind: oneWordOf('r', 'p', 'v', 'm', 'f', 't', 'S'),
-  /** Postgres' own. */
+  /** It belongs to Postgres. */
   system: bool,
   comment: nullable(text),
   schemaComment: nullable(text),
   parents: eachOf(text),
   children: eachOf(text),
-  /** Conditions of its policies, if they are in force, and what a view selects: as pg_node_tree. */
+  /** Conditions of its enabled policies, and a view's select: as pg_node_tree. */
   trees: eachOf(text),
   /** Columns whose equal values are equal texts. */
   pins: eachOf(text),
@@ -22,7 +22,7 @@ const relation = {
   usage: eachOf(text),
   rights: eachOf(text),
   subscribed: bool,
-  /** Its changes are told. */
+  /** Its changes are reported. */
   told: bool,
 }
 
@@ -42,7 +42,7 @@ const fn = {
   comment: nullable(text),
   /** Its own search path. */
   path: nullable(text),
-  /** Functions that an aggregate consists of. */
+  /** Functions of an aggregate. */
   parts: eachOf(text),
   argNames: eachOf(text),
   argModes: eachOf(text),
@@ -67,9 +67,9 @@ export type FunctionRow = RowOf<typeof fn>
 export interface ReadObjects {
   readonly relations: readonly RelationRow[]
   readonly functions: readonly FunctionRow[]
-  /** The functions behind operators. */
+  /** The functions of operators. */
   readonly operators: readonly { readonly oid: Oid; readonly code: Oid }[]
-  /** What names may mean, by their ids. */
+  /** The possible meanings of names, by their ids. */
   readonly names: readonly RowOf<typeof named>[]
 }
 
@@ -80,7 +80,7 @@ const rowsOf =
       (row) => Object.fromEntries(Object.entries(shape).map(([name, read]) => [name, read(row[name])])) as RowOf<Shape>,
     )
 
-/** @throws TypeError when the answer has another shape */
+/** @throws TypeError if the answer has another shape */
 export function decodeObjects(answer: string): ReadObjects {
   const lists = JSON.parse(answer) as Readonly<Record<keyof ReadObjects, unknown>>
   return {

@@ -1,17 +1,17 @@
 import type { Oid } from '../../catalog/catalog.ts'
 
-/** What an expression or a body depends on besides its arguments. */
+/** The dependencies of an expression or a body besides its arguments. */
 export type Fault =
   | { readonly kind: 'clock' | 'volatile' | 'unknown' }
   | { readonly kind: 'setting'; readonly name: string }
 
-/** What a body names that is looked up on a search path. */
+/** A name in a body that is looked up on a search path. */
 export interface Named {
   readonly kind: 'relation' | 'function' | 'operator' | 'field' | 'cast'
   /** Null: the search path decides. */
   readonly schema: string | null
   readonly name: string
-  /** How many a function is passed; null: that is not known. */
+  /** The number of arguments of a function; null: unknown. */
   readonly args: number | null
 }
 

@@ -3,8 +3,8 @@ import type { Fault, Mentions } from './mentions.ts'
 import { isClaim, isMoment } from './system.ts'
 
 /**
- * What an expression depends on that Postgres keeps parsed (pg_node_tree): policies, views and bodies of functions. The trees are
- * read rather than pg_depend, which does not name what came with the server.
+ * The dependencies of an expression that Postgres stores parsed (pg_node_tree): policies, views and bodies of
+ * functions. The trees are read instead of pg_depend, which omits objects of the initial database.
  */
 export const readTree = (tree: string): Mentions => ({
   relations: oidsOf(tree, /:relid (\d+)/g),
@@ -26,7 +26,7 @@ const oidsOf = (tree: string, pattern: RegExp): readonly Oid[] =>
 /** Members of SQLValueFunctionOp up to this one are dates and times (Postgres' primnodes.h); the rest are names of roles. */
 const lastMoment = 8
 
-/** A text that becomes a date when it is read may be `now`; a literal of a date has become one before. */
+/** A text that becomes a date at run time may be `now`; a literal of a date has become one before. */
 const castLiteral = /\{COERCEVIAIO :arg \{CONST [^{}]*:constvalue \d+ \[ ([-\d ]+) \]\}/g
 
 function clockFaults(tree: string): readonly Fault[] {
@@ -34,7 +34,7 @@ function clockFaults(tree: string): readonly Fault[] {
   return asks || matches(tree, castLiteral).some((bytes) => isMoment(textOf(bytes))) ? [{ kind: 'clock' }] : []
 }
 
-/** Which rows a sample holds is drawn. */
+/** The rows of a sample are random. */
 const sampleFaults = (tree: string): readonly Fault[] =>
   tree.includes('{TABLESAMPLECLAUSE ') ? [{ kind: 'volatile' }] : []
 
@@ -49,7 +49,7 @@ function settingFaults(tree: string): readonly Fault[] {
   return asked === names.length ? others : [...others, { kind: 'unknown' }]
 }
 
-/** Bytes of a value of type text, behind the four that hold its length; they are printed as signed. */
+/** Bytes of a value of type text, after the four of its length; they are printed as signed. */
 const textOf = (bytes: string): string =>
   Buffer.from(
     bytes

@@ -1,20 +1,20 @@
 import { PATH } from '../../catalog/queries.ts'
 import { aclOf, classOf } from '../../catalog/queries/text.ts'
 
-/** Objects that came with the server. */
+/** Objects of the initial database. */
 const isSystem = `n.nspname in ('pg_catalog', 'information_schema', 'pg_toast')`
 
 const described = (catalog: string, oid: string): string => `(select d.description from pg_catalog.pg_description d
       where d.classoid = ${classOf(catalog)} and d.objoid = ${oid} and d.objsubid = '0')`
 
-/** The names of grantees in aclitems `item`, each once; `public` is everybody. */
+/** The distinct names of grantees in aclitems `item`; `public` is PUBLIC. */
 const granteesIn = (
   items: string,
 ): string => `array(select distinct coalesce(g.rolname, 'public')::pg_catalog.text as name
       from ${items} left join pg_catalog.pg_roles g on g.oid = item.grantee
       where item.grantee = '0' or g.oid is not null order by name)`
 
-/** CREATE alone lets nobody use what a schema holds. */
+/** CREATE alone does not give access to the objects of a schema. */
 const usage = granteesIn(`(select item.grantee from pg_catalog.aclexplode(${aclOf('n.nspacl', 'n', 'n.nspowner')}) item
         where item.privilege_type = 'USAGE') item`)
 
@@ -98,7 +98,7 @@ const asked = `asked as materialized (
       args pg_catalog.int4, path pg_catalog.text[])
 )`
 
-/** A row for each object that a name may mean: `id` of the name, `kind`, `oid`. */
+/** A row for each object that a name may denote: `id` of the name, `kind`, `oid`. */
 const names = `(select distinct on (asked.id) asked.id, 'relation' as kind, c.oid::pg_catalog.text as oid
 from asked join pg_catalog.pg_class c on c.relname = asked.name and c.relkind in ('r', 'p', 'v', 'm', 'f')
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -123,8 +123,9 @@ join pg_catalog.pg_cast k on k.casttarget = t.oid and k.castfunc >= '16384'::pg_
 where asked.kind = 'cast'`
 
 /**
- * Reads relations $1, functions $2 and the functions of operators $3, all oid[], and looks names up, as the JSON text `objects`.
- * $4 is a JSON list of what bodies name (mentions.ts), each with its `id` and its `path`, which includes pg_catalog.
+ * Reads relations $1, functions $2 and the functions of operators $3, all oid[], and looks names up, as the JSON text
+ * `objects`. $4 is a JSON list of the names in bodies (mentions.ts), each with its `id` and its `path`, which includes
+ * pg_catalog.
  *
  * @param told SQL of type boolean: whether triggers report changes of the relation `c` of pg_class
  */

@@ -8,7 +8,7 @@ import { readTree } from './node-tree.ts'
 import { objectsQuery } from './query.ts'
 import { decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './live-rows.ts'
 
-/** What a relation or function depends on; names have been looked up. */
+/** The dependencies of a relation or function after name lookup. */
 type Dependent = Omit<Mentions, 'names'>
 
 export interface KnownRelation extends RelationRow {
@@ -19,7 +19,7 @@ export interface KnownFunction extends FunctionRow {
   readonly depends: Dependent
 }
 
-/** All that reading some objects reads, by OID. */
+/** All direct and indirect dependencies of some objects, by OID. */
 export interface Closure {
   readonly relations: ReadonlyMap<Oid, KnownRelation>
   readonly functions: ReadonlyMap<Oid, KnownFunction>
@@ -27,24 +27,24 @@ export interface Closure {
   readonly operators: ReadonlyMap<Oid, Oid>
 }
 
-/** Objects to begin with. */
+/** The initial objects. */
 export type ReadStart = Readonly<Record<'relations' | 'functions', readonly Oid[]>>
 
 export interface ClosureOptions {
   readonly query: CatalogQuery
   readonly parse: Parse
-  /** Schemas in which a request finds names, in order. */
+  /** The search path of requests, in order. */
   readonly schemas: readonly string[]
-  /** SQL that tells whether changes of the relation `c` of pg_class are told. */
+  /** SQL for whether changes of the relation `c` of pg_class are reported. */
   readonly told: string
 }
 
-/** A name in a body, and the schemas in which it is looked up there. */
+/** A name in a body, and the schemas of its lookup. */
 interface Lookup extends Named {
   readonly path: readonly string[]
 }
 
-/** What one statement asks for: objects by OID, and names by their keys. */
+/** One statement's question: objects by OID, and names by their keys. */
 interface Question {
   readonly relations: ReadonlySet<Oid>
   readonly functions: ReadonlySet<Oid>
@@ -52,10 +52,10 @@ interface Question {
   readonly names: ReadonlyMap<string, Lookup>
 }
 
-/** The objects that a name may mean. */
+/** The possible objects of a name. */
 type Meaning = Pick<Mentions, 'relations' | 'functions'>
 
-/** All that was answered. What was asked for and is not there is null. */
+/** All answers so far. A missing object is null. */
 interface Answers {
   readonly relations: Map<Oid, RelationRow | null>
   readonly functions: Map<Oid, FunctionRow | null>
@@ -67,14 +67,14 @@ interface Answers {
 /** In characters of bodies. */
 const keptBodies = 1_000_000
 
-/** Prepared once a connection: planning it takes longer than running it. */
+/** Prepared once per connection: planning it takes longer than running it. */
 const statementName = 'catalograph.live'
 
 /**
- * Makes a reader of what relations and functions read, directly and through others: it asks for what the last answer mentioned until
- * nothing is new. It begins with all that it found the time before, so that one statement suffices where nothing new is mentioned.
- * Its statements see later states than the catalogue that it is asked about: what they show too much is of a later
- * version, for which all is read again.
+ * Creates a reader of the direct and indirect dependencies of relations and functions: it asks for the objects in the
+ * last answer until nothing is new. It begins with everything that it found the previous time, so that one statement
+ * suffices without new mentions. Its statements see later states than the given catalogue: additional changes have a
+ * later version, for which everything is read again.
  */
 export function createClosureReader({
   query,
@@ -143,19 +143,19 @@ function keep(answers: Answers, { relations, functions, operators, names }: Ques
 const isEmpty = ({ relations, functions, operators, names }: Question): boolean =>
   relations.size + functions.size + operators.size + names.size === 0
 
-/** The statements see no common state. */
+/** The statements have different snapshots. */
 const gone = 'an object was dropped while what it reads was looked up'
 
-/** What the answers hold of all that these objects read. */
+/** The known dependencies of these objects. */
 interface Reached {
   readonly closure: Closure
-  /** All that it takes to ask for it. */
+  /** The complete question for them. */
   readonly question: Question
-  /** What was not asked for yet. */
+  /** The part that was not asked yet. */
   readonly missing: Question
 }
 
-/** @throws TypeError where an object is gone that another one mentions */
+/** @throws TypeError if a mentioned object does not exist */
 async function reach(
   of: ReadStart,
   answers: Answers,
@@ -185,7 +185,7 @@ async function reach(
     if (meaning === undefined) missing.names.set(key, lookup)
     return meaning === undefined ? [] : [meaning]
   }
-  /** What is not found is a word of another kind: an argument, a query of WITH, an alias. */
+  /** A name that is not found is of another kind: an argument, a query of WITH, an alias. */
   const dependent = async (row: RelationRow | FunctionRow, own: readonly string[]): Promise<Dependent> => {
     const path = own.includes('pg_catalog') ? own : ['pg_catalog', ...own]
     const { names: named, ...mentioned } = await mentionsOf(row)
@@ -239,12 +239,12 @@ async function functionMentions(fn: FunctionRow, bodyOf: (fn: FunctionRow) => Pr
   const trees = [fn.body, fn.defaults].flatMap((tree) => (tree === null ? [] : [readTree(tree)]))
   const isText = fn.kind === 'f' && fn.body === null && !fn.system
   const isReadable = fn.language === 'sql' || fn.language === 'plpgsql'
-  // What is immutable reads nothing, as Postgres itself takes it; what is volatile is refused anyway.
+  // An immutable function reads nothing, as Postgres itself assumes; a volatile one is refused anyway.
   const body = !isText || fn.volatility === 'v' || (fn.volatility === 'i' && !isReadable) ? nothing : await bodyOf(fn)
   return together([...trees, withReads(fn, body)])
 }
 
-/** What a function's comment says about what cannot be read of it. */
+/** The reads in a function's comment for what cannot be derived. */
 function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
   const reads = comment === null ? null : readComment('function', () => '', comment).settings.live
   if (reads === null) return body
@@ -252,7 +252,7 @@ function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
   return { ...body, names: [...body.names, ...names], faults: body.faults.filter(({ kind }) => kind !== 'unknown') }
 }
 
-/** `search_path` as ALTER FUNCTION ... SET keeps it: names with quotes or without. */
+/** `search_path` as ALTER FUNCTION ... SET stores it: names with or without quotes. */
 const pathOf = ({ path }: FunctionRow): readonly string[] | null =>
   path === null
     ? null

@@ -2,7 +2,7 @@ import { isJsonObject } from '../../../runtime/lib/json.ts'
 import { faulty, nothing, together, type Fault, type Mentions, type Named } from './mentions.ts'
 import { isClaim, isMoment } from './system.ts'
 
-/** What the parse tree of SQL depends on, as Postgres' parser gives it; names in it are looked up later. */
+/** The dependencies in a parse tree of SQL from Postgres' parser; names in it are looked up later. */
 export function readParsed(tree: unknown): Mentions {
   if (Array.isArray(tree)) return together(tree.map(readParsed))
   if (!isJsonObject(tree)) return nothing
@@ -48,7 +48,7 @@ function setting(args: unknown): Mentions {
   return { ...nothing, faults }
 }
 
-/** A string that stands there, with a type behind it or without. */
+/** A string literal, with or without a type. */
 function literalOf(node: unknown): string | null {
   if (!isJsonObject(node)) return null
   const { A_Const: constant, TypeCast: cast } = node

@@ -1,14 +1,14 @@
 /**
- * How schema changes are counted: bodies of the functions behind the event triggers (PostgreSQL manual, chapter 40;
- * engine.md 3 and 4).
+ * Counting schema changes: bodies of the functions behind the event triggers (PostgreSQL manual, chapter 40; engine.md
+ * 3 and 4).
  *
- * Every backend counts in a row of its own, so that no DDL waits for another one's commit, a rolled-back change counts
- * for nothing, and a snapshot that sees the sum sees the catalogue that belongs to it. Beside the count it records, in
- * a ring of rows of its own, which objects changed: a reader that finds fewer records than changes compares
- * everything. And it sets the schema mark (runtime/db/check/schema-marks.ts).
+ * Every backend counts in its own row, so that no DDL waits for another one's commit, a rolled-back change does not
+ * count, and a snapshot that sees the sum sees its catalogue. Beside the count it records the changed objects in its
+ * own ring of rows: a reader that finds fewer records than changes compares everything. And it sets the schema mark
+ * (runtime/db/check/schema-marks.ts).
  *
- * A promoted server may lack what the one before it counted last. So that two histories do not meet at the same sum, each
- * change counts for a random number, its step; the records tell theirs.
+ * A promoted server may lack the last counts of its predecessor. So that two histories do not meet at the same sum,
+ * each change adds a random number, its step; the records contain it.
  */
 
 const ignoredKinds = [
@@ -19,10 +19,7 @@ const ignoredKinds = [
   'TEXT SEARCH DICTIONARY',
 ]
 
-/**
- * Commands after which no API can look different. Event triggers do not fire for roles, TRUNCATE, ANALYZE and the
- * like.
- */
+/** Commands that cannot change an API. Event triggers do not fire for roles, TRUNCATE, ANALYZE and the like. */
 const ignoredTags = [
   'REFRESH MATERIALIZED VIEW',
   'REINDEX',
@@ -30,10 +27,10 @@ const ignoredTags = [
   ...ignoredKinds.flatMap((kind) => [`CREATE ${kind}`, `ALTER ${kind}`, `DROP ${kind}`]),
 ]
 
-/** What DROP TABLE and the like drop along with the object that counts. */
+/** Parts that DROP TABLE and the like drop with the counted object. */
 const partTypes = ['default value', 'trigger', 'policy', 'rule', 'statistics object', 'publication relation']
 
-/** How many changes of one backend are remembered, and how many of all once they are pruned. */
+/** The number of recorded changes per backend, and of all after pruning. */
 const recordsPerBackend = 64
 const recordsKept = 256
 
@@ -43,9 +40,9 @@ const differentSteps = 2 ** 28
 const list = (texts: readonly string[]): string => texts.map((text) => `'${text}'`).join(', ')
 
 /**
- * Commands whose events name all that changed of relations, with what hangs on them, and of functions, and what is new
- * of types; other changes of types and of schemas are found without that (compiler/catalog/queries.ts). After a command
- * that is not listed the reader compares everything.
+ * Commands whose events name all changed relations, with their parts, all functions, and new types; other changes of
+ * types and of schemas are found without that (compiler/catalog/queries.ts). After other commands the reader compares
+ * everything.
  */
 const toldTags = [
   ...['TABLE', 'VIEW', 'MATERIALIZED VIEW', 'SEQUENCE', 'FUNCTION', 'PROCEDURE', 'POLICY', 'TRIGGER'].flatMap((kind) =>
@@ -55,29 +52,29 @@ const toldTags = [
   ...['CREATE SCHEMA', 'DROP SCHEMA', 'GRANT', 'REVOKE', 'ALTER DEFAULT PRIVILEGES'],
 ]
 
-/** Kinds of objects on which privileges are granted, as such an event tells them, and that have no columns. */
+/** Kinds of objects in events of GRANT that have no columns. */
 const withoutColumns = ['FUNCTION', 'PROCEDURE', 'ROUTINE', 'SCHEMA', 'SEQUENCE', 'TYPE', 'DOMAIN', 'LANGUAGE']
 
-/** Catalogues of what such commands report; a GRANT reports no object. */
+/** Catalogues of the objects that such commands report; a GRANT reports no object. */
 const toldClasses = [
   ...['pg_class', 'pg_constraint', 'pg_attrdef', 'pg_proc', 'pg_type', 'pg_namespace', 'pg_policy', 'pg_trigger'],
   ...['pg_rewrite', 'pg_statistic_ext', 'pg_publication_rel'],
 ]
 
-/** Catalogues of what hangs on a relation and has a name of its own there. */
+/** Catalogues of a relation's parts with their own names. */
 const partClasses = ['pg_constraint', 'pg_attrdef', 'pg_trigger', 'pg_policy', 'pg_rewrite']
 
 const classes = (names: readonly string[]): string =>
   names.map((name) => `'pg_catalog.${name}'::pg_catalog.regclass`).join(', ')
 
 /**
- * The record of a change: the objects, or null where they are unknown; whether there are relations among them that the event does
- * not name, as after a GRANT, and whether columns were granted. A step is one more than a multiple of the slots, so
- * that each change of a backend has the next slot; it is drawn from what no setseed() repeats. Relations with parents or children are
- * unknown: a command on one changes others, which an old snapshot may not see.
+ * The record of a change: the objects, or null if they are unknown; whether there are relations among them that the
+ * event does not name, as after a GRANT, and whether columns were granted. A step is one more than a multiple of the
+ * slots, so that each change of a backend has the next slot; it comes from a source that setseed() does not affect.
+ * Relations with parents or children are unknown: a command on one changes others, which an old snapshot may not see.
  *
- * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: the ones that
- * this transaction wrote are looked up. The setting marks the change as its own for the rest of the transaction
+ * A new type of a column makes Postgres create the foreign keys that refer to it again, without an event: those written
+ * by this transaction are looked up. The setting marks the change as its own for the rest of the transaction
  * (runtime/db/check/transaction.ts).
  */
 const record = (
@@ -110,27 +107,27 @@ const record = (
 
 /** The facts of an event, as SQL over the rows of `from`. */
 interface EventFacts {
-  /** Whether an API may look different. */
+  /** Whether an API may change. */
   readonly counts: string
-  /** Whether it is known which objects changed. */
+  /** Whether the changed objects are known. */
   readonly known: string
-  /** Whether privileges on something that has columns may have changed. */
+  /** Whether privileges on an object with columns may have changed. */
   readonly grants: string
-  /** What happened, one row each; `object.oid` is what it happened to. */
+  /** The events, one row each; `object.oid` is the object. */
   readonly from: string
 }
 
 const shardTrigger = 'catalograph_shards'
 
-/** SQL of type boolean: Citus is not here, or what it distributes is counted. */
+/** SQL of type boolean: Citus is absent, or its distributed objects are counted. */
 export const isFollowingShards = `not exists (
     select from pg_catalog.pg_class c where c.relnamespace = 'pg_catalog'::pg_catalog.regnamespace
       and c.relname = 'pg_dist_object' and not exists (
         select from pg_catalog.pg_trigger t where t.tgrelid = c.oid and t.tgname = '${shardTrigger}' and t.tgenabled = 'A'))`
 
 /**
- * Whether columns may have been granted, which leaves no trace on their relation. Column lists stand in parentheses, and a
- * command that nobody's code executes is the whole text of the query.
+ * Whether columns may have been granted, which does not change their relation's row. Column lists are in parentheses,
+ * and a top-level command is the whole text of the query.
  */
 const mayNameColumns = `(pg_catalog.strpos(context, E'\\n') > 0
       or coalesce(pg_catalog.current_query(), '') !~* '^\\s*(grant|revoke)\\s[^;(]*;?\\s*$')`
@@ -167,8 +164,8 @@ end
 `
 
 /**
- * For statements on pg_dist_object: Citus distributes tables without an event, but lists there by SQL what it distributes. The
- * objects are unknown.
+ * For statements on pg_dist_object: Citus distributes tables without an event, but lists them there by SQL. The objects
+ * are unknown.
  */
 export const shardBody = `
 declare
@@ -183,7 +180,7 @@ begin
 end
 `
 
-/** Where Citus is: has the statements counted by which it lists what it distributes. As a role that may not, nothing. */
+/** With Citus: counts the statements on its list of distributed objects. Without the privilege: nothing. */
 export const followShardsBody = `
 begin
   if ${isFollowingShards} then return; end if;
@@ -195,11 +192,11 @@ end
 `
 
 /**
- * ddl_command_end. Temporary objects name the schema pg_temp, or are "on pg_temp.x" where they have no schema; GRANT
- * and REVOKE name nothing at all. Among indexes only unique ones matter: they are keys. Commands that drop report
- * nothing here, except DROP OWNED, which may have revoked grants and is known by its tag alone. What is part of a
- * relation, a policy or a sequence that it owns, happens to that; an oid does not tell of which catalogue it is, so it may
- * ask for one more. An altered sequence may have had another owner, which the reader knows by the sequence's own oid.
+ * ddl_command_end. Temporary objects name the schema pg_temp, or are "on pg_temp.x" if they have no schema; GRANT and
+ * REVOKE name nothing. Among indexes only unique ones matter: they are keys. Commands that drop report nothing here,
+ * except DROP OWNED, which may have revoked grants and is known by its tag alone. Changes of a relation's part, a
+ * policy or a sequence that it owns count for the relation; an oid does not show its catalogue, so it may cause one
+ * more read. An altered sequence may have had another owner, which the reader knows by the sequence's own oid.
  *
  * A table of a composite type changes with it, so of ALTER TYPE only changes of enums name their relations.
  */
@@ -209,7 +206,7 @@ export const commandBody = countingBody({
       and pg_catalog.bool_and(c.classid is null or c.classid in (${classes(toldClasses)}))
       and (tg_tag <> 'ALTER TYPE' or pg_catalog.bool_and(exists (
         select from pg_catalog.pg_type t where t.oid = c.objid and t.typtype = 'e')))`,
-  // CREATE SCHEMA may hold grants.
+  // CREATE SCHEMA may contain grants.
   grants: `coalesce(pg_catalog.bool_or(c.command_tag in ('GRANT', 'REVOKE')
       and coalesce(c.object_type not in (${list(withoutColumns)}), true)), false)`,
   from: `pg_catalog.pg_event_trigger_ddl_commands() c
@@ -237,9 +234,9 @@ export const commandBody = countingBody({
 })
 
 /**
- * sql_drop. Parts of a dropped object come with it; alone they count when a command of their own dropped them. Parts of
- * temporary tables do not always say is_temporary, but their address begins with pg_temp. The relation that a part was
- * dropped from is known by the names in its address; those of a constraint of a domain name none.
+ * sql_drop. Parts of a dropped object are reported with it; alone they count if a separate command dropped them. Parts
+ * of temporary tables do not always have is_temporary, but their address begins with pg_temp. The relation of a dropped
+ * part is known by the names in its address; those of a domain's constraint name none.
  */
 export const dropBody = countingBody({
   counts: `coalesce(pg_catalog.bool_or(d.object_type not in (${list(partTypes)})
@@ -259,8 +256,8 @@ export const dropBody = countingBody({
 
 /**
  * Folds the rows of many backends into row 0; the sum stays. Rows that an open transaction holds are left for later,
- * without waiting. Of the records of changes the newest are kept, without those that were restored from another server:
- * a reader that has not read the others compares everything.
+ * without waiting. The newest records of changes are kept, except those restored from another server: a reader that has
+ * not read the others compares everything.
  */
 export const foldBody = `
   with folded as (

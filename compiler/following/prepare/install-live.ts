@@ -5,17 +5,17 @@ import { inTransactionBlock, type Query } from '../../../runtime/db/connect/sess
 import { pauseMs, retries } from '../../../runtime/lib/retry.ts'
 import { liveInstalled } from './live-installed.ts'
 
-/** Why the changes of a relation cannot be told. */
+/** Why the changes of a relation cannot be reported. */
 export type LiveHindrance =
-  /** It is no table, it is temporary or of Postgres, or one of its partitions or heirs is a foreign table. */
+  /** It is not a table, it is temporary or of Postgres, or one of its partitions or children is a foreign table. */
   | 'kind'
   /** It receives rows by logical replication, which fires no triggers. */
   | 'replicated'
   /** Its rows are distributed (Citus). */
   | 'distributed'
-  /** Others held locks on it each time it was tried. */
+  /** Other sessions held locks on it at each attempt. */
   | 'busy'
-  /** The role may not, or there are no event triggers. */
+  /** The role lacks the privilege, or there are no event triggers. */
   | 'refused'
   | 'absent'
 
@@ -24,10 +24,10 @@ export interface NotInstalled {
   readonly why: LiveHindrance
 }
 
-/** How long writers of a table may wait behind us, in milliseconds: who waits for a lock makes others wait. */
+/** The lock timeout in milliseconds: writers of a table wait behind a waiting lock. */
 const lockTimeoutMs = 200
 
-/** How long those are tried again that others hold locks on, in milliseconds, however many there are. */
+/** The total time of retries for all locked tables, in milliseconds. */
 const longestMs = 3_000
 
 const lockNotAvailable = '55P03'
@@ -56,7 +56,7 @@ const install = async (query: Query, oid: string): Promise<LiveHindrance | null>
   return query(work, [oid]).then(() => null, hindranceOf)
 }
 
-/** What keeps each from being installed; null: nothing. Who is busy is tried again, after all others. */
+/** What prevents the installation of each; null: nothing. Locked ones are tried again after all others. */
 const installAll = async (
   query: Query,
   oids: readonly string[],
@@ -72,7 +72,7 @@ const installAll = async (
   }
 }
 
-/** A comment of the relation, of one in its tree or of a schema of these that switches it on; whose service that is, nobody knows. */
+/** A comment of the relation, of one in its tree or of one of these schemas that enables it, for any service. */
 const enabling = `'"?live"?\\s*:\\s*\\{[^}]*"?enabled"?\\s*:\\s*true'`
 
 const findUnwanted = `select r.root::text as root, c.oid::pg_catalog.regclass::text as name
@@ -96,11 +96,11 @@ interface Unwanted {
 
 const removeUnwanted = async (query: Query, wanted: string): Promise<void> => {
   const { rows } = await query<Unwanted>(findUnwanted, [wanted, null])
-  // What cannot be removed now costs its writers little, and the next call tries again.
+  // Triggers that cannot be removed now cost writers little, and the next call tries again.
   for (const each of rows) await remove(query, wanted, each).catch(hindranceOf)
 }
 
-/** Under the lock that a comment on the table takes as well: its owner may have made it live again meanwhile. */
+/** Under the lock that a comment on the table takes as well: its owner may have made it live again in the meantime. */
 const remove = (query: Query, wanted: string, { root, name }: Unwanted): Promise<void> =>
   inTransactionBlock(query, async () => {
     await query(`select pg_catalog.set_config('lock_timeout', '${lockTimeoutMs}', true)`)
@@ -110,11 +110,10 @@ const remove = (query: Query, wanted: string, { root, name }: Unwanted): Promise
   })
 
 /**
- * Makes the triggers of relations that lack them, and removes those of relations that are live no more. Each is a
- * transaction of its own that waits shortly for its locks.
+ * Installs missing triggers of live relations, and removes those of relations that are no longer live. Each is a
+ * separate transaction that waits shortly for its locks.
  * @param query as the role that prepares
- * @returns the relations that have none, and why
- * Rejects with DatabaseFailure while the database is away.
+ * @returns the relations without them, and why. Rejects with DatabaseFailure while the database is unavailable.
  */
 export const installLive = async (
   query: Query,

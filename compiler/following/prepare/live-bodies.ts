@@ -3,7 +3,7 @@ import { bodyMarkPrefix } from './live-installed.ts'
 import type { OwnFunction } from './need.ts'
 
 /**
- * What the triggers of live relations run (docs/live.md). A root is a relation without a parent; it has a gate, the
+ * The functions of live relations' triggers (docs/live.md). A root is a relation without a parent; it has a gate, the
  * sequence catalograph.live_OID, and four trigger functions, which serve its whole tree.
  */
 
@@ -16,7 +16,7 @@ export const plpgsql = (name: string, args: string, returns: string, body: strin
   body,
 })
 
-/** Relations from which one inherits, or is a partition, that have no parent themselves; or the relation. */
+/** The direct or indirect parents of a relation that have no parents themselves; or the relation. */
 const tops = plpgsql(
   'live_tops',
   'relation oid',
@@ -37,7 +37,7 @@ const tree = plpgsql(
   select down.member from down; end `,
 )
 
-/** Types of which equal values have one text: numbers, uuid, bool, text, date, and enums. */
+/** Types whose equal values have one text: numbers, uuid, bool, text, date, and enums. */
 const pinnable = plpgsql(
   'live_pinnable',
   'root oid',
@@ -56,9 +56,9 @@ const pinnable = plpgsql(
 )
 
 /**
- * The end of a trigger function: wakes the leader if it sleeps. Where nobody leads, nobody reads either: the gate closes.
- * Whether somebody does is asked by taking the lock for a moment, in one expression, which nothing interrupts; the inner
- * block, which costs more, gives back the lock under which the gate closes.
+ * The end of a trigger function: wakes the leader if it sleeps. Without a leader there is no reader: the gate closes.
+ * The lock of the leader is tried for a moment to find out, in one expression, which nothing interrupts; the inner
+ * block, which costs more, releases the lock under which the gate closes.
  */
 const tell = (gate: string): string => `
   if pg_catalog.pg_try_advisory_xact_lock_shared(${armedLock}) then
@@ -77,10 +77,10 @@ const tell = (gate: string): string => `
   end if;
   return null;`
 
-/** So many columns are told by one statement: expressions cost their part where they are not asked for, too. */
+/** The number of columns per statement: expressions cost time even if their columns are not needed. */
 const columnsAtOnce = 8
 
-/** Columns that pins may name, with their values as text in a new row `r` and an old row `o`. */
+/** Columns for pins, with their values as text in a new row `r` and an old row `o`. */
 const columns = plpgsql(
   'live_columns',
   'root oid',
@@ -94,10 +94,10 @@ const columns = plpgsql(
 )
 
 /**
- * Every name and operator is qualified, which costs nothing; a search path of its own would cost each write some
- * microseconds. Where one row changed, one statement writes the change with all values that are asked for; its limits tell the
- * planner that it is one row, else it would plan again for each mask. Values of several rows are compared in their own types, and
- * only those that differ become texts.
+ * Every name and operator is qualified, which is free; a search path of its own would cost each write some
+ * microseconds. For a single changed row, one statement writes the change with all wanted values; its limits show the
+ * planner that it is one row, else it would plan again for each mask. Values of several rows are compared in their own
+ * types, and only those that differ become texts.
  */
 const body = plpgsql(
   'live_body',

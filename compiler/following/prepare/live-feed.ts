@@ -3,15 +3,15 @@ import { plpgsql } from './live-bodies.ts'
 import { liveInstalled } from './live-installed.ts'
 import type { OwnFunction } from './need.ts'
 
-/** What the processes that follow changes call, as the login role (docs/live.md). */
+/** The functions for the processes that read changes, as the login role (docs/live.md). */
 
-/** Locks that a statement takes which changes rows of a relation, or that forbid such statements. */
+/** Locks of statements that change rows of a relation, or that forbid such statements. */
 const writing = ['RowExclusiveLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock']
 
 /**
- * Opens gates: \`wanted\` is a list of {schema, name, columns}. Each item comes back with the roots of its trees, null where
- * they are not installed, and with the transactions that may have changed rows before the gates were open. CG005: nobody
- * leads, so that the gates would close again.
+ * Opens gates: \`wanted\` is a list of {schema, name, columns}. Each item is returned with the roots of its trees, null
+ * if they are not installed, and with the transactions that may have changed rows before the gates were open. CG005:
+ * there is no leader, so the gates would close again.
  */
 const watch = plpgsql(
   'live_watch',
@@ -63,7 +63,7 @@ end
 `,
 )
 
-/** Closes a gate that no process watches. No lock conflicts with one of its own session. */
+/** Closes a gate that no process watches. A session's own lock does not conflict. */
 const closeGate = plpgsql(
   'live_close',
   'root oid',
@@ -97,7 +97,7 @@ end
 `,
 )
 
-/** Who leads tells the others, who open their gates again. */
+/** Informs the other processes of the leader; they open their gates again. */
 const lead = plpgsql(
   'live_lead',
   '',
@@ -111,8 +111,8 @@ end
 )
 
 /**
- * Deletes what is visible in a snapshot that every process had time to get past, and notes the snapshot. Closes gates that
- * a process left open which ended otherwise.
+ * Deletes changes that are visible in a snapshot that every process had time to pass, and records the snapshot. Closes
+ * gates that a crashed process left open.
  */
 const prune = plpgsql(
   'live_prune',
@@ -133,6 +133,6 @@ end
 `,
 )
 
-/** All but the one that only the others call. */
+/** All except the one that only the others call. */
 export const processFunctions: readonly OwnFunction[] = [watch, unwatch, lead, prune]
 export const feedFunctions: readonly OwnFunction[] = [closeGate, ...processFunctions]

@@ -1,9 +1,9 @@
-/** Ends a trigger function, with a hash of what made it: another version of this program makes it again. */
+/** The end of a trigger function, with a hash of its source: another version of this program replaces it. */
 export const bodyMarkPrefix = 'live_body '
 
 /**
- * SQL condition: the triggers that tell the changes of a relation are there and right, and event triggers keep them so.
- * It fails on no database.
+ * SQL condition: the triggers that report the changes of a relation exist and are current, and event triggers keep them
+ * so. It fails on no database.
  * @param relation SQL of type oid
  */
 export const liveInstalled = (relation: string): string => `(

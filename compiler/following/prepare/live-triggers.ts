@@ -2,9 +2,9 @@ import { armedLock, leaderLock, noRelation, wakeChannel } from '../../../runtime
 import { plpgsql } from './live-bodies.ts'
 import type { OwnFunction } from './need.ts'
 
-/** What installs the triggers of live relations, and keeps them right when the schema changes (docs/live.md). */
+/** Installs the triggers of live relations, and updates them when the schema changes (docs/live.md). */
 
-/** Why no trigger can report the changes of a tree, whatever locks are held on it; null: triggers can. */
+/** Why triggers cannot report the changes of a tree, apart from locks; null: they can. */
 const hindrance = plpgsql(
   'live_hindrance',
   'root oid',
@@ -35,8 +35,8 @@ end
 )
 
 /**
- * Makes what the trees of a relation lack, and takes away what they have in excess; touches nothing where all is right.
- * CG004: it cannot be live.
+ * Installs the missing parts of a relation's trees, and removes unneeded ones; changes nothing if all are right. CG004:
+ * it cannot be live.
  */
 const install = plpgsql(
   'live_install',
@@ -96,7 +96,7 @@ end
 `,
 )
 
-/** Drops the triggers of a root on all relations but some, and ours of no root that is known on these. */
+/** Drops the triggers of a root on all relations but some, and ours without a known root on these. */
 const dropTriggers = plpgsql(
   'live_drop_triggers',
   'root oid, members oid[]',
@@ -118,7 +118,7 @@ end
 `,
 )
 
-/** For what is no change of a relation; CG003 does not occur where `noRelation` has no gate. */
+/** For other changes than those of relations; CG003 does not occur without a gate of `noRelation`. */
 const tellOther = plpgsql(
   'live_tell',
   'what oid',
@@ -138,7 +138,7 @@ end
 `,
 )
 
-/** Drops all that a root has; \`what stays\` where the role may not is told by the error. */
+/** Drops all parts of a root; without the privilege the error reports \`what stays\`. */
 const remove = plpgsql(
   'live_remove',
   'root oid',
@@ -159,7 +159,7 @@ end
 `,
 )
 
-/** Makes the functions of a root do nothing, which needs no right on its tables. */
+/** Makes the functions of a root do nothing, which needs no privilege on its tables. */
 const silence = plpgsql(
   'live_silence',
   'root oid',
@@ -186,9 +186,9 @@ const roots = plpgsql(
 )
 
 /**
- * Called by the event triggers with the objects that changed, null: any. A trigger function names columns, so it is made
- * again in the transaction that changes them. Where that fails, the relation is live no more; the command of the owner
- * does not fail.
+ * Called by the event triggers with the changed objects, null: any. A trigger function names columns, so it is replaced
+ * in the transaction that changes them. If that fails, the relation is no longer live; the command of the owner does
+ * not fail.
  */
 const follow = plpgsql(
   'live_follow',

@@ -1,7 +1,7 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 
-/** The role that requests log in as. Preparing does not make it, since its password is for its owner to choose. */
+/** The login role of requests. It is not created here, because its owner must choose its password. */
 export const loginExists = async (query: Query, login: string): Promise<boolean> =>
   (await query('select from pg_catalog.pg_roles where rolname = $1', [login])).rows.length > 0
 

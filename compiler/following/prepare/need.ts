@@ -1,21 +1,21 @@
 import { literal } from '../../../runtime/sql/literal.ts'
 import { changingOwnObjects } from './obstacles.ts'
 
-/** What a database needs before it can be served: one row per thing, in the order in which they are made. */
+/** The migrations of a database before it can be served: one row per object, in creation order. */
 export interface Need {
   readonly id: string
   /**
-   * SQL condition that is true when nothing is left to do; it fails on no database, also without the objects that it
-   * looks for.
+   * SQL condition that is true if nothing is left to do; it fails on no database, also without the objects it looks
+   * for.
    */
   readonly present: string
-  /** SQL that makes it; running it again is harmless. */
+  /** SQL that creates it; running it again is harmless. */
   readonly make: string
-  /** Without these an API is served as well; it only does not follow changes of the schema. */
+  /** Without these an API is served too, but does not follow changes of the schema. */
   readonly onlyFollowing: boolean
-  /** Present where an API is served and followed without it, and only live queries need it. */
+  /** Only live queries need it; serving and following work without it. */
   readonly onlyLive?: true
-  /** SQL query of what keeps the role from making it (obstacles.ts); null where an API is served without it. */
+  /** SQL query of the missing privilege (obstacles.ts); null if an API is served without it. */
   readonly obstacle: string | null
 }
 
@@ -27,7 +27,7 @@ export const need = (id: string, present: string, make: string, obstacle: string
   obstacle,
 })
 
-/** True when PUBLIC (grantee 0) holds the privilege, or, for functions, when it was never revoked. */
+/** True if PUBLIC (grantee 0) has the privilege, or, for functions, if it was never revoked. */
 export const publicHas = (acl: string, kind: string, owner: string, privilege: string): string =>
   `exists (select from pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
       where a.grantee = 0 and a.privilege_type = '${privilege}')`
@@ -38,17 +38,17 @@ export interface OwnFunction {
   readonly returns: string
   readonly language: 'plpgsql' | 'sql'
   readonly definer: boolean
-  /** It reads in the snapshot of the statement that calls it (manual 36.7), and keeps no statement from being parallel. */
+  /** It reads in the snapshot of the calling statement (manual 36.7), and allows parallel statements. */
   readonly stable?: true
   /**
-   * What it asks, and what the functions that it calls ask, is planned once in a session: by what they are given, Postgres would
-   * plan it for each call (manual, PREPARE).
+   * Its queries, and those of the functions that it calls, are planned once per session: with custom plans, Postgres
+   * would plan them for each call (manual, PREPARE).
    */
   readonly plannedOnce?: true
   readonly body: string
 }
 
-/** pg_temp stands last: left out, it would come first, and a temporary table could pose as one of pg_catalog's. */
+/** pg_temp comes last: by default it would come first, and a temporary table could shadow one of pg_catalog's. */
 const definerClause = 'security definer set search_path = pg_catalog, pg_temp'
 
 const createFunction = ({ name, args, returns, language, definer, stable, plannedOnce, body }: OwnFunction): string =>
@@ -57,14 +57,15 @@ const createFunction = ({ name, args, returns, language, definer, stable, planne
 
 const onePlan = 'plan_cache_mode = force_generic_plan'
 
-/** The types of its arguments, as oidvectortypes() lists them. */
+/** The types of its arguments, as oidvectortypes() prints them. */
 const typesOf = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
 
 export const signature = (fn: OwnFunction): string => `${fn.name}(${typesOf(fn)})`
 
 /**
- * OID of a function or null; unlike to_regprocedure it asks for no right on the schema. Schema and name are compared by
- * themselves, so that the index of pg_proc finds it: a scan of all functions takes milliseconds, and there are a hundred of them.
+ * OID of a function or null; unlike to_regprocedure it needs no privilege on the schema. Schema and name are compared
+ * separately, so that the index of pg_proc is used: a scan of all functions takes milliseconds, and there are a hundred
+ * of them.
  */
 export const functionOid = (name: string, types: string): string => {
   const [schema, own] = name.split('.')

@@ -2,8 +2,8 @@ import type { Query } from '../../../runtime/db/connect/session.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 
 /**
- * What keeps the role that prepares from making something, each an SQL query that fails on no database: the act that it may not do,
- * who may help, and the statement that does; no row where nothing keeps it.
+ * Missing privileges of the preparing role, each an SQL query that fails on no database: the forbidden action, who may
+ * help, and the statement that does; no row without an obstacle.
  */
 
 const since16 = `pg_catalog.current_setting('server_version_num')::int >= 160000`
@@ -17,7 +17,7 @@ export const creatingRole = (role: string): string => `select 'create role ${rol
     pg_catalog.format('alter role %I createrole;', current_user) as statement
   where not ${mayCreateRoles} and not exists (select from pg_catalog.pg_roles r where r.rolname = '${role}')`
 
-/** Since PostgreSQL 16 this takes the admin option, which the creator of a role has; before, the right to create roles (manual, GRANT). */
+/** Since PostgreSQL 16 this needs the admin option; before, the right to create roles (manual, GRANT). */
 export const grantingRole = (role: string, login: string): string => `select
     pg_catalog.format('grant ${role} to %I', ${literal(login)}::text) as act,
     coalesce((select pg_catalog.min(pg_catalog.pg_get_userbyid(m.member)::text)
@@ -35,7 +35,7 @@ export const creatingSchema = (schema: string): string => `select 'create schema
     and not pg_catalog.has_database_privilege(d.oid, 'CREATE')
     and not exists (select from pg_catalog.pg_namespace n where n.nspname = '${schema}')`
 
-/** The owner of an object made it, and makes it again. */
+/** The owner of an object created it, and replaces it. */
 export const changingOwnObjects = `(select case o.kind when 'schema' then 'create anything in schema catalograph'
       else 'change ' || o.kind || ' ' || o.name end || ', which belongs to ' || pg_catalog.pg_get_userbyid(o.owner) as act,
     pg_catalog.pg_get_userbyid(o.owner)::text as helper, 'catalograph prepare' as statement
@@ -79,8 +79,8 @@ interface Obstacle {
 }
 
 /**
- * A sentence that names the first act which the role may not do, and what lets it; null: nothing is known to keep it.
- * @param queries of what is missing, in the order in which it is made
+ * A sentence with the first forbidden action of the role, and the remedy; null: no known obstacle.
+ * @param queries of the missing objects, in creation order
  */
 export async function obstacleOf(query: Query, queries: readonly string[]): Promise<string | null> {
   const parts = [...new Set(queries)].map(

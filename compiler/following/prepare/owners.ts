@@ -2,8 +2,8 @@ import type { Query } from '../../../runtime/db/connect/session.ts'
 import type { Need } from './need.ts'
 
 /**
- * Who owns the objects of schema catalograph: its owner, so that what counts changes, which runs as its own owner, may use the
- * tables. Triggers of live relations stay with the role that installed them.
+ * The owners of the objects in schema catalograph: its owner, so that the counting functions, which run as their owner,
+ * may use the tables. Triggers of live relations stay with the role that installed them.
  */
 const objects = `
   select case c.relkind when 'S' then 'sequence' when 'v' then 'view' else 'table' end as kind,
@@ -17,13 +17,13 @@ const objects = `
   from pg_catalog.pg_proc p join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where n.nspname = 'catalograph' and p.proname !~ '^live_[0-9]'`
 
-/** What they call may not use the tables before all is given. */
+/** The functions that they call may not use the tables before all objects have the right owner. */
 const ownTriggers = `select e.evtname from pg_catalog.pg_event_trigger e
       where e.evtname in ('catalograph_ddl_command_end', 'catalograph_sql_drop') and pg_catalog.pg_has_role(e.evtowner, 'USAGE')`
 
 /**
- * Gives away what belongs to the role that prepares or to a superuser. What another role made stays: it could have put code there
- * that would then run with the rights of the new owner.
+ * Reassigns objects of the preparing role or of a superuser. Objects of other roles stay: they could contain code that
+ * would then run with the privileges of the new owner.
  */
 export const ownersNeed: Need = {
   id: 'owners in schema catalograph',
@@ -51,11 +51,11 @@ export interface ForeignOwner {
   readonly object: string
   readonly owner: string
   readonly taker: string
-  /** What gives it to the owner of the schema. */
+  /** The statement that gives it to the owner of the schema. */
   readonly statement: string
 }
 
-/** What changes of the schema fail for, since the functions that count them may not use it. */
+/** The objects that make changes of the schema fail, because the counting functions may not use them. */
 export const foreignOwners = async (query: Query): Promise<readonly ForeignOwner[]> =>
   (
     await query<ForeignOwner>(`select o.kind || ' ' || o.name as object, pg_catalog.pg_get_userbyid(o.owner)::text as owner,

@@ -6,9 +6,9 @@ import { feedFunctions, processFunctions } from './live-feed.ts'
 import { triggerFunctions } from './live-triggers.ts'
 import { need, ownFunction, ownOid, signature, tableOid, type Need, type OwnFunction } from './need.ts'
 
-/** What live queries need of a database beside the triggers of live relations (docs/live.md). */
+/** The objects of live queries besides the triggers of live relations (docs/live.md). */
 
-/** Unlogged: after a crash everybody asks again anyway, and a write costs no log for it. */
+/** Unlogged: after a crash every watch runs again anyway, and a write costs no WAL for it. */
 const unlogged = (name: string, columns: string): Need =>
   need(
     `table catalograph.${name}`,
@@ -32,8 +32,8 @@ const objects: readonly Need[] = [
 ]
 
 /**
- * PUBLIC, and roles of requests, where they hold a privilege: functions are everybody's by default, and an owner's default
- * privileges may give more. Other roles have what somebody gave them: a second service may log in as one.
+ * PUBLIC and roles of requests, if they have a privilege: functions are executable by PUBLIC by default, and an owner's
+ * default privileges may grant more. Other roles keep their grants: a second service may log in as one.
  */
 const others = (acl: string, kind: string, owner: string): string =>
   `pg_catalog.aclexplode(coalesce(${acl}, pg_catalog.acldefault('${kind}', ${owner}))) a
@@ -89,7 +89,7 @@ const functionRight =
       `grant execute on function ${signature(fn)} to ${ident(login)}`,
     )
 
-/** To lock a view takes a right to change it. */
+/** Locking a view requires a privilege to change it. */
 const rights = [
   ['live_changes', 'select'],
   ['live_pruned', 'select'],
@@ -102,7 +102,7 @@ const onlyLive = (one: Need): Need => ({ ...one, onlyLive: true })
 
 export const liveObjects: readonly Need[] = objects.map(onlyLive)
 
-/** `login`: the role that the processes which follow changes log in as. */
+/** `login`: the login role of the processes that read changes. */
 export const liveNeeds = (login: string): readonly Need[] => allNeeds(login).map(onlyLive)
 
 const allNeeds = (login: string): readonly Need[] => [

@@ -31,7 +31,7 @@ const apiRoles = ['anon', 'authenticated', 'service_role'] as const
 
 const since16 = `pg_catalog.current_setting('server_version_num')::int >= 160000`
 
-/** BYPASSRLS may be given by superusers, and since PostgreSQL 16 by those who have it (manual, CREATE ROLE). */
+/** BYPASSRLS may be given by superusers, and since PostgreSQL 16 by roles that have it (manual, CREATE ROLE). */
 const mayBypass = `(select r.rolsuper or (r.rolbypassrls and ${since16})
       from pg_catalog.pg_roles r where r.rolname = current_user)`
 
@@ -50,7 +50,9 @@ const role = (name: string): Need =>
     creatingRole(name),
   )
 
-/** Whether the login may become the role: a right of its own since PostgreSQL 16 (manual, GRANT ... WITH SET). */
+/**
+ * Whether the login role may become the role: a privilege of its own since PostgreSQL 16 (manual, GRANT ... WITH SET).
+ */
 const maySet = (login: string, name: string): string => `coalesce((
     select pg_catalog.pg_has_role(l.oid, r.oid,
       case when ${since16} then 'SET' else 'MEMBER' end)
@@ -86,7 +88,7 @@ const refuse: OwnFunction = {
   body: ` begin raise exception using errcode = 'CG002', message = reason; end `,
 }
 
-/** In plpgsql, which keeps plans from one call to the next. */
+/** In plpgsql, which keeps plans between calls. */
 const current: OwnFunction = {
   name: 'catalograph.current',
   args: 'version text, holders text, held text',
@@ -121,7 +123,7 @@ const onDrop = counter('catalograph.count_drops', dropBody)
 const onShards = counter('catalograph.count_shards', shardBody, 'trigger')
 const followShards = counter('catalograph.follow_shards', followShardsBody, 'void')
 
-/** The schema mark, with a value from the start. */
+/** The schema mark, with an initial value. */
 const mark: Need = need(
   'sequence catalograph.schema_mark',
   `${tableOid('schema_mark')} is not null`,
@@ -145,7 +147,7 @@ const step: Need = need(
   'alter table catalograph.schema_record add column if not exists step bigint not null default 1',
 )
 
-/** Older versions did not tell a GRANT from what names its relations. */
+/** Older versions did not distinguish a GRANT from events that name their relations. */
 const unnamed: Need = need(
   'column catalograph.schema_record.unnamed',
   `exists (select from pg_catalog.pg_attribute a
@@ -154,8 +156,8 @@ const unnamed: Need = need(
 )
 
 /**
- * The check runs as the role of the request, so everybody may read the counter. Changes are read
- * by the login role; oids of relations are no secret.
+ * The check runs as the role of the request, so PUBLIC may read the counter. Changes are read by the login role; oids
+ * of relations are not secret.
  */
 const publicRights: readonly Need[] = [
   need(
@@ -188,7 +190,7 @@ const publicRights: readonly Need[] = [
   ),
 ]
 
-/** ALWAYS, so that changes made under session_replication_role = replica count too (manual, ALTER EVENT TRIGGER). */
+/** ALWAYS, so that changes under session_replication_role = replica count too (manual, ALTER EVENT TRIGGER). */
 const eventTrigger = (event: string, fn: OwnFunction): Need => {
   const name = `catalograph_${event}`
   return {
@@ -205,7 +207,7 @@ end $$`,
   }
 }
 
-/** Of tables that Citus distributes there is no event. */
+/** Citus distributes tables without an event. */
 const shardTrigger: Need = {
   id: 'trigger on pg_dist_object',
   present: isFollowingShards,
@@ -252,7 +254,7 @@ const authExecute =
       grantingAuthExecute(name, functionOid(`auth.${name}`, ''), grantee),
     )
 
-/** `login`: the role that requests log in as, which has to become the others. */
+/** `login`: the login role of requests, which must become the others. */
 export const needs = (login: string): readonly Need[] => [
   ...apiRoles.map(role),
   ...apiRoles.map(membership(login)),
@@ -262,7 +264,7 @@ export const needs = (login: string): readonly Need[] => [
   unnamed,
   mark,
   ...liveObjects,
-  // Before the functions: event triggers call these as soon as they are there.
+  // Before the functions: event triggers call these as soon as they exist.
   ownersNeed,
   ...liveNeeds(login),
   ...[current, refuse, fold, onShards, followShards, onCommand, onDrop].map(ownFunction),

@@ -7,31 +7,33 @@ import { ownersNeed } from './owners.ts'
 import { needs } from './prepare-statements.ts'
 
 export interface PrepareOptions {
-  /** As whom to prepare: a role that may create schemas and roles. */
+  /** The preparing role, which may create schemas and roles. */
   readonly url: string
-  /** The role that requests log in as; the one of `url` when it is left out. */
+  /** The login role of requests; by default that of `url`. */
   readonly login?: string
 }
 
 export type Preparation =
   /**
-   * `followed` false: the schema is not watched until a superuser ran `statements`. `live` false: nothing can be watched until
-   * then.
+   * `followed` false: the schema is not watched until a superuser has run `statements`. `live` false: nothing can be
+   * watched until then.
    */
   | { readonly ready: true; readonly followed: boolean; readonly live: boolean; readonly statements: readonly string[] }
-  /** Nothing was changed; an owner has to run `statements`. `obstacle` says what the role may not do, and what lets it; null: nothing is known. */
+  /**
+   * Nothing was changed; an owner must run `statements`. `obstacle`: the missing privilege and its remedy, if known.
+   */
   | { readonly ready: false; readonly obstacle: string | null; readonly statements: readonly string[] }
 
-/** What an owner of the database can do where it could not be prepared. */
+/** The owner's options if the database could not be prepared. */
 export const wayOut = ({ obstacle, statements }: Extract<Preparation, { readonly ready: false }>): string =>
   `${obstacle === null ? '' : `${obstacle} or `}let an owner run what catalograph prepare --sql prints (${statements.length} statements)`
 
-/** Any number of its own, the same in every process: two that start at once prepare one after the other. */
+/** A constant that is the same in every process: concurrent preparations run one after the other. */
 const lockKey = '7239146025771093'
 
 /**
- * How long a lock is waited for, in milliseconds: behind a waiting preparation all later transactions wait too. A
- * preparation that gave up is tried again.
+ * The lock timeout in milliseconds: later transactions wait behind a waiting preparation. A preparation that timed out
+ * is tried again.
  */
 const lockTimeoutMs = 3_000
 
@@ -41,7 +43,7 @@ const undefinedObject = '42704'
 const currentUser = async (query: Query): Promise<string> =>
   (await query<{ name: string }>('select session_user::text as name')).rows[0]?.name ?? ''
 
-/** One query, which writes nothing and needs no right. */
+/** One query, which writes nothing and needs no privilege. */
 const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly Need[]> => {
   const conditions = all.map(({ present }, index) => `(${index}, (${present}))`).join(',\n')
   const text = `select id from (values ${conditions}) need (id, present) where not present order by id`
@@ -54,7 +56,7 @@ const isRefusal = (error: unknown, sqlstate = insufficientPrivilege): error is D
 
 const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
 
-/** What only following or live queries need may be refused by itself, without taking the rest back. */
+/** Objects for following or live queries may be refused separately, without undoing the rest. */
 const makeOne = async (query: Query, need: Need): Promise<void> => {
   if (isRequired(need)) {
     await query(need.make)
@@ -69,13 +71,13 @@ const makeOne = async (query: Query, need: Need): Promise<void> => {
   }
 }
 
-/** With what gives each new object to the owner of the rest, who may be another role than the one that runs this. */
+/** With the statements that give new objects to the owner of the rest, who may be another role. */
 const withOwners = (all: readonly Need[], missing: readonly Need[]): readonly Need[] =>
   missing.every(({ onlyFollowing }) => onlyFollowing)
     ? missing
     : all.filter((need) => need === ownersNeed || missing.includes(need))
 
-/** All that is required, or nothing: a GRANT that a role may not give can be passed over with a warning (manual, GRANT). */
+/** All required objects, or none: a GRANT without the privilege may only cause a warning (manual, GRANT). */
 const makeAll = async (query: Query, all: readonly Need[]): Promise<void> => {
   await query('begin')
   try {
@@ -119,9 +121,9 @@ const makeMissing = async (query: Query, all: readonly Need[], login: string): P
 }
 
 /**
- * Makes what a database lacks to be served, in one transaction and nothing else anywhere; a database that lacks
- * nothing is only read. Where the role may not, nothing is changed and the statements come back. Rejects with
- * DatabaseFailure when the database cannot be reached or refuses for another reason.
+ * Creates the missing objects of a database to be served, in one transaction; a complete database is only read. Without
+ * the privileges nothing is changed and the statements are returned. Rejects with DatabaseFailure if the database
+ * cannot be reached or refuses for another reason.
  */
 export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => {
@@ -131,7 +133,7 @@ export const prepareDatabase = (options: PrepareOptions): Promise<Preparation> =
     return look(query, all)
   })
 
-/** What prepareDatabase would find, without making anything: `statements` are what is missing, in order. */
+/** The result of prepareDatabase without changes: `statements` are the missing ones, in order. */
 export const checkPrepared = (options: PrepareOptions): Promise<Preparation> =>
   withSession({ url: options.url }, async (query) => look(query, needs(options.login ?? (await currentUser(query)))))
 
@@ -139,8 +141,8 @@ const manyRows = 32
 const manyRecords = 1_024
 
 /**
- * Keeps the version counter small: folds the rows of backends that counted into one, and prunes what they recorded.
- * Does nothing while they are few. The version stays what it is. Any role may call it. Rejects with DatabaseFailure.
+ * Keeps the version counter small: folds the rows of backends into one, and prunes their records. Does nothing while
+ * they are few. The version is unchanged. Any role may call it. Rejects with DatabaseFailure.
  */
 export const foldVersions = async (query: Query): Promise<void> => {
   const { rows } = await query<{ many: boolean }>(

@@ -5,7 +5,7 @@ import type { CatalogQuery } from '../../catalog/read.ts'
 const allSchemas = `select nspname::pg_catalog.text as name from pg_catalog.pg_namespace
   where not pg_catalog.starts_with(nspname::pg_catalog.text, 'pg_')`
 
-/** A schema that is not there would be served as if it were empty. @throws Hopeless with the name that was meant, if one is near */
+/** A missing schema would be served as an empty one. @throws Hopeless with a suggestion, if there is a similar name */
 export async function demandSchemas(query: CatalogQuery, schemas: readonly string[]): Promise<void> {
   const { rows } = await query(allSchemas, [])
   const known = rows.map(({ name }) => String(name))

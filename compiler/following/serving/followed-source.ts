@@ -18,19 +18,19 @@ export interface FollowedSourceOptions {
   /** Runs statements as the login role. */
   readonly query: Query
   readonly prepare: Prepare
-  /** Left out: nothing can be watched. */
+  /** Absent: no live queries. */
   readonly triggers?: LiveTriggers
   readonly log: Log
 }
 
 /**
- * The compiler as the runtime sees it: prepares the database at the first call, then hands over revisions. Rejects with
- * Hopeless where a schema that is to be served is not there at first.
+ * The compiler for the runtime: prepares the database at the first call, then returns revisions. Rejects with Hopeless
+ * if a schema to be served does not exist at first.
  *
- * Where event triggers may not be made, nothing counts changes and no request can check a version. The runtime then
- * asks once a second, before it refuses or introspects, and after errors that a change of the schema brings about; the
- * answer is exact (catalog/written.ts). What is lost: for up to a second a request whose document is still valid is
- * answered by the schema of before. Privileges and rows are Postgres' at any time.
+ * Without event triggers, changes are not counted and no request can check a version. The runtime then asks once a
+ * second, before it refuses or introspects, and after errors that a change of the schema causes; the answer is exact
+ * (catalog/written.ts). The cost: for up to a second a request whose document is still valid is answered by the
+ * previous schema. Privileges and rows are always current in Postgres.
  */
 export function createFollowedSource(options: FollowedSourceOptions): RevisionSource {
   let follow: RevisionSource | null = null
@@ -46,7 +46,7 @@ async function firstSource(options: FollowedSourceOptions): Promise<RevisionSour
   return createSource(followed, options)
 }
 
-/** Requests, and processes, that wait for a revision come before what there is to say about it: the longer it was in the making. */
+/** Waiting requests and processes come before diagnostics, by a delay that grows with the compile's duration. */
 const afterRequestsMs = 100
 const whenToRemark = ({ timings }: Compiled): number =>
   Math.max(
@@ -66,7 +66,7 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
     if (followed) fold()
   }
   const recorded = followed ? { counter: counterExpression } : {}
-  // Triggers name columns, so that they are right only where event triggers follow the schema.
+  // Triggers name columns, so they need event triggers to follow the schema.
   const telling = followed && triggers !== undefined ? { triggers } : {}
   const compiler = createCompiler({ query, schemas, version, ...recorded, ...telling })
   return createFollower({ compiler, query, version, guarded: followed, report })
@@ -74,7 +74,7 @@ function createSource(followed: boolean, { schemas, query, triggers, log }: Foll
 
 const foldAfterMs = 1_000
 
-/** Keeps the counter small, once for the compiles of a second; where it fails, the next compile tries again. */
+/** Keeps the counter small, once for the compiles of a second; after a failure, the next compile tries again. */
 function createFolding(query: Query): () => void {
   let isDue = false
   return () => {
@@ -87,7 +87,7 @@ function createFolding(query: Query): () => void {
   }
 }
 
-/** Counts what the first compile has to say; later ones say what the one before them did not. */
+/** Counts the diagnostics of the first compile; later ones are logged if they are new. */
 function createRemarks(log: Log): (compiled: Compiled) => Promise<void> {
   let said: ReadonlySet<string> | null = null
   return async ({ tell }) => {

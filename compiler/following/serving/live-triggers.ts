@@ -5,16 +5,16 @@ import type { Installed, LiveTriggers } from '../../emit/live/database.ts'
 import { installLive, type NotInstalled } from '../prepare/install-live.ts'
 import { liveInstalled } from '../prepare/live-installed.ts'
 
-/** Triggers of live relations as they are: none are made or removed. */
+/** Existing triggers of live relations: none are created or removed. */
 export const seenTriggers: LiveTriggers = {
   told: liveInstalled('c.oid'),
   install: () => Promise.resolve({ isWhole: false, awaited: [] }),
 }
 
 /**
- * Triggers of live relations, which the preparing role makes. Relations that it may not give any stay without: they are remarked
- * on as not told. Where others hold locks on one for long it is awaited, and tried again later: who gives it some changes the
- * schema, so that the next request finds it live.
+ * Triggers of live relations, which the preparing role creates. A relation without the necessary privileges stays
+ * without, which a remark reports. If other sessions hold locks on one for long it is awaited, and tried again later:
+ * its triggers change the schema, so that the next request finds it live.
  * @param ownerUrl connection URL of the preparing role
  */
 export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
@@ -29,7 +29,7 @@ export const liveTriggersBy = (ownerUrl: string): LiveTriggers => {
         (missing) => !missing.some(isBusy),
         () => false,
       )
-      // Others may be wanted since.
+      // Others may have been requested since.
       if (!isDone && wanted === relations) tryLater(relations, attempt + 1)
     }
     waiting = setTimeout(() => void again(), pauseMs(retries.liveInstallLater, attempt)).unref()

@@ -5,7 +5,7 @@ import { prepareDatabase, wayOut, type Preparation } from '../prepare/prepare.ts
 export interface PrepareOnceOptions {
   /** Connection URL of the preparing role. */
   readonly ownerUrl: string
-  /** Connection URL that requests log in with. */
+  /** Connection URL of the login role of requests. */
   readonly loginUrl: string
   readonly log: Log
 }
@@ -15,8 +15,8 @@ export type PreparedDatabase = Extract<Preparation, { readonly ready: true }>
 export type Prepare = () => Promise<PreparedDatabase>
 
 /**
- * Makes the preparation of a database that is done at most once: what failed is tried again at the next call, so that a
- * database which comes up late, or whose owner acts meanwhile, needs no restart.
+ * Prepares a database at most once: after a failure the next call tries again, so that a database which starts late, or
+ * whose owner acts in the meantime, needs no restart.
  */
 export function createPrepareOnce({ ownerUrl, loginUrl, log }: PrepareOnceOptions): Prepare {
   let prepared: PreparedDatabase | null = null

@@ -1,8 +1,8 @@
 import type { CatalogRelation } from '../../catalog/catalog.ts'
 
 /**
- * True when at most one row has given values in the columns: a unique key lies within them. A subset suffices, the
- * primary key counts, and the Catalog holds neither partial indexes nor those over expressions (spec/graphql.md 8.3).
+ * True if at most one row has given values in the columns: they include a unique key. A subset suffices, the primary
+ * key counts, and the Catalog contains neither partial indexes nor those over expressions (spec/graphql.md 8.3).
  */
 export const isUnique = (
   { primaryKey, uniques }: Pick<CatalogRelation, 'primaryKey' | 'uniques'>,
@@ -10,8 +10,8 @@ export const isUnique = (
 ): boolean => someWithin([primaryKey ?? [], ...uniques], columns)
 
 /**
- * Whether, moreover, no query finds several such rows, as it might with what tables that inherit hold. What is written for
- * a single row then needs no limit, which costs a step of its own, and joining it repeats nothing.
+ * Whether, moreover, queries find at most one such row, even with the rows of child tables. A statement for a single
+ * row then needs no limit, which costs a step of its own, and joining it repeats nothing.
  */
 export const isIdentified = (
   { identifying }: Pick<CatalogRelation, 'identifying'>,

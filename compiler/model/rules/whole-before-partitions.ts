@@ -2,7 +2,7 @@ import type { Link } from '../links.ts'
 
 /**
  * Postgres copies a key that refers to a partitioned table for each of its partitions. A copy whose forward field would
- * bear the name of the whole key's gives way: the field leads to the partitioned table (spec/graphql.md 1.2, decision
+ * have the name of the whole key's gives way: the field leads to the partitioned table (spec/graphql.md 1.2, decision
  * 14).
  */
 export const preferWhole = (links: readonly Link[], field: (link: Link) => string): readonly Link[] =>
