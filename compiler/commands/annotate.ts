@@ -8,7 +8,7 @@ import { writeOut } from './given-documents.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Writes the comments that give each relation and column a field of its own. */
+/** Writes comments that give each relation and column its own field. */
 export const annotateCommand: Command = {
   name: 'annotate',
   summary: 'Write the COMMENT statements that a schema needs, so that no field is lost.',
@@ -36,7 +36,7 @@ export const annotateCommand: Command = {
   },
 }
 
-/** The file that was asked for is there afterwards, whatever it holds. */
+/** The requested file is created, even if it is empty. */
 async function write({ comments }: Annotation, out: GivenOptions[string], terminal: Terminal): Promise<void> {
   const text = ['begin;', ...comments.map(printComment), 'commit;'].join('\n')
   if (typeof out === 'string') await writeOut(out, comments.length === 0 ? '-- No comment is missing.\n' : `${text}\n`)

@@ -7,15 +7,15 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import { CommandFailure } from './command.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Where auth keeps its state, as commands reach it. */
+/** The databases of auth for commands. */
 export interface AuthUrls {
   /** Of the owner of auth's tables. */
   readonly auth: string
-  /** Of the role that prepares them. */
+  /** Of the preparing role. */
   readonly owner: string
 }
 
-/** The database of the settings, or the embedded one while it runs. Throws CommandFailure when there is none. */
+/** The database of the settings, or the embedded one while it runs. Throws CommandFailure if there is none. */
 export async function authUrls(settings: Settings): Promise<AuthUrls> {
   const { databaseUrl, databaseOwnerUrl, databaseAuthUrl } = settings
   const auth = databaseAuthUrl ?? databaseOwnerUrl ?? databaseUrl ?? (await ownerUrl(settings))
@@ -25,7 +25,7 @@ export async function authUrls(settings: Settings): Promise<AuthUrls> {
 /** Schema or table missing. */
 const notPrepared: ReadonlySet<string> = new Set(['3F000', '42P01'])
 
-/** Lends the database to `work` and closes it. Rejects with CommandFailure where auth was never enabled. */
+/** Lends the database to `work` and closes it. Rejects with CommandFailure if auth was never enabled. */
 export async function withAuthDatabase<T>(url: string, work: (database: StatementsDatabase) => Promise<T>): Promise<T> {
   const database = openStatements({ url, schemas: ['auth'], role: authOwner, poolSize: 1, statementTimeout: 30_000 })
   try {
@@ -43,7 +43,7 @@ export async function withAuthDatabase<T>(url: string, work: (database: Statemen
   }
 }
 
-/** Names what the role of this URL may not use, and what would let it. */
+/** The objects that the role of this URL may not use, and the remedy. */
 async function refusalOf(url: string): Promise<string> {
   const [first, ...others] = await withSession({ url }, foreignObjects)
   if (first === undefined) return 'this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL'

@@ -8,7 +8,7 @@ import type { Command, GivenOptions } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
 import { neededSettingsOf } from './needed-settings.ts'
 
-/** What `catalograph auth` can do. */
+/** Subcommands of `catalograph auth`. */
 const subcommands = {
   enable,
   disable,

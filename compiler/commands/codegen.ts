@@ -11,7 +11,7 @@ import { watch } from './codegen/watch.ts'
 import type { Command, GivenOptions, Terminal } from './command.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 
-/** What is to be made, and where. */
+/** The requested files, and their folder. */
 interface Task {
   readonly source: SchemaSource
   readonly role: string
@@ -23,7 +23,7 @@ interface Task {
   readonly hashes: boolean
 }
 
-/** Writes a typed client for what a role may do. */
+/** Writes a typed client for the API of a role. */
 export const codegenCommand: Command = {
   name: 'codegen',
   summary: 'Write a typed client for a role.',
@@ -85,7 +85,7 @@ function readingsOf(text: string): Readings {
   throw misuse(`--scalars does not know "${parsed.unknown}"; it takes ${possibleReadings.join(', ')}`)
 }
 
-/** When the files with documents were last written. */
+/** The modification times of the files with documents. */
 async function timesOf(pattern: string | null): Promise<readonly (readonly [path: string, time: number])[]> {
   const paths = pattern === null ? [] : await findFiles(pattern)
   return Promise.all(paths.map(async (path) => [path, (await stat(path)).mtimeMs] as const))

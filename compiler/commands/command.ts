@@ -1,49 +1,49 @@
 import type { Environment } from '../../runtime/settings/sources.ts'
 import type { Stage } from './progress.ts'
 
-/** What a command may touch of the world around it. */
+/** A command's access to its environment. */
 export interface Terminal {
   readonly environment: Environment
   /** Writes a line of the result to standard output. */
   readonly print: (line: string) => void
-  /** Writes a line about the work to standard error. */
+  /** Writes a line about the progress to standard error. */
   readonly note: (line: string) => void
-  /** Names what the command works on, for a person who waits for it. */
+  /** Names the current stage, for a waiting person. */
   readonly stage: Stage
-  /** True when notes are read by a person, not by a program. */
+  /** True if a person reads the notes, not a program. */
   readonly human: boolean
-  /** Everything that standard input holds, without the line end at its end: for secrets, which no argument should be. */
+  /** The content of standard input, without a final line end: for secrets, which must not be arguments. */
   readonly readInput?: () => Promise<string>
-  /** Resolves with the signal's name when the process is asked to end; SIGHUP reloads where something can be. */
+  /** Resolves with the signal's name when the process is asked to end; SIGHUP reloads if supported. */
   readonly stopRequested: (onReload?: () => void) => Promise<string>
 }
 
 export interface CommandOption {
-  /** What stands for the value in the help; null: the option is a switch. */
+  /** The placeholder of the value in the help; null: the option is a switch. */
   readonly value: string | null
   readonly help: string
-  /** Whether it may be given several times, and holds all of its values; other options hold the last one. */
+  /** Whether it may be repeated, and holds all of its values; other options hold the last one. */
   readonly repeated?: true
 }
 
-/** What was given on the command line; a switch that was not given and an absent value are undefined. */
+/** The options on the command line; absent switches and values are undefined. */
 export type GivenOptions = Readonly<Record<string, string | true | readonly string[] | undefined>>
 
 export interface Command {
   readonly name: string
   readonly summary: string
-  /** More to say in the command's own help; may be empty. */
+  /** A longer text for the command's own help; may be empty. */
   readonly description: string
   readonly options: Readonly<Record<string, CommandOption>>
-  /** What stands for its arguments in the help; without it the command takes none. */
+  /** The placeholder of its arguments in the help; absent: no arguments. */
   readonly takes?: string
-  /** Why it cannot be run here, whatever stands behind its name. */
+  /** Why it cannot be run here, whatever its arguments are. */
   readonly lacking?: string
-  /** Does the work and resolves with the exit code. Rejects with CommandFailure for what the user can fix. */
+  /** Runs the command and resolves with the exit code. Rejects with CommandFailure for faults that the user can fix. */
   readonly run: (given: GivenOptions, terminal: Terminal, args: readonly string[]) => Promise<number>
 }
 
-/** Exit codes, as shells and the Utility Conventions of POSIX use them. */
+/** Exit codes of shells and the Utility Conventions of POSIX. */
 export const exitCodes = { done: 0, failed: 1, misused: 2 } as const
 
 /** A failure that one sentence explains. */

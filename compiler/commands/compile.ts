@@ -31,7 +31,7 @@ import { demand, neededSettingsOf } from './needed-settings.ts'
 
 const defaultFolder = 'generated'
 
-/** What `--dump` can print: every stage's value. */
+/** The possible values of `--dump`: every stage. */
 const stages = {
   catalog: async (compiled: Compiled) => compiled.catalog,
   annotated: async (compiled: Compiled) => compiled.annotated,
@@ -95,7 +95,7 @@ function stageOf(given: GivenOptions[string]): Stage | null {
   return stage as Stage
 }
 
-/** The database, and the documents that are compiled with it; null: there are none. */
+/** The database, and the documents that are compiled with it; null: none. */
 interface CompiledOnce {
   readonly compiled: Compiled
   readonly definitions: Definitions
@@ -106,7 +106,7 @@ function compileOnce(settings: Settings, request: DocumentsRequest | null, termi
   const url = settings.databaseOwnerUrl ?? demand(settings, ['databaseUrl']).databaseUrl
   return withSession({ url }, async (query) => {
     await demandSchemas(query, settings.schemas)
-    // What changes meanwhile makes documents outdated, and not wrong.
+    // Concurrent changes make documents outdated, not wrong.
     const definitions = request === null ? new Map() : await allDefinitions(query)
     const compiler = createCompiler({ query, schemas: settings.schemas, version: null, triggers: seenTriggers })
     const compiled = await compiler.compile()
@@ -130,8 +130,8 @@ async function printStage(stage: Stage, compiled: Compiled, terminal: Terminal):
 }
 
 /**
- * @param before the folder in which what was printed and compiled before is looked for; null: all is made again. Rejects with
- * CommandFailure for documents that cannot be asked.
+ * @param before the folder with previous output to reuse; null: everything is made again. Rejects with CommandFailure
+ * for documents that cannot be answered.
  */
 async function artifactsOf(
   { compiled, definitions, taken }: CompiledOnce,

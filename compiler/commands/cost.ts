@@ -17,7 +17,7 @@ import { documentOptions, namedDocuments, readGiven, writeOut } from './given-do
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 
-/** Prints what documents cost, and compares it with a certificate. */
+/** Prints the costs of documents, and compares them with a certificate. */
 export const costCommand: Command = {
   name: 'cost',
   summary: 'Print what documents cost before they run, and fail in CI when one became more expensive.',
@@ -67,7 +67,7 @@ type CostRequest = Awaited<ReturnType<typeof requestOf>>
 
 interface Measured {
   readonly certificate: Certificate
-  /** What `limits.cost` allows; undefined: it is not set. */
+  /** The value of `limits.cost`; undefined: not set. */
   readonly limit: number | undefined
 }
 

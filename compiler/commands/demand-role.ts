@@ -2,7 +2,7 @@ import type { Query } from '../../runtime/db/connect/session.ts'
 import { didYouMean } from '../../runtime/lib/text.ts'
 import { CommandFailure } from './command.ts'
 
-/** @throws CommandFailure with the name that was meant, where the database has no such role and a near one */
+/** @throws CommandFailure with a suggestion, if the database has no such role */
 export async function demandRole(query: Query, role: string, exitCode?: number): Promise<void> {
   const { rows } = await query<{ readonly name: string }>('select rolname::text as name from pg_catalog.pg_roles')
   const names = rows.map(({ name }) => name)

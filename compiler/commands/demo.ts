@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { inTransactionBlock, withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { packageFolder } from './package.ts'
 
-/** Puts the demo, all of it or nothing, into a database whose schema public is empty; in any other it does nothing. */
+/** Loads the demo, in one transaction, into a database whose schema public is empty; does nothing in others. */
 export async function loadDemo(ownerUrl: string, note: (line: string) => void): Promise<void> {
   await withSession({ url: ownerUrl }, async (query) => {
     if (!(await isEmpty(query))) return

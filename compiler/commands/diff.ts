@@ -19,7 +19,7 @@ import { documentOptions, namedDocuments, readGiven } from './given-documents.ts
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** Compares what roles are served before and after a change of the schema. */
+/** Compares the APIs of roles before and after a change of the schema. */
 export const diffCommand: Command = {
   name: 'diff',
   summary: 'Print what a migration changes in the API of each role, breaking changes first.',
@@ -53,7 +53,7 @@ export const diffCommand: Command = {
   },
 }
 
-/** As with diff(1) and grep(1), what keeps us from a verdict is told apart from a verdict. */
+/** As with diff(1) and grep(1), a failure differs from a negative verdict. */
 const noVerdict = 3
 
 type DiffRequest = Awaited<ReturnType<typeof requestOf>>
@@ -95,7 +95,7 @@ async function compare(request: DiffRequest, terminal: Terminal): Promise<number
   return comparison.breaking ? exitCodes.failed : exitCodes.done
 }
 
-/** A database as it is. */
+/** The state of a database. */
 interface Found extends SchemaState {
   readonly compiled: Compiled
 }
@@ -131,7 +131,7 @@ interface Migrated extends Applied {
   readonly ms: number
 }
 
-/** The database after the migration, which is taken back; as it is where there is none. */
+/** The database after the migration, which is rolled back; the present state without a migration. */
 async function migrated(request: DiffRequest, present: Found): Promise<Migrated> {
   if (request.migration === null) return { after: present, leftOut: [], locks: [], ms: 0 }
   const { migration } = request
@@ -146,7 +146,7 @@ async function migrated(request: DiffRequest, present: Found): Promise<Migrated>
   })
 }
 
-/** The statements of all files, one after the other. */
+/** The statements of all files, in order. */
 async function readMigration(patterns: string, query: Query): Promise<readonly ScriptStatement[]> {
   const { rows } = await query<{ readonly name: string }>('select pg_catalog.current_database()::text as name')
   const source = { read: async (path: string) => readGiven(path, '--migration'), database: rows[0]?.name ?? '' }
@@ -165,7 +165,7 @@ const printLocks = (locks: readonly HeldLock[], ms: number): string =>
     .map(([mode, held]) => `held for ${ms} ms: ${mode} on ${held.map(({ relation }) => relation).join(', ')}`)
     .join('\n')
 
-/** What the compiler has to say of the state after and not of the one before. */
+/** The compiler's diagnostics of the state after that the one before does not have. */
 function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Terminal): void {
   const known = new Set(before.diagnostics.map((diagnostic) => printDiagnostics([diagnostic])))
   const fresh = after.diagnostics.filter((diagnostic) => !known.has(printDiagnostics([diagnostic])))

@@ -11,7 +11,7 @@ import { compiledDocuments } from './compiled/documents.ts'
 import { misuse, type CommandOption, type GivenOptions } from './command.ts'
 import { textOption } from './given-options.ts'
 
-/** Where commands that look at documents take them from. */
+/** The sources of documents for commands. */
 export const documentOptions = {
   documents: { value: 'GLOB', help: 'Files of documents, such as "src/**/*.graphql", or of texts by their hashes.' },
   artifacts: { value: 'DIR', help: 'In place of --documents: those that `compile` wrote to this folder.' },
@@ -29,7 +29,7 @@ export async function namedDocuments(given: GivenOptions): Promise<readonly Give
   }
 }
 
-/** The documents of the files that `--documents` names, which share their fragments. Rejects with CommandFailure. */
+/** The documents of the files in `--documents`, which share their fragments. Rejects with CommandFailure. */
 export async function givenDocuments(pattern: string): Promise<readonly GivenDocument[]> {
   const paths = await findFiles(pattern).catch(() => [])
   if (paths.length === 0) throw misuse(`--documents ${pattern} names no file`)
@@ -42,8 +42,8 @@ export async function givenDocuments(pattern: string): Promise<readonly GivenDoc
 }
 
 /**
- * Texts by their hashes, as `codegen --hashes` and other generators write them, in Automatic Persisted Queries and Persisted
- * Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
+ * Texts by their hashes, in the format of `codegen --hashes` and other generators, for Automatic Persisted Queries and
+ * Persisted Documents (GraphQL over HTTP, appendix A). @throws CommandFailure
  */
 function hashedDocuments(source: string, text: string): readonly GivenDocument[] {
   const found = tryParseJson(text)
@@ -65,8 +65,8 @@ const misusedFile =
   }
 
 /**
- * The text of a file that an option names. There may be a thousand of them, and waiting for each costs several times what reading
- * it does. @throws CommandFailure
+ * The text of a file in an option. Synchronous: for a thousand files, waiting for each costs several times as much as
+ * reading. @throws CommandFailure
  */
 export function readGiven(path: string, option: string): string {
   try {
@@ -76,6 +76,6 @@ export function readGiven(path: string, option: string): string {
   }
 }
 
-/** Writes the file that an option names. Rejects with CommandFailure. */
+/** Writes the file of an option. Rejects with CommandFailure. */
 export const writeOut = (path: string, text: string, option = '--out'): Promise<void> =>
   writeFile(path, text).catch(misusedFile(option, path, 'written'))

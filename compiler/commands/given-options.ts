@@ -5,20 +5,20 @@ export function textOption(given: GivenOptions, name: string): string | null {
   return typeof value === 'string' ? value : null
 }
 
-/** All values of an option that may be given several times. */
+/** All values of a repeatable option. */
 export function repeatedOption(given: GivenOptions, name: string): readonly string[] {
   const value = given[name]
   return typeof value === 'object' ? value : []
 }
 
-/** @throws CommandFailure where the option is given and is no number of this form */
+/** @throws CommandFailure if the option is given and is not a number of this form */
 export function numberOption(given: GivenOptions, name: string, form: RegExp): number | null {
   const text = textOption(given, name)
   if (text !== null && !form.test(text)) throw misuse(`--${name} takes a number, not "${text}"`)
   return text === null ? null : Number(text)
 }
 
-/** Names with commas between them. @throws CommandFailure where one is empty */
+/** Names separated by commas. @throws CommandFailure if one is empty */
 export function namesOption(given: GivenOptions, name: string, usual: string): readonly string[] {
   const names = (textOption(given, name) ?? usual).split(',').map((one) => one.trim())
   if (names.includes('')) throw misuse(`--${name} takes names with commas between them`)

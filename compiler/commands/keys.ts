@@ -4,10 +4,10 @@ import type { Command } from './command.ts'
 import { exitCodes, misuse } from './command.ts'
 import { add, list, printKeys, revoke, type KeysSubcommand } from './keys/subcommands.ts'
 
-/** What `catalograph keys` can do; by itself it prints. */
+/** Subcommands of `catalograph keys`; without one it prints. */
 const subcommands: Readonly<Record<string, KeysSubcommand>> = { list, add, revoke }
 
-/** The project keys of JWT_SECRET, or of the secret that `start` made. */
+/** The project keys of JWT_SECRET, or of the secret that `start` created. */
 export const keysCommand: Command = {
   name: 'keys',
   summary: 'Print the keys of the project, anon for browsers and service_role for servers; add and revoke keys.',

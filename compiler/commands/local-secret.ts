@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Settings } from '../../runtime/settings/keys.ts'
 
-/** The secret that `start` made for a data folder, or null when there is none yet. */
+/** The secret that `start` created for a data folder, or null if there is none yet. */
 export async function readLocalSecret(dataFolder: string): Promise<string | null> {
   try {
     return (await readFile(secretFile(dataFolder), 'utf8')).trim()
@@ -13,11 +13,11 @@ export async function readLocalSecret(dataFolder: string): Promise<string | null
   }
 }
 
-/** The secret that `start` made, where the embedded database is meant: null where another one is named. */
+/** The secret that `start` created, for the embedded database; null if another one is configured. */
 export const embeddedSecret = async (settings: Settings): Promise<string | null> =>
   settings.databaseUrl === null && settings.databaseOwnerUrl === null ? readLocalSecret(settings.dataFolder) : null
 
-/** The secret of a data folder; made and kept, readable by its owner only, when there is none. */
+/** The secret of a data folder; created if missing, readable by its owner only. */
 export async function ensureLocalSecret(dataFolder: string): Promise<string> {
   const known = await readLocalSecret(dataFolder)
   if (known !== null) return known

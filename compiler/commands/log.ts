@@ -5,7 +5,7 @@ import type { Settings } from '../../runtime/settings/keys.ts'
 import type { Terminal } from './command.ts'
 
 /**
- * The log of a serving process: standard error, without any secret that the settings hold.
+ * The log of a serving process: standard error, without the secrets of the settings.
  * @param worker its number among several
  */
 export function logOf(settings: Settings, terminal: Terminal, worker?: number): Log {
@@ -21,7 +21,7 @@ export function logOf(settings: Settings, terminal: Terminal, worker?: number): 
   })
 }
 
-/** A short password would blot out innocent words; the URL as a whole never leaves either way. */
+/** Replacing a short password would hide unrelated words; the whole URL is never printed in any case. */
 const shortestConcealed = 6
 
 function secretsOfUrl(url: string | null): readonly string[] {

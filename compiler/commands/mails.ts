@@ -7,7 +7,7 @@ import { neededSettingsOf } from './needed-settings.ts'
 
 const usually = '20'
 
-/** The mails that are kept because no mail server is set. */
+/** The mails that are kept without a mail server. */
 export const mailsCommand: Command = {
   name: 'mails',
   summary: 'Print the mails that were kept instead of sent, newest first.',
@@ -35,7 +35,7 @@ function renderMail({ kind, recipient, subject, created_at }: KeptMail, body: st
   return [...head.map((line) => printable(line).replace(/\s+/g, ' ')), '', printable(body), ''].join('\n')
 }
 
-/** A stranger who signs up chooses parts of a mail: none of them may steer the terminal. */
+/** A stranger who signs up chooses parts of a mail: control characters could affect the terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, (character) => (character === '\n' ? character : ' '))
 }

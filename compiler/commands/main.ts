@@ -5,7 +5,7 @@ import { createStage, unseen } from './progress.ts'
 import { runArguments } from './run.ts'
 import { awaitStopSignal } from './signals.ts'
 
-/** In the order of the help. Each comes with what it needs, so only the one that is named is loaded. */
+/** In the order of the help. Each has its own imports, so only the named one is loaded. */
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.ts')).startCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,
@@ -25,7 +25,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   settings: async () => (await import('./settings.ts')).settingsCommand,
 }
 
-/** The command that is meant, none for the version, or all where there is no such one: for the help, and for who mistyped. */
+/** The named command, none for the version, or all for the help and for unknown names. */
 const load = ([name = '', about = '']: readonly string[]): Promise<readonly Command[]> => {
   if (name === '--version') return Promise.resolve([])
   const meant = name === 'help' ? about : name
@@ -34,8 +34,9 @@ const load = ([name = '', about = '']: readonly string[]): Promise<readonly Comm
 }
 
 /**
- * Runs what the arguments of the command line name, and ends the process with its exit code, once what was printed has been read.
- * A reader that leaves is no fault: what changes something is done to its end, and what serves or watches is asked to end.
+ * Runs the command of the command line, and ends the process with its exit code, once its output has been read. If the
+ * reader disconnects, that is not a failure: a changing command completes, and a serving or watching one is asked to
+ * end.
  */
 export async function runCommandLine(args: readonly string[]): Promise<never> {
   let leave = (_signal: string): void => undefined
@@ -55,6 +56,6 @@ export async function runCommandLine(args: readonly string[]): Promise<never> {
   const failure = await out.finish()
   if (failure !== null) err.line(`catalograph: standard output cannot be written: ${failure}`)
   await err.finish()
-  // What outlived its grace period, such as a statement that still runs, does not keep the process.
+  // Work that outlives its grace period, such as a running statement, does not keep the process alive.
   process.exit(failure === null ? exitCode : exitCodes.failed)
 }

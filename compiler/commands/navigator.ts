@@ -1,6 +1,6 @@
 /**
- * Loaded before all else: where there is no `navigator` (Node 20), pg finds out whether it runs in a worker of Cloudflare by
- * making a Response, which loads all of fetch: 4 MB, and a twelfth of what a server does until it is ready. Node 21 has one.
+ * Loaded first: without `navigator` (Node 20), pg creates a Response to detect a worker of Cloudflare, which loads all
+ * of fetch: 4 MB, and a twelfth of a server's start. Node 21 has `navigator`.
  */
 if (!('navigator' in globalThis))
   Object.defineProperty(globalThis, 'navigator', {

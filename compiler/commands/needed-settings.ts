@@ -5,10 +5,10 @@ import { readSettings } from '../../runtime/settings/read.ts'
 import type { Terminal } from './command.ts'
 import { CommandFailure } from './command.ts'
 
-/** Settings of which some are known to be there. */
+/** Settings of which some are known to be present. */
 export type SettingsWith<N extends SettingName> = Settings & { readonly [K in N]: NonNullable<Settings[K]> }
 
-/** Reads the settings; hints become notes. Throws CommandFailure with every problem at once. */
+/** Reads the settings; hints become notes. Throws CommandFailure with all problems together. */
 export function neededSettingsOf(terminal: Terminal): Settings {
   const read = readSettings(terminal.environment)
   if (read.kind === 'invalid') throw new CommandFailure(`the settings are not usable:\n  ${read.problems.join('\n  ')}`)
@@ -16,7 +16,7 @@ export function neededSettingsOf(terminal: Terminal): Settings {
   return read.settings
 }
 
-/** Holds that the named settings are there. Throws CommandFailure naming each that is not, and what it is for. */
+/** Requires the named settings. Throws CommandFailure with each missing one, and its purpose. */
 export function demand<N extends SettingName>(settings: Settings, names: readonly N[]): SettingsWith<N> {
   const missing = names.filter((name) => settings[name] === null)
   if (missing.length === 0) return settings as SettingsWith<N>

@@ -1,6 +1,6 @@
 import { isOldNode, oldestNode } from '../advise/doctor/oldest-node.ts'
 
-/** Loaded before all else: an older Node fails later, and with words that say nothing of it. */
+/** Loaded first: an older Node fails later, with an unrelated message. */
 const { node } = process.versions
 
 if (isOldNode(node)) {

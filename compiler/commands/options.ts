@@ -3,13 +3,13 @@ import { didYouMean } from '../../runtime/lib/text.ts'
 import type { Command, GivenOptions } from './command.ts'
 import { misuse } from './command.ts'
 
-/** What stood behind a command's name. */
+/** The parsed arguments of a command. */
 export interface Given {
   readonly options: GivenOptions
   readonly args: readonly string[]
 }
 
-/** Reads a command's own arguments. Throws CommandFailure (exit code 2) for anything that the command does not know. */
+/** Parses a command's own arguments. Throws CommandFailure (exit code 2) for unknown ones. */
 export function parseCommandLine(command: Command, args: readonly string[]): Given {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [

@@ -1,17 +1,17 @@
 import type { Writable } from 'node:stream'
 
-/** Standard output or standard error of a command: pipes take what is written when their reader does, not at once. */
+/** Standard output or standard error of a command: pipes accept data asynchronously. */
 export interface Output {
-  /** Writes a line; nothing where the reader left. */
+  /** Writes a line; does nothing if the reader disconnected. */
   readonly line: (text: string) => void
-  /** Resolves once the reader has everything, with why it cannot get it. Null: nothing, or a reader that left by itself. */
+  /** Resolves once the reader has everything, with the reason of a failure; null: success, or it disconnected. */
   readonly finish: () => Promise<string | null>
 }
 
-/** Codes of a write to a pipe or socket that nobody reads from any more. */
+/** Codes of a write to a pipe or socket without a reader. */
 const leaving: ReadonlySet<string> = new Set(['EPIPE', 'ECONNRESET', 'EOF'])
 
-/** @param onLeft is called when the reader is found to have left */
+/** @param onLeft is called when the reader has disconnected */
 export function createOutput(stream: Writable, onLeft: () => void): Output {
   let isLeft = false
   let failure: string | null = null
@@ -30,7 +30,7 @@ export function createOutput(stream: Writable, onLeft: () => void): Output {
     finish: () =>
       new Promise((resolve) => {
         if (isLeft || failure !== null) return resolve(failure)
-        // Written after everything else, so it is done after it.
+        // Written last, so it completes last.
         stream.write('', (error) => {
           hear(error)
           resolve(failure)

@@ -6,7 +6,7 @@ import { CommandFailure } from './command.ts'
 
 /**
  * Connection URL of a role that may read everything, or of the embedded database while it runs. Throws CommandFailure
- * when there is none.
+ * if there is none.
  */
 export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Settings): Promise<string> {
   const url = databaseOwnerUrl ?? databaseUrl ?? (await runningEmbeddedUrl(join(dataFolder, 'postgres')))
@@ -14,7 +14,7 @@ export async function ownerUrl({ databaseOwnerUrl, databaseUrl, dataFolder }: Se
   throw new CommandFailure('there is no database: set DATABASE_OWNER_URL, or run catalograph start meanwhile')
 }
 
-/** The database that requests are run in, as the login role, so that a role is taken on as for a request. */
+/** The database of requests, as the login role, which sets a role as for a request. */
 export async function loginDatabase(settings: Settings): Promise<Omit<DatabaseOptions, 'poolSize'>> {
   const { schemas, statementTimeoutMs } = settings
   const url = settings.databaseUrl ?? (await ownerUrl(settings))

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Folder of this package: the nearest one above this file, sources or compiled, that holds a package.json. */
+/** Folder of this package: the nearest one above this file, sources or compiled, with a package.json. */
 export function packageFolder(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)

@@ -12,7 +12,7 @@ import { CommandFailure, exitCodes, type Command, type Terminal } from './comman
 import { neededSettingsOf } from './needed-settings.ts'
 import { ownerUrl } from './owner-url.ts'
 
-/** What `serve` does to a database at first, by itself: for owners who run such things themselves. */
+/** The first step of `serve` on a database, for owners who run it separately. */
 export const prepareCommand: Command = {
   name: 'prepare',
   summary: 'Prepare the database to be served, or print the SQL that does.',
@@ -34,7 +34,7 @@ interface Options extends PrepareOptions {
   readonly schemas: readonly string[]
 }
 
-/** Live tables that lack their triggers when these were asked. */
+/** Live tables without triggers. */
 const untoldTables = ({ url, schemas }: Options, triggers: LiveTriggers): Promise<readonly LiveRelation[]> =>
   withSession(
     { url },

@@ -1,12 +1,12 @@
-/** Tells a person what a command works on. */
+/** Shows the current stage to a person. */
 export type Stage = (text: string) => void
 
-/** Work that is over before this is not worth a line. */
+/** Shorter work is not reported. */
 const quietMs = 1_000
-/** How often it is told that the same stage still lasts. */
+/** The interval of repeated reports of one stage. */
 const againMs = 10_000
 
-/** A stage is told once it lasts longer than a second, and then how long it does. Its timers keep no process alive. */
+/** Reports a stage that lasts longer than a second, repeatedly with its duration. Its timers keep no process alive. */
 export function createStage(note: (line: string) => void): Stage {
   let timer: NodeJS.Timeout | null = null
   return (text) => {
@@ -21,5 +21,5 @@ export function createStage(note: (line: string) => void): Stage {
   }
 }
 
-/** Nobody reads along. */
+/** Without a reader. */
 export const unseen: Stage = () => undefined

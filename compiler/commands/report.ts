@@ -33,7 +33,7 @@ export const reportCommand: Command = {
       return { manifest: compiled, keyless: await keylessRows(query, compiled) }
     })
     terminal.stage('Looking for faults')
-    // As the login role, so that the role is taken on as for a request.
+    // As the login role, which sets the role as for a request.
     const found = await reportFor(settings.databaseUrl ?? url, manifest, role)
     const report = { ...found, advice: [...found.advice, ...keyless] }
     terminal.print(json === true ? JSON.stringify(report, null, 2) : printReport(report))

@@ -3,7 +3,7 @@ import { loadSchema, placeDescription, schemaSourceOf, placeOptions } from './co
 import { exitCodes, type Command } from './command.ts'
 import { writeOut } from './given-documents.ts'
 
-/** The schema of a role, as other tools want it: editors, linters, generators of code. */
+/** The schema of a role for other tools: editors, linters, code generators. */
 export const schemaCommand: Command = {
   name: 'schema',
   summary: 'Print the GraphQL schema of a role (SDL).',

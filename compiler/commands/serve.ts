@@ -51,7 +51,7 @@ export const serveCommand: Command = {
   },
 }
 
-/** The command line decides over the environment. Problems and hints are told once, by the primary. */
+/** The command line takes precedence over the environment. Problems and hints are reported once, by the primary. */
 function servingSettings({ workers }: GivenOptions, terminal: Terminal): ServerSettings {
   const { environment, note } = terminal
   const given = typeof workers === 'string' ? { ...environment, WORKERS: workers } : environment
@@ -79,12 +79,12 @@ async function serveAlone(given: GivenOptions, settings: ServerSettings, termina
   return exitCodes.done
 }
 
-/** How long a server waits for a connection before it loads the rest and listens: its database may be away. */
+/** How long a server waits for a connection before it loads the rest and listens: its database may be unavailable. */
 const connectingMs = 100
 
 /**
- * Postgres looks at what compiled documents need while the server is loaded. It connects while their index is read: on a connection that
- * is there the statement goes out at once.
+ * Postgres looks up the needs of compiled documents while the server is loaded. It connects while their index is read,
+ * so that the statement is sent without a delay.
  */
 async function askedEarly({ ping }: ServerDatabase, make: () => Promise<RevisionSource>): Promise<RevisionSource> {
   const connected = ping().catch(() => undefined)
@@ -93,7 +93,7 @@ async function askedEarly({ ping }: ServerDatabase, make: () => Promise<Revision
   return begun(source)
 }
 
-/** What answers requests. For compiled documents it is one that loads neither a parser nor a schema. */
+/** The service for requests. For compiled documents it loads neither a parser nor a schema. */
 async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) => GraphqlService> {
   if (given['only-compiled'] !== true) return (await import('../../runtime/graphql/serve.ts')).createService
   const [{ createCompiledService }, { createReadApart }] = await Promise.all([
@@ -103,7 +103,7 @@ async function serviceFor(given: GivenOptions): Promise<(parts: ServiceParts) =>
   return (parts) => createCompiledService(parts, readDocumentFile, createReadApart())
 }
 
-/** What `compile` wrote, or the compiler, which a server that is given artifacts need not load. */
+/** The output of `compile`, or the compiler, which a server with artifacts need not load. */
 async function sourceOf(
   { artifacts, 'only-compiled': onlyCompiled }: GivenOptions,
   settings: ServerSettings,

@@ -3,7 +3,7 @@ import { renderSettings } from '../../runtime/settings/startup-report.ts'
 import type { Command } from './command.ts'
 import { exitCodes } from './command.ts'
 
-/** Every setting with its present value, secrets hidden; fails when one of them is unusable. */
+/** Every setting with its present value, secrets hidden; fails if one of them is unusable. */
 export const settingsCommand: Command = {
   name: 'settings',
   summary: 'Show every setting, its present value and its meaning.',

@@ -1,15 +1,15 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** npm hands a terminal's Ctrl-C on to us once more; within this time a second signal is the same wish. */
+/** npm repeats a terminal's Ctrl-C; within this time a second signal counts as the same. */
 const sameWishMs = 1_000
 
-/** Exit code of a process that was interrupted, as shells count it: 128 and the signal's number. */
+/** Exit code of an interrupted process in shells: 128 and the signal's number. */
 const interrupted = 130
 
 /**
- * Resolves with the first signal that asks the process to end. A later one ends it at once, for those who do not want
- * to wait for running requests.
- * @param onReload takes SIGHUP as the wish to begin again; null: it asks for the end as the others do
+ * Resolves with the first signal that asks the process to end. A later one ends it immediately, without waiting for
+ * running requests.
+ * @param onReload called on SIGHUP; null: SIGHUP asks for the end like the others
  */
 export function awaitStopSignal(onReload: (() => void) | null = null): Promise<string> {
   return new Promise((resolve) => {

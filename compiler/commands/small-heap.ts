@@ -5,13 +5,13 @@ import { runInNewContext } from 'node:vm'
 const megabyte = 1024 * 1024
 /** Bytes of the space for young objects: with half of it, a row by its key took a twentieth more CPU. */
 const young = 16 * megabyte
-/** Bytes of old objects from which on they grow as ever: a compile of thousands of tables took a twentieth more CPU. */
+/** Bytes of old objects above which growth is unlimited: else compiling thousands of tables took 5 % more CPU. */
 const large = 48 * megabyte
 
 /**
- * For a server from its start: V8 doubles the space for young objects up to 32 MB, all of which it soon has touched,
- * however few old ones there are. Its bound can be set at the start of Node only, but its growth factor at any time: it
- * is set after each garbage collection.
+ * For a server from its start: V8 doubles the space for young objects up to 32 MB, all of which is soon in use, however
+ * few old ones there are. Its maximum can only be set at the start of Node, but its growth factor at any time: it is
+ * set after each garbage collection.
  */
 export function keepYoungSpaceSmall(): void {
   if (isGiven(/semi[-_]space|optimize[-_]for[-_]size/)) return
@@ -24,10 +24,10 @@ export function keepYoungSpaceSmall(): void {
 }
 
 /**
- * Once a server is ready: V8 lets what is not alive any more grow to several times of what is before it clears it away; at half of
- * it, a server on the demo stays flat 40 MB lower, and serves as fast (bench:memory, bench:serve). Compiling takes longer this
- * way, so it is not for the start; at a fifth, some servers spent half as much CPU again. `--optimize-for-size` would save 20 MB
- * more and make pages of 1,000 rows three times as dear.
+ * For a ready server: V8 lets garbage grow to several times the live heap before it collects it; at half of that, a
+ * server on the demo uses 40 MB less, and serves as fast (bench:memory, bench:serve). Compiling takes longer this way,
+ * so it is not for the start; at a fifth, some servers used half as much CPU again. `--optimize-for-size` would save 20
+ * MB more and make pages of 1,000 rows three times as expensive.
  */
 export function keepHeapSmall(): void {
   keepNoTexts()
@@ -37,14 +37,14 @@ export function keepHeapSmall(): void {
 }
 
 /**
- * Since Node 22 V8 keeps text and code of each module that was evaluated, for anyone who evaluates the same text again, until the heap
- * reaches its limit: those of replaced revisions among them, 33 KB for each table that changed.
+ * Since Node 22 V8 keeps text and code of each evaluated module, in case the same text is evaluated again, until the
+ * heap reaches its limit: including those of replaced revisions, 33 KB for each changed table.
  */
 function keepNoTexts(): void {
   if (!isGiven(/compilation[-_]cache/)) setFlagsFromString('--no-compilation-cache')
 }
 
-/** What starting left behind: only then does it count how the heap may grow. A context that is made under this flag has it. */
+/** Collects the garbage of the start, after which the heap's growth is computed. A new context exposes `gc`. */
 function clearAway(): void {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (options: { readonly execution: 'async' }) => Promise<void>
@@ -52,9 +52,9 @@ function clearAway(): void {
   void collect({ execution: 'async' })
 }
 
-/** A flag of Node about the same takes precedence. */
+/** A flag of Node for the same purpose takes precedence. */
 const isGiven = (flag: RegExp): boolean => flag.test([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' '))
 
-/** Bytes that one of V8's spaces has taken. */
+/** The size of one of V8's spaces in bytes. */
 const sizeOf = (space: string): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === space)?.space_size ?? 0

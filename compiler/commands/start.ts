@@ -20,7 +20,7 @@ import { neededSettingsOf } from './needed-settings.ts'
 import { createPrepareOnce } from '../following/serving/prepare-once.ts'
 import { keepHeapSmall, keepYoungSpaceSmall } from './small-heap.ts'
 
-/** Serves an embedded Postgres that holds the demo at first: something to look at without setting anything up. */
+/** Serves an embedded Postgres with the demo: a first look without any setup. */
 export const startCommand: Command = {
   name: 'start',
   summary: 'Start an embedded Postgres with a demo and serve it; needs no settings.',
@@ -75,7 +75,7 @@ async function serveEmbedded(
   await runServer({ settings, database, source, createService, log, onReady, listensEarly: true, stopRequested })
 }
 
-/** Those that are good, or how to get one. */
+/** The valid ones, or how to get one. */
 async function shownKeys(secret: string, adminUrl: string): Promise<ProjectKeys> {
   const keys = keysOf(secret, await withSession({ url: adminUrl }, (query) => createProjectKeysReader(query)()))
   const shown = (role: KeyRole): string => goodKey(keys, role) ?? `(revoked: npx catalograph keys add ${role})`

@@ -11,7 +11,7 @@ import { namesOption, numberOption, repeatedOption, textOption } from './given-o
 import { neededSettingsOf } from './needed-settings.ts'
 import { loginDatabase } from './owner-url.ts'
 
-/** What the package is handed of the product: it asks what is installed here, and brings no copy of it. */
+/** The product's functions for the package: it uses the installed product, and contains no copy of it. */
 export const product = {
   createCompiler,
   createService,
@@ -34,14 +34,14 @@ export const product = {
 
 export type Product = typeof product
 
-/** What users add to have the command. Nothing of the product imports it, and no server needs it. */
+/** The package that users install for the command. The product does not import it, and no server needs it. */
 const reference: string = '@catalograph/reference'
 
 interface ReferencePackage {
   readonly commandOf: (product: Product) => Command
 }
 
-/** The command of the package; where it is not installed, one that says how to add it. */
+/** The command of the package; if it is not installed, one that explains how to install it. */
 export async function loadVerifyCommand(from = reference): Promise<Command> {
   try {
     return ((await import(from)) as ReferencePackage).commandOf(product)
@@ -50,7 +50,7 @@ export async function loadVerifyCommand(from = reference): Promise<Command> {
   }
 }
 
-/** Node says the same of a file that a package lacks, in other words (manual, ERR_MODULE_NOT_FOUND). */
+/** Node reports a missing file of a package differently (manual, ERR_MODULE_NOT_FOUND). */
 const lackOf = (from: string, reason: string): string =>
   reason.startsWith(`Cannot find package '${from}'`)
     ? `verify is in a package of its own: npm install --save-dev ${from}`

@@ -9,7 +9,7 @@ export interface Welcome {
 
 const firstQuery = '{ postCollection(first: 3, orderBy: [{id: DescNullsLast}]) { edges { node { id title } } } }'
 
-/** What to show once the embedded set-up serves: where it is, with which keys, and a command line that answers. */
+/** The text once the embedded set-up serves: its address, its keys, and a working command line. */
 export function renderWelcome({ url, keys, adminUrl }: Welcome): string {
   return [
     '',

@@ -24,7 +24,7 @@ export async function superviseServers(
   makeSource: (log: Log) => Promise<RevisionSource>,
 ): Promise<number> {
   let reload = (): void => undefined
-  // A terminal that closes sends SIGHUP too.
+  // A closing terminal sends SIGHUP too.
   const stopRequested = terminal.stopRequested(terminal.human ? undefined : () => reload())
   const log = logOf(settings, terminal)
   const source = await makeSource(log)
@@ -81,7 +81,7 @@ export async function serveAmongOthers(
   return exitCodes.done
 }
 
-/** What the primary says of all workers, and what all of them would say alike. */
+/** Events that the primary logs for all workers, and events that would be the same for each. */
 const byPrimary: ReadonlySet<LogEventKind> = new Set(['stopping', 'stopped'])
 const alike: ReadonlySet<LogEventKind> = new Set([
   'listening',

@@ -15,22 +15,22 @@ import { keyWishes } from './missing-keys.ts'
 import { enumWishes, rootWishes, sharedTypeWishes, unspellableWishes } from './annotation.ts'
 import { pluralWishes, singularWishes } from './words.ts'
 
-/** Comments that a schema wants, so that nothing in it loses its field. */
+/** The comments that a schema needs so that no object loses its field. */
 export interface Annotation {
   readonly comments: readonly NewComment[]
-  /** What collides or has no name before and after them. */
+  /** Collisions and missing names, before and after them. */
   readonly before: readonly Diagnostic[]
   readonly after: readonly Diagnostic[]
 }
 
-/** Diagnostics that a name settles. */
+/** Diagnostics that a name resolves. */
 const settled: ReadonlySet<string> = new Set([...fieldLosses, 'enum-empty'])
 
 interface Compiled {
   readonly annotated: Annotated
   readonly manifest: Manifest
   readonly database: NamedDatabase
-  /** What has no name of its own. */
+  /** Objects without a name. */
   readonly lost: () => readonly Diagnostic[]
 }
 
@@ -48,7 +48,7 @@ function compile(catalog: Catalog): Compiled {
 
 type Pass = (compiled: Compiled, catalog: Catalog, held: Held) => readonly Wish[]
 
-/** One after the other, so that none gives a name that another one has just given. */
+/** Sequential, so that none gives a name that another one has just given. */
 const passes: readonly Pass[] = [
   ({ database, manifest }) => unspellableWishes(database, manifest),
   ({ database, manifest }, catalog, held) => sharedTypeWishes(database, catalog, manifest, held),
@@ -57,7 +57,7 @@ const passes: readonly Pass[] = [
   ({ database, manifest }) => rootWishes(database, manifest),
 ]
 
-/** A name may collide with another one in turn; each round names something, so there is an end. */
+/** A new name may collide in turn; each round names something, so the rounds end. */
 const mostRounds = 24
 
 type Comments = ReadonlyMap<string, NewComment>
@@ -65,19 +65,19 @@ type Comments = ReadonlyMap<string, NewComment>
 const isSame = (some: Comments, others: Comments): boolean =>
   [...some].every(([name, { text }]) => others.get(name)?.text === text)
 
-/** Compiles the catalogue as it would be, and asks for names where some are missing. */
+/** Compiles the resulting catalogue, and suggests missing names. */
 function settle(catalog: Catalog, comments: Comments, held: Held, round = 0): Comments {
   const commented = withComments(catalog, comments)
   const compiled = compile(commented)
   for (const pass of passes) {
-    // A comment that cannot be read stays, and so does what it would have to say.
+    // A comment that cannot be read stays unchanged, and its wishes are dropped.
     const merged = mergeWishes(comments, pass(compiled, commented, held))
     if (!isSame(merged, comments) && round < mostRounds) return settle(catalog, merged, held, round + 1)
   }
   return comments
 }
 
-/** Asks for names of the catalogue as it would be with the comments. */
+/** The wishes for names, given the catalogue with the comments. */
 function wishing(
   catalog: Catalog,
   comments: Comments,
@@ -87,13 +87,13 @@ function wishing(
   return mergeWishes(comments, wishes(database, manifest))
 }
 
-/** Types in the singular first: what leads to them is called after them. */
+/** Types in the singular first: fields are named after them. */
 const inWords = (catalog: Catalog, comments: Comments): Comments =>
   wishing(catalog, wishing(catalog, comments, singularWishes), pluralWishes)
 
 /**
- * Reads the database, and compiles it with the comments that it asks for until it asks for no more. It writes nothing.
- * @param words whether types get names in the singular, and what leads to many rows one in the plural
+ * Reads the database, and compiles it with the suggested comments until no more are needed. It writes nothing.
+ * @param words whether types get names in the singular, and fields of many rows names in the plural
  */
 export async function annotateDatabase(query: Query, schemas: readonly string[], words = false): Promise<Annotation> {
   const catalog = await readCatalog(query, { schemas, version: null })

@@ -17,15 +17,15 @@ import {
 import type { NamedDatabase } from './in-database.ts'
 import { allNames, fieldsOf, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './held.ts'
 
-/** Names that GraphQL cannot spell, and names that objects of different tables or schemas share. */
+/** Invalid GraphQL names, and names that objects of different tables or schemas share. */
 
 const wishFor = (on: Commented, key: CommentKey, value: unknown): Wish => ({ on, settings: { [key]: value } })
 
 const unnamed = (database: NamedDatabase, on: Commented, key: CommentKey): boolean => !database.isNamed(on, key)
 
-/** Fields of types that nothing has yet. */
+/** Free field names of types. */
 interface FreeFields {
-  /** The first name that is free in the type of a relation, and then no longer. */
+  /** Returns the first free name in the type of a relation, and reserves it. */
   readonly take: (id: ObjectId, candidates: readonly string[]) => string
 }
 
@@ -58,7 +58,7 @@ export function unspellableWishes(database: NamedDatabase, manifest: Manifest): 
     const type = typeNameOf(null, relation.name, inflected)
     if (isValidName(type) || !unnamed(database, on, 'name'))
       return [...columnWishes(database, relation, fields), ...linkWishes(database, relation, fields)]
-    // What it has is named in the next round.
+    // Its members are named in the next round.
     const candidates = [spellable(type), ...typeCandidates(relation.schema, type, inflected)]
     const name = pickName(candidates, (one) => isFree(one) && !given.has(lowerFirst(one)))
     given.add(lowerFirst(name))
@@ -105,7 +105,9 @@ function linkWishes(database: NamedDatabase, relation: CatalogRelation, fields: 
   })
 }
 
-/** Types whose name another one has, or whose fields on the roots: these begin in lower case, so that Label and label share theirs. */
+/**
+ * Types with a taken name, or with taken root fields: these begin in lower case, so that Label and label share theirs.
+ */
 export function sharedTypeWishes(
   database: NamedDatabase,
   catalog: Catalog,
@@ -148,7 +150,7 @@ export function sharedTypeWishes(
   ]
 }
 
-/** Enums with labels that are no values of GraphQL, or with a name that is none. */
+/** Enums with labels that are invalid in GraphQL, or with an invalid name. */
 export function enumWishes(
   database: NamedDatabase,
   catalog: Catalog,
@@ -200,7 +202,7 @@ function labelWishes({ labels, settings }: AnnotatedType, type: CatalogType): re
     : [wishFor({ kind: 'type', type }, 'mappings', Object.fromEntries([...given, ...added]))]
 }
 
-/** Functions whose root field a table has, or a function of another schema. */
+/** Functions whose root field belongs to a table, or to a function of another schema. */
 export function rootWishes(database: NamedDatabase, manifest: Manifest): readonly Wish[] {
   const isFree = isFreeOnRoots(manifest)
   const given = new Set<string>()

@@ -12,22 +12,22 @@ import {
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
 
-/** What wants a field of a type (spec/graphql.md 2.4). */
+/** A claim on a field of a type (spec/graphql.md 2.4). */
 export interface FieldClaim {
   readonly field: string
-  /** Which object wants it, as a text that no other one has. */
+  /** The unique name of the claiming object. */
   readonly object: string
   /** The wish for another name; null: the owner named it, or a comment declares it. */
   readonly rename: ((isFree: (name: string) => boolean) => Wish) | null
 }
 
-/** In the order in which they are served: of several that want one field the last has it. */
+/** In serving order: of several for one field the last is used. */
 export function fieldClaims(database: NamedDatabase, entity: EntityFacts): readonly FieldClaim[] {
   return [
     ...entity.columns.flatMap(({ column, field }) =>
       field === null ? [] : [columnClaim(database, entity, column, field)],
     ),
-    // What has no key of its own takes no name from anything.
+    // Relations declared by comments take free names only.
     ...entity.relations.flatMap((relation, index) =>
       relation.way === undefined ? [relationClaim(database, entity, relation, index)] : [],
     ),
@@ -57,7 +57,7 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean => JSON.str
 export const keyColumnsOf = ({ direction, local, foreign }: RelationFacts): KeyColumns =>
   direction === 'forward' ? { columns: local, foreignColumns: foreign } : { columns: foreign, foreignColumns: local }
 
-/** The constraint behind a relation: the first, second, ... of those that join the same columns. */
+/** The constraint of a relation: the first, second, ... of those that join the same columns. */
 export function constraintOf(
   database: NamedDatabase,
   entity: EntityFacts,

@@ -4,7 +4,7 @@ import { literal } from '../../../runtime/sql/literal.ts'
 import type { Catalog, CatalogFunction, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
 import { relationWord } from '../../catalog/diagnostics/object-name.ts'
 
-/** An object that a comment can stand on. */
+/** An object that can have a comment. */
 export type Commented =
   | { readonly kind: 'relation'; readonly relation: CatalogRelation }
   | { readonly kind: 'column'; readonly relation: CatalogRelation; readonly column: string }
@@ -14,11 +14,11 @@ export type Commented =
 
 export type CommentKey = 'name' | 'foreign_name' | 'local_name' | 'primary_key_columns' | 'mappings'
 
-/** Settings that an object should get. */
+/** Settings to add to an object. */
 export interface Wish {
   readonly on: Commented
   readonly settings: Readonly<Partial<Record<CommentKey, unknown>>>
-  /** Lines for who reads the SQL before it is executed. */
+  /** Lines for the reader of the SQL. */
   readonly remarks?: readonly string[]
 }
 
@@ -29,7 +29,7 @@ const functionWords: Readonly<Record<CatalogFunction['kind'], string>> = {
   a: 'aggregate',
 }
 
-/** As COMMENT ON names it (PostgreSQL manual, COMMENT). */
+/** The object in COMMENT ON (PostgreSQL manual, COMMENT). */
 function nameInSql(on: Commented): string {
   switch (on.kind) {
     case 'relation':
@@ -47,7 +47,7 @@ function nameInSql(on: Commented): string {
   }
 }
 
-/** The comment that stands there now. */
+/** The present comment. */
 export function commentOn(on: Commented): string | null {
   switch (on.kind) {
     case 'relation':
@@ -63,14 +63,14 @@ export function commentOn(on: Commented): string | null {
   }
 }
 
-/** A comment that is to be written. */
+/** A comment to write. */
 export interface NewComment {
   readonly on: Commented
   readonly text: string
   readonly remarks: readonly string[]
 }
 
-/** Wishes about one object become one comment, added to the one that it has. What cannot be read is left as it is. */
+/** Merges the wishes for one object into one comment, added to the present one. An unreadable one is unchanged. */
 export function mergeWishes(before: ReadonlyMap<string, NewComment>, wishes: readonly Wish[]): Map<string, NewComment> {
   const merged = new Map(before)
   for (const { on, settings, remarks = [] } of wishes) {
@@ -88,7 +88,7 @@ export const printComment = ({ on, text, remarks }: NewComment): string =>
     `comment on ${nameInSql(on)} is ${literal(text)};`,
   ].join('\n')
 
-/** The catalogue as it will be once the comments are written. */
+/** The catalogue with the new comments. */
 export function withComments(catalog: Catalog, comments: ReadonlyMap<string, NewComment>): Catalog {
   const textOn = (on: Commented): string | null => comments.get(nameInSql(on))?.text ?? commentOn(on)
   return {

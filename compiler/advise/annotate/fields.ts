@@ -5,7 +5,7 @@ import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { fieldsOf, type Held } from './held.ts'
 
-/** Fields that two parts of one type want: all but the one that has it get names of their own, which nothing has yet. */
+/** Fields that two parts of one type claim: all except the present one get free names. */
 export const fieldWishes = (database: NamedDatabase, manifest: Manifest, held: Held): readonly Wish[] =>
   manifest.entities.flatMap((entity) => {
     const taken = new Set(fieldsOf(entity))
@@ -19,7 +19,7 @@ export const fieldWishes = (database: NamedDatabase, manifest: Manifest, held: H
       })
   })
 
-/** The field stays with what has it before any comment, else with the last one, as it is served. */
+/** The field stays with its original owner, else with the last one, as it is served. */
 function losers(group: readonly FieldClaim[], { id }: EntityFacts, held: Held): readonly FieldClaim[] {
   const holder = group.find(({ object, field }) => held.field(id, field) === object) ?? group.at(-1)
   return group.filter((claim) => claim !== holder)

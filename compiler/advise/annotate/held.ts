@@ -7,15 +7,15 @@ import type { NamedDatabase } from './in-database.ts'
 import { fieldClaims } from './claims.ts'
 
 /**
- * What has which name before any comment: clients know it by that name, so that no comment may give the name to anything else. It is
- * that of a role that sees everything.
+ * The names before any comment: clients use them, so no comment may give one to another object. They are those of a
+ * role that sees everything.
  */
 export interface Held {
-  /** The object that has the field of a type, as a claim names it. */
+  /** The object with the field of a type, as in a claim. */
   readonly field: (type: ObjectId, field: string) => string | undefined
-  /** The relation or enum that has the type. */
+  /** The relation or enum with the type. */
   readonly type: (name: string) => ObjectId | undefined
-  /** The relation that has the fields of the roots, by its name in lower case at the beginning. */
+  /** The relation with the root fields, by its name in lower case at the beginning. */
   readonly root: (name: string) => ObjectId | undefined
 }
 
@@ -48,24 +48,24 @@ export function heldIn(database: NamedDatabase, manifest: Manifest): Held {
 
 export const hasKey = ({ key }: EntityFacts): boolean => key.length > 0
 
-/** Names of the types of a database of which a role sees everything. */
+/** Names of the types of a database for a role that sees everything. */
 export const allNames = (manifest: Manifest): Names =>
   createNames(manifest, { readable: manifest.entities.map(() => true), insertOnly: [] })
 
 const queryFields: readonly RootField[] = ['collection', 'byKey']
 const mutationFields: readonly RootField[] = ['insert', 'update', 'delete']
 
-/** What a relation with a key and that name has on a root. */
+/** The root fields of a relation with a key and that name. */
 export const rootFieldsFor = (name: string, isMutation: boolean): readonly string[] =>
   (isMutation ? mutationFields : queryFields).map((kind) => rootField(kind, name))
 
-/** The fields of a root that relations have. */
+/** The root fields of relations. */
 export const relationRoots = ({ entities }: Manifest, isMutation: boolean): readonly string[] =>
   entities
     .filter((entity) => hasKey(entity) && (isMutation || entity.root))
     .flatMap(({ name }) => rootFieldsFor(name, isMutation))
 
-/** Every field of a root, whatever has it. */
+/** All fields of a root. */
 const rootsOf = (manifest: Manifest): readonly string[] => [
   ...relationRoots(manifest, false),
   ...relationRoots(manifest, true),
@@ -77,13 +77,13 @@ const rootsOf = (manifest: Manifest): readonly string[] => [
   ]),
 ]
 
-/** Every field of a type, whatever has it. */
+/** All fields of a type. */
 export const fieldsOf = ({ columns, relations, computed, unions = [] }: EntityFacts): readonly string[] => [
   'nodeId',
   ...[...columns, ...relations, ...computed, ...unions].flatMap(({ field }) => field ?? []),
 ]
 
-/** Whether nothing has a name yet, neither a type with one that it brings nor a field of the roots. */
+/** Whether a name is free: no type or dependent type has it, and no root field. */
 export function isFreeIn(manifest: Manifest, names: Names): (name: string) => boolean {
   const roots = new Set(rootsOf(manifest))
   const bases = new Set(manifest.entities.map(({ name }) => lowerFirst(name)))
@@ -93,7 +93,7 @@ export function isFreeIn(manifest: Manifest, names: Names): (name: string) => bo
     [...rootFieldsFor(name, false), ...rootFieldsFor(name, true)].every((field) => !roots.has(field))
 }
 
-/** Whether no field of a root has a name. */
+/** Whether no root field has the name. */
 export function isFreeOnRoots(manifest: Manifest): (name: string) => boolean {
   const roots = new Set(rootsOf(manifest))
   return (name) => !roots.has(name) && name !== 'node'

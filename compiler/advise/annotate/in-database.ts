@@ -5,13 +5,13 @@ import { parseComment } from '../../comments/grammar.ts'
 import type { Annotated } from '../../comments/annotated.ts'
 import { commentOn, type Commented, type CommentKey } from './comments.ts'
 
-/** A compiled database, as the passes over it look things up. */
+/** A compiled database, with the lookups of the passes. */
 export interface NamedDatabase {
   readonly relations: readonly CatalogRelation[]
   readonly relation: (id: ObjectId) => CatalogRelation
   readonly entity: (id: ObjectId) => EntityFacts | undefined
   readonly functions: readonly CatalogFunction[]
-  /** Whether the function is one of a row of the relation. */
+  /** Whether the function takes a row of the relation. */
   readonly takesRow: (fn: CatalogFunction, relation: ObjectId) => boolean
   readonly inflects: (schema: string) => boolean
   /** Whether the object's comment sets the key. */

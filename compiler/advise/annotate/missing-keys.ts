@@ -9,10 +9,10 @@ import type { NamedDatabase } from './in-database.ts'
 import { rootFieldsFor } from './held.ts'
 
 /**
- * Keys of relations without a primary key. For a view it is the primary key of a table that the view reads, where the view
- * shows its columns under their names; for a table the columns of a unique index. Columns that are nowhere NOT NULL may be
- * null, and a view may repeat a row: the rows of today are looked at, and the file says what becomes of others. A relation whose
- * fields of the roots would take the name of a function gets none.
+ * Keys of relations without a primary key. For a view it is the primary key of a table that the view reads, if the view
+ * shows its columns under their names; for a table the columns of a unique index. Nullable columns may contain nulls,
+ * and a view may repeat a row: the present rows are checked, and the file explains the effect on others. A relation
+ * whose root fields would take the name of a function gets none.
  */
 export async function keyWishes(
   query: Query,
@@ -46,7 +46,7 @@ interface FoundKey {
   readonly remarks: readonly string[]
 }
 
-/** Primary keys of the tables that a view reads, in the order in which its rule names them. */
+/** Primary keys of the tables that a view reads, in the order of its rule. */
 const keysBelowSql = `select array(
       select a.attname::text from pg_catalog.unnest(i.indkey) with ordinality k(number, place)
       join pg_catalog.pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number order by k.place) as columns
@@ -65,7 +65,7 @@ async function keyOf(query: Query, relation: CatalogRelation): Promise<FoundKey 
   return null
 }
 
-/** What a key costs that the rows of today alone make one. */
+/** The consequences of a key that only the present rows guarantee. */
 function remarksOn({ kind, schema, name, columns }: CatalogRelation, key: readonly string[]): readonly string[] {
   const nullable = key.filter((column) => columns.find((one) => one.name === column)?.notNull !== true).map(ident)
   const relation = qualified(schema, name)
@@ -88,7 +88,7 @@ async function candidatesOf(query: Query, relation: CatalogRelation): Promise<re
   return [...relation.uniques, ...below]
 }
 
-/** Relations that take longer, may not be read or are empty get no key. */
+/** Relations that take longer, cannot be read or are empty get no key. */
 const limitMs = 5_000
 
 async function isKey(query: Query, { schema, name }: CatalogRelation, columns: readonly string[]): Promise<boolean> {

@@ -7,9 +7,9 @@ import { constraintOf, keyColumnsOf } from './claims.ts'
 import { allNames, fieldsOf, isFreeIn } from './held.ts'
 import { forwardCandidates, manyCandidates, singularOf, typeCandidates } from './names.ts'
 
-/** Names as people say them: one row of `posts` is a `Post`, and an author has `posts`. */
+/** Names in natural language: one row of `posts` is a `Post`, and an author has `posts`. */
 
-/** Types in the singular; of two that would be the same, the second begins with its schema. What GraphQL reserves is given to none. */
+/** Types in the singular; of equal ones, the second is prefixed with its schema. Reserved names are not given. */
 export function singularWishes(database: NamedDatabase, manifest: Manifest): readonly Wish[] {
   const isFree = isFreeIn(manifest, allNames(manifest))
   const taken = new Set<string>()
@@ -33,7 +33,7 @@ const commented = (database: NamedDatabase, { id }: EntityFacts): Commented => (
   relation: database.relation(id),
 })
 
-/** Fields that lead to many rows, in the plural. They take no name that the type has already. */
+/** Fields of many rows, in the plural. They only take names that are free in the type. */
 export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): readonly Wish[] =>
   entities.flatMap((entity) => {
     const taken = new Set(fieldsOf(entity))
@@ -60,7 +60,7 @@ const isMany = ({ direction, shape, way }: RelationFacts): boolean =>
 const isOnly = ({ relations }: EntityFacts, { target }: RelationFacts): boolean =>
   relations.filter((other) => isMany(other) && other.target === target).length === 1
 
-/** Whether the columns are called as the table that they lead to: `author_id` to `author`, not `editor_id`. */
+/** Whether the columns are named after their target: `author_id` to `author`, not `editor_id`. */
 const leadsToThe = (database: NamedDatabase, entity: EntityFacts, relation: RelationFacts): boolean =>
   forwardCandidates(keyColumnsOf(relation), entity.name, database.inflects(entity.schema))[0] ===
   lowerFirst(entity.name)

@@ -1,21 +1,21 @@
 import { tryParseJson } from '../../../runtime/lib/json.ts'
 
-/** What documents cost, written down: a file to commit, and to hold later states of the database and of the documents against. */
+/** The cost of documents in a file: to be committed, and compared with later states of database and documents. */
 export interface Certificate {
   readonly format: 1
-  /** Tables of so many rows are large: reading one from end to end is worth telling. */
+  /** Tables with so many rows are large: a sequential scan of one is reported. */
   readonly large: number
   readonly operations: readonly CertifiedOperation[]
 }
 
-/** One operation of a document, as one role asks it. */
+/** One operation of a document, for one role. */
 export interface CertifiedOperation {
   /** The file of the document. */
   readonly document: string
-  /** Null where it has no name. */
+  /** Null if it has no name. */
   readonly operation: string | null
   readonly role: string
-  /** What it costs, or why it is not answered. */
+  /** Its cost, or its refusal. */
   readonly found: Cost | RefusedDocument
 }
 
@@ -23,16 +23,16 @@ export interface RefusedDocument {
   readonly refused: string
 }
 
-/** Of the variables that were tried, the worst. */
+/** The worst of the tried variables. */
 export interface Cost {
-  /** Rows that it may come to. */
+  /** The maximum number of rows. */
   readonly rows: number
-  /** Postgres' estimate for all of its statements, rounded up. */
+  /** The sum of Postgres' estimates for its statements, rounded up. */
   readonly cost: number
-  /** The variables that it is estimated to cost as much with: pages are as large as they may be, filters are empty. */
+  /** The variables with this cost: pages have the maximum size, filters are empty. */
   readonly variables: Readonly<Record<string, unknown>>
   readonly indexes: readonly string[]
-  /** Large tables that are read from end to end. */
+  /** Sequential scans of large tables. */
   readonly scans: readonly string[]
 }
 
@@ -41,10 +41,10 @@ export const keyOf = ({ document, operation, role }: CertifiedOperation): string
 
 export const isRefused = (found: Cost | RefusedDocument): found is RefusedDocument => 'refused' in found
 
-/** The same costs give the same bytes. */
+/** Equal costs give equal bytes. */
 export const printCertificate = (certificate: Certificate): string => `${JSON.stringify(certificate, null, 2)}\n`
 
-/** Null where a text is no certificate of this format. */
+/** Null if a text is not a certificate of this format. */
 export function parseCertificate(text: string): Certificate | null {
   const value = tryParseJson(text) as Partial<Certificate> | null | undefined
   const isOne = value?.format === 1 && typeof value.large === 'number' && Array.isArray(value.operations)

@@ -1,21 +1,21 @@
 import { isRefused, keyOf, type Certificate, type CertifiedOperation, type Cost } from './certificate.ts'
 
-/** What a certificate does not say, or says otherwise, of one operation. */
+/** An operation that the certificate lacks, or has with other costs. */
 export interface CostDifference extends Omit<CertifiedOperation, 'found'> {
-  /** Sentences about what got worse. */
+  /** Sentences about deteriorations. */
   readonly problems: readonly string[]
 }
 
 export interface CostComparison {
   readonly dearer: readonly CostDifference[]
-  /** Operations of the certificate that are there no more. */
+  /** Operations of the certificate that no longer exist. */
   readonly gone: readonly CertifiedOperation[]
 }
 
-/** Below this a cost says nothing: one row by its key is estimated at 8. */
+/** Lower costs are ignored: one row by its key is estimated at 8. */
 const leastCost = 10
 
-/** What got worse from a certificate to now. @param factor what it may cost more, and come to more rows, without being dearer */
+/** The deteriorations since a certificate. @param factor by which cost and rows may grow without a report */
 export function compareCosts(before: Certificate, now: Certificate, factor: number): CostComparison {
   const known = new Map(before.operations.map((one) => [keyOf(one), one]))
   const present = new Set(now.operations.map(keyOf))

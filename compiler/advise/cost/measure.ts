@@ -17,13 +17,13 @@ export interface Measuring {
   readonly engine: Engine
   readonly run: RunExchange
   readonly sizes: Sizes
-  /** Tables of so many rows are large. */
+  /** Tables with so many rows are large. */
   readonly large: number
-  /** Receives the tables whose size decides and is not known. */
+  /** Receives the relevant tables of unknown size. */
   readonly onUnknown: (tables: readonly string[]) => void
 }
 
-/** Every operation of the documents, as each of the roles asks it. Rejects with DatabaseFailure when the database goes away. */
+/** Every operation of the documents, for each of the roles. Rejects with DatabaseFailure during an outage. */
 export async function measure(
   measuring: Measuring,
   roles: readonly string[],
@@ -40,7 +40,7 @@ export async function measure(
   return operations
 }
 
-/** Each is asked with few variables. */
+/** Each has few variants of variables. */
 const nothingKept: Shapes = { get: () => undefined, set: () => undefined }
 
 async function measureOperation(
@@ -113,7 +113,7 @@ function toRefused(error: unknown): RefusedDocument {
 
 const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
-/** The dearest, with the bounds and indexes of all of them; a refusal where all are refused. */
+/** The most expensive one, with the limits and indexes of all of them; a refusal if all are refused. */
 function worst(tried: readonly (Cost | RefusedDocument)[]): Cost | RefusedDocument {
   const costs = tried.flatMap((one) => (isRefused(one) ? [] : [one]))
   const [first, ...others] = costs

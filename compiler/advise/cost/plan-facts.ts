@@ -1,6 +1,6 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
 
-/** What a plan reads, by schema and name as the plan has them. */
+/** The relations that a plan reads, by schema and name in the plan. */
 export interface PlanFacts {
   readonly indexes: readonly RelationName[]
   readonly scans: readonly RelationName[]
@@ -11,7 +11,7 @@ export interface RelationName {
   readonly name: string
 }
 
-/** EXPLAIN (VERBOSE, FORMAT JSON), as far as it is looked at. */
+/** EXPLAIN (VERBOSE, FORMAT JSON), the used members. */
 interface Node {
   readonly 'Node Type'?: string
   readonly Schema?: string
@@ -39,19 +39,19 @@ interface Placed {
   readonly schema: string
 }
 
-/** An index lies in the schema of its table; a bitmap of one names it at the node around it alone. */
+/** An index is in the schema of its table; a bitmap index scan has it only at its parent node. */
 function nodesOf(node: Node, around: string): readonly Placed[] {
   const schema = node.Schema ?? around
   return [{ node, schema }, ...(node.Plans ?? []).flatMap((inner) => nodesOf(inner, schema))]
 }
 
-/** What there is to know of tables and indexes. */
+/** Facts about tables and indexes. */
 export interface Sizes {
-  /** A table or index; of partitions what they are a part of. */
+  /** A table or index; for partitions their parent. */
   readonly nameOf: (relation: RelationName) => string
-  /** Those of these tables that have so many rows, their partitions together. */
+  /** Those of these tables with so many rows, partitions together. */
   readonly largeOf: (scans: readonly RelationName[], rows: number) => readonly string[]
-  /** Tables among these whose size is not known, since they were never analyzed. */
+  /** Those of these tables that were never analyzed. */
   readonly unknownOf: (scans: readonly RelationName[]) => readonly string[]
 }
 
@@ -63,7 +63,7 @@ interface Sized {
   readonly rows: number
 }
 
-/** As they are now. Rejects with DatabaseFailure. */
+/** The present sizes. Rejects with DatabaseFailure. */
 export async function readSizes(query: Query): Promise<Sizes> {
   const { rows } = await query<Sized>(
     `select n.nspname::text as schema, c.relname::text as name, pg_catalog.format('%I.%I', wn.nspname, w.relname) as whole, c.reltuples::float8 as rows

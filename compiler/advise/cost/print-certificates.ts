@@ -6,7 +6,7 @@ type Named = Pick<CertifiedOperation, 'document' | 'operation' | 'role'>
 const nameOf = ({ document, operation, role }: Named): string =>
   `${document}${operation === null ? '' : `, ${operation}`}  (${role})`
 
-/** What each operation costs, for people: the dearest first. */
+/** The cost of each operation, for people: the most expensive first. */
 export function printCosts({ operations }: Certificate, limit: number | undefined): string {
   const costOf = ({ found }: CertifiedOperation): number => (isRefused(found) ? -1 : found.cost)
   return [...operations]
@@ -27,7 +27,7 @@ function linesOf({ found }: CertifiedOperation, limit: number | undefined): read
   ]
 }
 
-/** A comparison for people: first one sentence, then what got dearer. */
+/** A comparison for people: first one sentence, then the increased costs. */
 export function printCostComparison({ dearer, gone }: CostComparison, judged: number, factor: number): string {
   const operations = `${judged} ${judged === 1 ? 'operation' : 'operations'}`
   return [

@@ -23,13 +23,12 @@ import {
 
 type Given = Readonly<Record<string, unknown>>
 
-/** A page is the smaller of what is asked for and what is allowed. */
+/** A page is the smaller of the requested and the allowed size. */
 const mostInt = 2_147_483_647
 
 /**
- * What a document is tried with, so that it costs as much as it may: no variables, and thus its defaults; and all of them that
- * can be thought up, with pages of any size and empty filters, once with what depends on a Boolean and once without, and with a
- * node of each type that it names.
+ * The variables for the maximum cost of a document: none, and thus its defaults; and all with an example value, with
+ * pages of any size and empty filters, once for each value of Booleans, and with a node of each type that it names.
  */
 export function variablesFor(
   { schema, visible }: RoleView,
@@ -56,7 +55,7 @@ export function variablesFor(
   return [...new Map([{}, ...tried].map((given) => [JSON.stringify(given), given])).values()]
 }
 
-/** Each column that variables may name, by the enum's name, since not all can be compared; once nothing without such. */
+/** Each column that variables may name, by the enum's name, because not all can be compared; once none without such. */
 function comparedColumns(schema: GraphQLSchema, definitions: readonly VariableDefinitionNode[]): readonly Given[] {
   const enums = definitions.flatMap(({ type: node }): readonly GraphQLEnumType[] => {
     const type = typeFromAST(schema, node)
@@ -68,15 +67,15 @@ function comparedColumns(schema: GraphQLSchema, definitions: readonly VariableDe
   return Array.from({ length: most }, (_, turn) => Object.assign({}, ...values.map((all) => all[turn % all.length])))
 }
 
-/** Of no row in particular (spec/graphql.md 7.1). */
+/** Of an arbitrary row (spec/graphql.md 7.1). */
 const nodeIdOf = ({ schema, relation, key }: EntityFacts): string =>
   Buffer.from(JSON.stringify([schema, relation, ...(key ?? []).map(() => 1)])).toString('base64')
 
 const changeParts = [parts.updateInput, ...changeOperatorNames.map((name) => parts[name])]
 
 /**
- * What is written has something in it; of everything else only what has to be there.
- * @param change the one input of an update that has something in it, since no column is changed twice; null: all have
+ * Written inputs are not empty; of all others only required members are given.
+ * @param change the only non-empty input of an update, because no column is changed twice; null: all are non-empty
  */
 const emptiest =
   (change: string | null) =>
@@ -89,7 +88,7 @@ const emptiest =
     return Object.fromEntries(members.filter(([, value]) => value !== undefined))
   }
 
-/** Of what takes exactly one member the first that is a value; undefined: none is. */
+/** The first possible member of an input with exactly one; undefined: none. */
 function firstLeaf(type: GraphQLInputObjectType, sample: Sample): Given | undefined {
   const leaf = Object.values(type.getFields()).find((field) => isLeafType(getNullableType(field.type)))
   return leaf && { [leaf.name]: sample(leaf.type) }

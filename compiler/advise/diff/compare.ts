@@ -9,11 +9,11 @@ import { privilegeChanges, type PrivilegeChanges } from './privilege-changes.ts'
 import { schemaChanges } from './schema-changes.ts'
 import { settingChanges } from './setting-changes.ts'
 
-/** What changed from one state of an API to another. */
+/** The changes between two states of an API. */
 export interface Comparison {
-  /** True when something that worked for some role works no longer. */
+  /** True if something stops working for some role. */
   readonly breaking: boolean
-  /** The worst first; each once, with the roles that it concerns. */
+  /** The worst first; without duplicates, with their roles. */
   readonly changes: readonly RoleChange[]
   readonly documents: JudgedDocuments & { readonly judged: number }
   readonly privileges: Readonly<Record<string, PrivilegeChanges>>
@@ -23,13 +23,13 @@ export interface RoleChange extends ApiChange {
   readonly roles: readonly string[]
 }
 
-/** An API, and the policies of its database; artifacts hold none. */
+/** An API, and the policies of its database; artifacts contain none. */
 export interface SchemaState {
   readonly manifest: Manifest
   readonly policies: Policies | null
 }
 
-/** Two states, as each role sees them -> what changed. */
+/** Two states, as each role sees them -> the changes. */
 export function compareApis(
   before: SchemaState,
   after: SchemaState,
@@ -67,7 +67,7 @@ export function compareApis(
   }
 }
 
-/** What several roles meet alike is one change; the worst stand first, otherwise in the order of roles and types. */
+/** Equal changes of several roles are merged; the worst come first, otherwise in the order of roles and types. */
 function merged(all: readonly RoleChange[]): readonly RoleChange[] {
   const byText = new Map<string, RoleChange>()
   for (const change of all) {

@@ -6,12 +6,12 @@ import { toOperation } from '../../../runtime/graphql/operation/operation.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { parsedOf } from './parsed.ts'
 
-/** A document that somebody relies on. */
+/** A document in use. */
 export interface GivenDocument {
-  /** Where it comes from: a file's path, or the hash under which it is listed. */
+  /** Its origin: a file's path, or its hash in a list. */
   readonly source: string
   readonly text: string
-  /** Roles that it is for; null: for every one. */
+  /** Its roles; null: all. */
   readonly roles: readonly string[] | null
 }
 
@@ -19,18 +19,18 @@ export interface GivenDocument {
 export interface BrokenDocument {
   readonly source: string
   readonly roles: readonly string[]
-  /** Null where the operation has no name. */
+  /** Null if the operation has no name. */
   readonly operation: string | null
   readonly problems: readonly string[]
 }
 
 export interface JudgedDocuments {
   readonly broken: readonly BrokenDocument[]
-  /** Documents that no role of theirs could ask before either, with what was wrong with them. */
+  /** Documents that none of their roles could use before either, with their problems. */
   readonly invalid: readonly { readonly source: string; readonly problems: readonly string[] }[]
 }
 
-/** Judges documents as a request is judged: parsed, validated and held against the limits. */
+/** Judges documents like requests: parsed, validated and compared with the limits. */
 export function judgeDocuments(
   documents: readonly GivenDocument[],
   before: readonly RoleView[],
@@ -64,7 +64,7 @@ export function judgeDocuments(
   }
 }
 
-/** Null stands for an operation without a name, and for a text that has none that could be found. */
+/** Null represents an operation without a name, and a text without a readable one. */
 export function operationNames(text: string): readonly (string | null)[] {
   const operations = parsedOf(text)?.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION) ?? []
   if (operations.length === 0) return [null]

@@ -3,9 +3,8 @@ import { normalize } from 'node:path'
 import { glob, isDynamicPattern } from 'tinyglobby'
 
 /**
- * Paths of the files that a pattern names, sorted: `*` and `?` stand for characters within a segment, `**` for any
- * segments, `{a,b}` for either. Rejects with the file system's error where the folder before the first of these is not
- * there.
+ * Paths of the files that a pattern matches, sorted: `*` and `?` match characters within a segment, `**` any segments,
+ * `{a,b}` either. Rejects with the file system's error if the folder before the first of these does not exist.
  */
 export async function findFiles(pattern: string): Promise<readonly string[]> {
   if (!isDynamicPattern(pattern)) return [normalize(pattern)]

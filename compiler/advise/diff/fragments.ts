@@ -4,10 +4,10 @@ import { parsedOf } from './parsed.ts'
 
 /**
  * Files of an application share their fragments: each document gets those of the others that it spreads, and files of
- * fragments alone are no documents. What cannot be parsed stays as it is.
+ * fragments alone are not documents. A file that cannot be parsed is unchanged.
  */
 export function withFragments(files: readonly GivenDocument[]): readonly GivenDocument[] {
-  // Where the word stands nowhere, nothing has to be parsed.
+  // Without the word, nothing needs parsing.
   if (!files.some(({ text }) => text.includes('fragment'))) return files
   const parsed = files.map((file) => ({ file, document: parsedOf(file.text) }))
   const shared = new Map(
@@ -27,7 +27,7 @@ export function withFragments(files: readonly GivenDocument[]): readonly GivenDo
 const fragmentsOf = ({ definitions }: DocumentNode): readonly FragmentDefinitionNode[] =>
   definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
 
-/** Fragments that a document spreads, and those that these spread. */
+/** Fragments that a document spreads, directly or indirectly. */
 function reached(
   document: DocumentNode,
   shared: ReadonlyMap<string, FragmentDefinitionNode>,

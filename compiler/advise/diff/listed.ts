@@ -4,7 +4,7 @@ import type { ListTable } from '../../../runtime/graphql/allowlist/admission.ts'
 import { qualified } from '../../../runtime/sql/ident.ts'
 import type { GivenDocument } from './document-changes.ts'
 
-/** More of one list are not judged. */
+/** Further ones of a list are not judged. */
 const mostListed = 5_000
 
 export interface Listed {
@@ -13,8 +13,8 @@ export interface Listed {
 }
 
 /**
- * The documents that allow-lists hold (spec/graphql.md 17, `allowlist`), for the roles that each list governs. Rejects
- * with DatabaseFailure where the connection's role may not read a list.
+ * The documents of allow-lists (spec/graphql.md 17, `allowlist`), for the roles that each list governs. Rejects with
+ * DatabaseFailure if the connection's role may not read a list.
  */
 export async function listedDocuments(query: Query, { allowlists = [] }: Manifest): Promise<readonly GivenDocument[]> {
   const found: GivenDocument[] = []
@@ -27,7 +27,7 @@ export async function listedDocuments(query: Query, { allowlists = [] }: Manifes
 }
 
 /**
- * What a list holds, in the order of the hashes.
+ * The content of a list, in the order of the hashes.
  * @param most null: all of it
  */
 export async function readList(query: Query, table: ListTable, most: number | null): Promise<readonly Listed[]> {

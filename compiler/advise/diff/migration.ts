@@ -3,30 +3,30 @@ import type { SessionCommand, Query } from '../../../runtime/db/connect/session.
 import { MigrationFailure, type ScriptPlace, type ScriptStatement } from './script.ts'
 import type { SqlStatement } from './split-sql.ts'
 
-/** A statement that was left out, because Postgres does not run it in the transaction of the others. */
+/** An omitted statement, which Postgres cannot run in a transaction. */
 export interface LeftOut extends ScriptPlace {
   readonly message: string
 }
 
-/** A lock on what was there before, which other transactions wait for. */
+/** A lock on a relation that existed before, for which other transactions wait. */
 export interface HeldLock {
-  /** In words of the manual, chapter Explicit Locking: ACCESS EXCLUSIVE, SHARE, ... */
+  /** In the terms of the manual, chapter Explicit Locking: ACCESS EXCLUSIVE, SHARE, ... */
   readonly mode: string
   readonly relation: string
 }
 
-/** What applying a migration brought up. */
+/** The results of applying a migration. */
 export interface Applied {
   readonly leftOut: readonly LeftOut[]
   readonly locks: readonly HeldLock[]
 }
 
-/** How long a lock is waited for, in milliseconds: later transactions wait behind a waiting one. */
+/** The lock timeout in milliseconds: later transactions wait behind a waiting one. */
 const lockTimeoutMs = 3_000
 
 /**
- * Runs `work` in the transaction in which the migration was applied, and takes everything back. Rejects with
- * MigrationFailure, with DatabaseFailure, or with what `work` rejects with; nothing is kept then either.
+ * Runs `work` in the transaction of the applied migration, and rolls everything back. Rejects with MigrationFailure,
+ * with DatabaseFailure, or with the error of `work`; nothing is kept then either.
  */
 export async function afterMigration<T>(
   { query, command }: { readonly query: Query; readonly command: SessionCommand },
@@ -38,8 +38,7 @@ export async function afterMigration<T>(
   try {
     const known = await knownRelations(query)
     const leftOut = await applyAll(query, command, statements)
-    // A migration may have become somebody else and set what it liked, and nothing of its own may stand in for the
-    // catalogue.
+    // A migration may have changed the role and settings, and its own objects must not shadow the catalogue.
     await query('reset session authorization')
     await query('set local role none')
     await query('reset all')
@@ -53,7 +52,7 @@ export async function afterMigration<T>(
 const knownRelations = async (query: Query): Promise<readonly string[]> =>
   (await query<{ oid: string }>('select oid::text from pg_catalog.pg_class')).rows.map(({ oid }) => oid)
 
-/** Those that keep others from reading or writing rows: from SHARE UPDATE EXCLUSIVE up. */
+/** Locks that block others from reading or writing rows: from SHARE UPDATE EXCLUSIVE up. */
 const heldSql = `select l.relation::pg_catalog.regclass::text as relation,
     pg_catalog.btrim(pg_catalog.upper(pg_catalog.regexp_replace(pg_catalog.regexp_replace(l.mode, 'Lock$', ''), '([A-Z])', ' \\1', 'g'))) as mode
   from pg_catalog.pg_locks l join pg_catalog.pg_class c on c.oid = l.relation
@@ -72,7 +71,7 @@ const copiesIn = /^COPY\b.* FROM STDIN\b/
 
 const starts = ({ head }: SqlStatement, words: RegExp): boolean => words.test(head.join(' '))
 
-/** Files often stand between `begin` and `commit`: all is one transaction here. */
+/** Files often contain `begin` and `commit`: everything is one transaction here. */
 function withoutFrame(statements: readonly ScriptStatement[]): readonly ScriptStatement[] {
   for (const statement of statements) {
     const problem = whyNoMigration(statement)
@@ -89,7 +88,7 @@ function whyNoMigration(statement: SqlStatement): string | null {
 }
 
 /**
- * What another transaction would not refuse: active_sql_transaction and, for a label that this one added to an enum,
+ * Errors that only occur within a transaction: active_sql_transaction and, for a label that it added to an enum,
  * unsafe_new_enum_value_usage (PostgreSQL manual, appendix A).
  */
 const onlyOutside: ReadonlySet<string | null> = new Set(['25001', '55P04'])
@@ -103,7 +102,7 @@ async function applyAll(
   for (const statement of statements) {
     const { file, line, text } = statement
     try {
-      // Its own savepoints have to outlive ours.
+      // Its own savepoints must outlive ours.
       await (starts(statement, savepointCommands) ? command(text) : within(query, () => command(text)))
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
@@ -114,7 +113,7 @@ async function applyAll(
   return leftOut
 }
 
-/** A failure leaves the transaction as it was. Files set the time for locks as well: dumps to any. */
+/** A failure rolls back to the savepoint. Files may set the lock timeout as well: dumps disable it. */
 async function within(query: Query, work: () => Promise<void>): Promise<void> {
   await query(`set local lock_timeout = ${lockTimeoutMs}`)
   await query('savepoint catalograph_statement')

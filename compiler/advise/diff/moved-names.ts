@@ -5,8 +5,8 @@ import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 import type { ApiChange } from './change.ts'
 
 /**
- * Names that are there before and after, and mean another object afterwards: a client is answered something else without any error.
- * Where the former object is gone and the present one is new, it was renamed or replaced, and nothing is reported.
+ * Names that denote another object afterwards: a client gets another answer without any error. If the former object is
+ * gone and the present one is new, it was renamed or replaced, and nothing is reported.
  */
 export const movedNames = (before: RoleView, after: RoleView): readonly ApiChange[] => [
   ...movedTypes(before, after),
@@ -30,7 +30,7 @@ function movedTypes({ visible: before }: RoleView, { visible: after }: RoleView)
   })
 }
 
-/** The object behind a field; its text distinguishes it from others of its type. */
+/** The object of a field; its text is unique in its type. */
 type Objects = ReadonlyMap<string, string>
 
 const columnText = (column: string): string => nameObject('column', column)
@@ -40,7 +40,7 @@ const relationText = ({ target, local, foreign }: RelationFacts): string =>
 
 const functionText = ({ schema, function: name }: FunctionFacts): string => nameObject('function', schema, name)
 
-/** Who has each field for a role: the last of columns, relations and computed fields. */
+/** The object of each field for a role: the last of columns, relations and computed fields. */
 const holders = ({ visible }: RoleView, entity: EntityFacts): Objects =>
   new Map([
     ...entity.columns.flatMap((column): (readonly [string, string])[] =>

@@ -3,7 +3,7 @@ import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 import type { ApiChange } from './change.ts'
 
-/** Tables, views and functions that are new and that none of the roles may use: nothing of them is in any schema. */
+/** New tables, views and functions that none of the roles may use: they are in no schema. */
 export function unusedObjects(
   before: readonly RoleVisibility[],
   after: readonly RoleVisibility[],

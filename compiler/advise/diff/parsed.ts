@@ -1,6 +1,6 @@
 import { parse, type DocumentNode } from 'graphql'
 
-/** Null for what is no document. */
+/** Null if it is not a document. */
 export function parsedOf(text: string): DocumentNode | null {
   try {
     return parse(text, { noLocation: true })

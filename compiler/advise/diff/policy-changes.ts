@@ -1,10 +1,10 @@
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import type { ApiChange } from './change.ts'
 
-/** What row-level security lets each role see and change, which no schema shows: by role, then by table. */
+/** The policies of row-level security for each role, which no schema shows: by role, then by table. */
 export type Policies = ReadonlyMap<string, ReadonlyMap<string, TablePolicies>>
 
-/** Policies that are for the role, as text by name; null: row-level security is off, and every row is in reach. */
+/** Policies for the role, as text by name; null: row-level security is off, and every row is visible. */
 type TablePolicies = ReadonlyMap<string, string> | null
 
 interface PolicyRow {
@@ -16,8 +16,8 @@ interface PolicyRow {
 }
 
 /**
- * The tables that a role may touch. Roles that bypass row-level security, and owners that do not force it, are left out
- * (PostgreSQL manual, 5.9). With an empty search path the names in policies print the same before and after.
+ * The tables on which a role has privileges. Roles that bypass row-level security, and owners that do not force it, are
+ * left out (PostgreSQL manual, 5.9). With an empty search path the names in policies print the same before and after.
  */
 const policiesText = `with path as materialized (select pg_catalog.set_config('search_path', '', true) as value)
   select r.rolname::pg_catalog.text as role, pg_catalog.format('%I.%I', n.nspname, c.relname) as "table",
@@ -58,7 +58,7 @@ export async function readPolicies(
   return found
 }
 
-/** What changed for a role on the tables that it could touch before and still can. */
+/** The changes for a role on tables that it could use before and still can. */
 export function policyChanges(before: Policies, after: Policies, role: string): readonly ApiChange[] {
   return [...(before.get(role) ?? [])].flatMap(([table, old]) => {
     const now = after.get(role)?.get(table)

@@ -3,7 +3,7 @@ import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 
-/** Privileges of a role on what is served, in the words of GRANT: `INSERT (title, body) ON TABLE public.posts`. */
+/** Privileges of a role on served objects, in the terms of GRANT: `INSERT (title, body) ON TABLE public.posts`. */
 export interface PrivilegeChanges {
   readonly gained: readonly string[]
   readonly lost: readonly string[]
@@ -18,7 +18,7 @@ export function privilegeChanges(before: RoleVisibility, after: RoleVisibility):
 interface Privilege {
   readonly name: string
   readonly on: string
-  /** Null: on all of it. */
+  /** Null: on the whole object. */
   readonly column: string | null
 }
 

@@ -16,8 +16,7 @@ import { parts } from '../../../runtime/contract/name-parts.ts'
 import type { ApiChange } from './change.ts'
 
 /**
- * What is different in a role's schema, by the reference implementation's findBreakingChanges and findDangerousChanges,
- * and beside that what is new.
+ * The differences of a role's schema, by findBreakingChanges and findDangerousChanges of graphql-js, and the additions.
  */
 export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] {
   const breaking = findBreakingChanges(before, after).filter(({ type }) => !harmless.has(type))
@@ -30,10 +29,7 @@ export function schemaChanges(before: GraphQLSchema, after: GraphQLSchema): read
   ])
 }
 
-/**
- * `PostFilter.body was removed.` goes without saying where `Post.body was removed.` is said, and arguments of a field where the
- * field is new.
- */
+/** `PostFilter.body was removed.` is implied by `Post.body was removed.`, and arguments of a field by a new field. */
 function withoutCompanions(changes: readonly ApiChange[]): readonly ApiChange[] {
   const told = new Set(changes.map(({ description }) => description))
   return changes.filter(({ description }) => !companies(description).some((other) => told.has(other)))
@@ -41,7 +37,7 @@ function withoutCompanions(changes: readonly ApiChange[]): readonly ApiChange[] 
 
 const endings = Object.values(parts).filter((ending) => ending !== '')
 
-/** The same sentence about the field of an argument, and about the types that this one's name may be made of. */
+/** The same sentence about the field of an argument, and about the types from which this one's name may derive. */
 function companies(description: string): readonly string[] {
   const type = /^\w+/.exec(description)?.[0] ?? ''
   const field = description.replace(/\(\w+:\)/, '')
@@ -54,8 +50,8 @@ function companies(description: string): readonly string[] {
 }
 
 /**
- * Each new column brings inputs with it, and no valid document can notice: they are reported as additions. Directives that
- * come and go are those of schemas, which no document uses.
+ * Each new column adds inputs, without an effect on valid documents: they are reported as additions. Directives that
+ * appear or disappear are those of schemas, which no document uses.
  */
 const harmless: ReadonlySet<string> = new Set([
   BreakingChangeType.DIRECTIVE_REMOVED,
@@ -74,7 +70,7 @@ function additions(before: GraphQLSchema, after: GraphQLSchema): readonly ApiCha
   })
 }
 
-/** Inputs that take exactly one member, and took any before; the reference implementation does not tell. */
+/** Inputs that now take exactly one member, and took any before; graphql-js does not report it. */
 const narrowed = (before: GraphQLSchema, after: GraphQLSchema): readonly ApiChange[] =>
   Object.values(after.getTypeMap()).flatMap((type): readonly ApiChange[] => {
     const known = before.getType(type.name)
@@ -84,7 +80,7 @@ const narrowed = (before: GraphQLSchema, after: GraphQLSchema): readonly ApiChan
       : [addition('ONE_OF', `${type.name} takes any members now.`)]
   })
 
-/** What documents may ask for as before, and had better not. */
+/** New deprecations. */
 function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {
   const known = deprecable(before)
   return [...deprecable(after)].flatMap(([name, reason]) =>
@@ -94,7 +90,7 @@ function newDeprecations(before: GraphQLNamedType, after: GraphQLNamedType): rea
   )
 }
 
-/** Fields and values, each with why it is deprecated. */
+/** Fields and values, with their deprecation reasons. */
 function deprecable(type: GraphQLNamedType): ReadonlyMap<string, string | null> {
   const members = isEnumType(type)
     ? type.getValues()
@@ -114,7 +110,7 @@ function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readon
   )
 }
 
-/** Fields and arguments, and whether a document that leaves them out is refused: then their coming breaks. */
+/** Fields and arguments, and whether they are required: then adding them is breaking. */
 function membersOf(type: GraphQLNamedType): ReadonlyMap<string, boolean> {
   if (isInputObjectType(type)) {
     const fields = Object.values(type.getFields())

@@ -1,18 +1,18 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { splitSql, type SqlStatement } from './split-sql.ts'
 
-/** A statement and the file that it stands in. */
+/** A statement and its file. */
 export interface ScriptStatement extends SqlStatement {
   readonly file: string
 }
 
-/** Where in a migration something stands. */
+/** A position in a migration. */
 export interface ScriptPlace {
   readonly file: string
   readonly line: number
 }
 
-/** A migration that gives no verdict: it failed, or would not stay within the transaction. */
+/** A migration without a verdict: it failed, or would leave the transaction. */
 export class MigrationFailure extends Error {
   override readonly name = 'MigrationFailure'
   readonly place: ScriptPlace
@@ -24,13 +24,13 @@ export class MigrationFailure extends Error {
 }
 
 export interface ScriptSource {
-  /** Rejects where the file cannot be read. */
+  /** Rejects if the file cannot be read. */
   readonly read: (path: string) => Promise<string>
-  /** Name of the database that the script is run on. */
+  /** Name of the database for the script. */
   readonly database: string
 }
 
-/** What a command of psql means here: nothing, the statements of another file, the end of this one; or why it has no meaning. */
+/** The meaning of a psql command here: none, another file's statements, the end of this one; or a refusal. */
 type Meaning =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'include'; readonly path: string }
@@ -40,7 +40,7 @@ type Meaning =
 const nothing: Meaning = { kind: 'nothing' }
 const refused = (why: string): Meaning => ({ kind: 'refused', why })
 
-/** Variables that steer psql itself (manual, psql, Variables); of others it would put the values into statements. */
+/** Variables that control psql itself (manual, psql, Variables); others would be interpolated into statements. */
 const isOfPsql = (name: string): boolean => /^[A-Z][A-Z_]*$/.test(name)
 
 const variable = (command: string, [name = '']: readonly string[]): Meaning =>
@@ -60,7 +60,7 @@ const include = (words: readonly string[], base: string): Meaning => {
     : { kind: 'include', path: isAbsolute(path) ? path : join(base, path) }
 }
 
-/** What only shapes output, guards against hostile dumps, or ends the rows of COPY, which is refused by itself. */
+/** Commands that format output, guard against hostile dumps, or end the rows of COPY, which is refused itself. */
 const passedOver: ReadonlySet<string> = new Set(
   [
     '.',
@@ -83,7 +83,7 @@ const passedOver: ReadonlySet<string> = new Set(
   ].map((name) => `\\${name}`),
 )
 
-/** Words of a line of psql; quotes hold a word together. */
+/** Words of a psql line; quotes hold a word together. */
 const wordsOf = (line: string): readonly string[] =>
   [...line.matchAll(/'((?:[^']|'')*)'|(\S+)/g)].map(([, quoted, plain]) => quoted?.replaceAll("''", "'") ?? plain ?? '')
 
@@ -111,12 +111,12 @@ function meaningOfLine(line: string, file: string, source: ScriptSource): Meanin
   }
 }
 
-/** Files that include each other for ever have no end. */
+/** The maximum depth of includes, which may be cyclic. */
 const deepest = 16
 
 /**
- * The statements of a script as psql would send them, those of included files in their place (PostgreSQL manual, psql).
- * Rejects with MigrationFailure for what only psql can do, and with what `read` rejects with.
+ * The statements of a script as psql would send them, with included files (PostgreSQL manual, psql). Rejects with
+ * MigrationFailure for unsupported commands of psql, and with the errors of `read`.
  */
 export async function readScript(file: string, source: ScriptSource, depth = 0): Promise<readonly ScriptStatement[]> {
   const statements: ScriptStatement[] = []

@@ -9,7 +9,7 @@ import { governingList } from '../../../runtime/graphql/allowlist/admission.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import type { ApiChange } from './change.ts'
 
-/** Changes that no type shows, and that change all the same what documents are answered. */
+/** Changes that no type shows, but that change the answers of documents. */
 export function settingChanges(before: RoleView, after: RoleView): readonly ApiChange[] {
   return rules.flatMap((rule) => rule(before, after))
 }
@@ -25,7 +25,7 @@ const changeIf = (
 
 type PairRule = (old: EntityFacts, now: EntityFacts, before: RoleView, after: RoleView) => readonly ApiChange[]
 
-/** For relations that have the same type before and after. */
+/** For relations with the same type before and after. */
 const ofPairs =
   (rule: PairRule): Rule =>
   (before, after) =>
@@ -145,11 +145,11 @@ const rules: readonly Rule[] = [
   ),
 ]
 
-/** What stands in between and which rows count, by whichever columns these are joined. */
+/** The intermediate relations and conditions, whatever columns join them. */
 const wayOf = ({ way }: RelationFacts): string =>
   JSON.stringify([way?.through.map(({ entity, where }) => [entity, where]) ?? [], way?.where])
 
-/** By what a union leads to rows, in its order. */
+/** The relations of a union, in order. */
 const ledBy = ({ visible }: RoleView, entity: EntityFacts, union: UnionFacts): string =>
   JSON.stringify(
     unionRelations(visible, entity, union).map(({ relation }) => [
@@ -166,7 +166,7 @@ function sameColumn({ columns }: EntityFacts, { column, field }: ColumnFacts): C
   return alike.find((one) => one.column === column) ?? alike.at(-1)
 }
 
-/** What a column took and takes no longer; inputs look the same. */
+/** Former inputs of a column; input types look the same. */
 function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: ColumnFacts): readonly ApiChange[] {
   if (old === undefined || now.field === null || !now.input) return []
   const name = `${entity.name}.${now.field}`
@@ -196,5 +196,5 @@ function limitChange(
   return changeIf(now < limitOf(before), 'dangerous', 'LIMIT_LOWERED', sentence(now))
 }
 
-/** What a node id is made of (spec/graphql.md 1.2). */
+/** The parts of a node id (spec/graphql.md 1.2). */
 const identityOf = ({ schema, relation, key }: EntityFacts): string => JSON.stringify([schema, relation, key])

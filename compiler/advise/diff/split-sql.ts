@@ -8,17 +8,16 @@ export interface SqlStatement {
 }
 
 /**
- * Tokens as the scanner of PostgreSQL delimits them (manual 4.1), as far as splitting has to know: comments, strings of
- * every kind, quoted names, words, and single characters.
+ * Tokens of the scanner of PostgreSQL (manual 4.1), as far as splitting needs them: comments, strings of every kind,
+ * quoted names, words, and single characters.
  */
 const token =
   /--[^\n]*|\/\*|[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$|[\p{L}_][\p{L}\p{N}_$]*|[^]/uy
 
 /**
- * Splits at semicolons that end a statement: not those in brackets (rules) nor those of SQL function bodies
- * (`begin atomic ... end`). A line that begins with a
- * backslash where a statement could begin is one of psql's commands, and stands by itself. Where it cuts amiss nothing wrong is run: the server takes one statement at a time, and
- * refuses both halves of one as well as two in one.
+ * Splits at semicolons that end a statement: not those in brackets (rules) nor those of SQL function bodies (`begin
+ * atomic ... end`). A line that begins with a backslash at the start of a statement is a psql command. A wrong split
+ * runs nothing wrong: the server takes one statement at a time, and refuses both halves of one as well as two in one.
  */
 export function splitSql(sql: string): readonly SqlStatement[] {
   const statements: SqlStatement[] = []
@@ -47,7 +46,7 @@ interface Place {
 }
 
 interface State {
-  /** Where its first token stands; null before it. */
+  /** The position of its first token; null before it. */
   readonly first: Place | null
   readonly head: readonly string[]
   readonly brackets: number
@@ -78,7 +77,7 @@ function blockStep({ blocks, last, head }: State, word: string): number {
   return word === 'CASE' ? 1 : word === 'END' ? -1 : 0
 }
 
-/** A command of psql ends with its line. */
+/** A psql command ends with its line. */
 function lineAt(sql: string, position: number): string {
   const end = sql.indexOf('\n', position)
   return sql.slice(position, end < 0 ? undefined : end)

@@ -6,7 +6,7 @@ import type { PoolerSetting, Settings } from '../../../runtime/settings/keys.ts'
 import { bypassRemedy, lackOfBypass, lacksBypass } from '../../following/prepare/bypass.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
-/** What one query tells of the server and of the role that logged in. */
+/** Facts about the server and the login role from one query. */
 interface ServerFacts {
   readonly major: number
   readonly version: string
@@ -36,12 +36,12 @@ const factsSql = `select
 const oldest = 14
 const newest = 18
 
-/** Tokens are valid by this clock, rows by the other one. */
+/** Tokens are checked with this clock, rows with the other. */
 const clockToleranceS = 5
 
 /**
- * What callers share, what service_role and our own statements have, what a request may want to be cancelled, and what follows
- * changes for live queries.
+ * Connections of callers, of service_role and our own statements, for cancelling requests, and for the changes of live
+ * queries.
  */
 const connectionsOf = ({ poolSize, authPoolSize, liveStreams }: Settings): number =>
   poolSize + 2 + 2 + authPoolSize + (liveStreams === 0 ? 0 : 2)
@@ -129,7 +129,7 @@ function membershipFindings(rows: readonly Membership[], login: string): readonl
     : [ok('roles', `${login} may become ${rows.map(({ role }) => role).join(', ')}`)]
 }
 
-/** Of the server, and of the role that requests log in as. */
+/** Of the server, and of the login role of requests. */
 export async function connectionFindings(query: Query, settings: Settings, now: number): Promise<readonly Finding[]> {
   const [facts] = (await query<ServerFacts>(factsSql)).rows
   if (facts === undefined) return []
@@ -154,13 +154,13 @@ const poolerSentences: Readonly<Record<Pooler, string>> = {
 
 const keepThem = 'set max_prepared_statements (PgBouncer 1.21 and newer), or its pool_mode to session'
 
-/** What works, but not as well as it could; null: nothing. */
+/** A suboptimal pooler; null: none. */
 const poolerAdvice = (setting: PoolerSetting, found: Pooler): string | null => {
   if (found === 'no-statements') return keepThem
   return setting === 'auto' || setting === found ? null : 'set DATABASE_POOLER to auto'
 }
 
-/** @param sentence of poolerFault: what is wrong, and behind a colon what to do about it */
+/** @param sentence of poolerFault: the fault, and its fix after a colon */
 export function poolerFaultFinding(sentence: string): Finding {
   const at = sentence.lastIndexOf(': ')
   return fault('pooler', sentence.slice(0, at), sentence.slice(at + 2))

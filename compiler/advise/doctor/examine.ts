@@ -23,7 +23,7 @@ import { tokenHookFindings } from './token-hook.ts'
 import { previousSecretFindings } from './previous-secret.ts'
 import { addressFinding, authFindings, isAuthThere, keysFinding, mailFinding, nodeFinding } from './surroundings.ts'
 
-/** What a look needs: the settings, and where requests and the compiler log in. */
+/** The input of an examination: the settings, and the login URLs of requests and the compiler. */
 export interface Patient {
   readonly settings: Settings
   /** Whether keys come from the secret of the embedded database. */
@@ -32,7 +32,7 @@ export interface Patient {
   readonly ownerUrl: string
 }
 
-/** What could not be looked at is a fault that says why; the rest is looked at all the same. */
+/** A check that fails is a fault with its reason; the other checks still run. */
 const attempt = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
   look().catch((error: unknown) => [fault(check, reasonOf(error), fix)])
 
@@ -61,7 +61,7 @@ const poolerFindings = async ({ loginUrl, settings }: Patient): Promise<readonly
   ...(await faultsOfOthers(loginUrl, settings)).map(poolerFaultFinding),
 ]
 
-/** As the role that requests log in as. A role that it may not become is told of with the roles. */
+/** As the login role of requests. A role that it cannot become is reported with the roles. */
 const adviceFor = async (loginUrl: string, manifest: ReportingManifest): Promise<SchemaReport['advice']> => {
   try {
     return (await reportFor(loginUrl, manifest, 'anon')).advice
@@ -89,7 +89,7 @@ const schemaPart = async (patient: Patient, query: Query): Promise<readonly Find
   ]
 }
 
-/** What the login role brings along, as another role finds it: it may be the reason why it cannot log in. */
+/** Settings of the login role, read as another role: they may prevent its login. */
 const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean): Promise<readonly Finding[]> => {
   if (isRefused && loginUrl === ownerUrl) return []
   const login = loginOf(loginUrl)
@@ -102,7 +102,7 @@ const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean
   return isRefused ? look().catch(() => []) : attempt('role settings', 'check DATABASE_OWNER_URL', look)
 }
 
-/** Everything that can be wrong between a database, its settings and a process that is to serve it. It only reads. */
+/** All checks of a database, its settings and the process that will serve it. It only reads. */
 export async function examine(patient: Patient, nodeVersion: string, now: () => number): Promise<readonly Finding[]> {
   const { settings, loginUrl, ownerUrl } = patient
   const here = [

@@ -1,9 +1,9 @@
-/** What a look at a database and its settings found. */
+/** The findings about a database and its settings. */
 
 export type Verdict = 'ok' | 'advice' | 'fault'
 
 export interface Finding {
-  /** What was looked at: a word that scripts can ask for. */
+  /** The subject of the check: a word for scripts. */
   readonly check: string
   readonly verdict: Verdict
   readonly message: string
@@ -13,7 +13,7 @@ export interface Finding {
 
 export const ok = (check: string, message: string): Finding => ({ check, verdict: 'ok', message, fix: null })
 
-/** It works; something is missing or costs. */
+/** It works; something is missing or expensive. */
 export const advise = toMend('advice')
 
 /** Requests fail because of it. */

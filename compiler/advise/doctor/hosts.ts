@@ -13,7 +13,7 @@ import { advise, fault, ok, type Finding } from './findings.ts'
 
 const check = 'hosts'
 
-/** The same URL for one of its hosts, whatever that is: parameters of the query decide. */
+/** The same URL for one of its hosts: parameters of the query decide. */
 const urlOf = (url: string, { host = '', port }: Host): string => {
   const [first = url] = hostUrls(url)
   const one = new URL(first)
@@ -23,7 +23,7 @@ const urlOf = (url: string, { host = '', port }: Host): string => {
   return one.href
 }
 
-/** A host, and what it told; null: it is away. */
+/** A host, and its answer; null: unavailable. */
 interface Looked {
   readonly name: string
   readonly sight: ReplicaSight | null
@@ -45,7 +45,7 @@ const lookAt = async (url: string, host: Host): Promise<Looked> => {
   }
 }
 
-/** Of each host that takes writes beside the first that does: which of them a connection reaches is chance. */
+/** Each further host that accepts writes: a connection may reach any of them. */
 function secondPrimaries(looked: readonly Looked[]): readonly Finding[] {
   const first = looked.find(({ sight }) => sight?.replays === false)
   return looked.flatMap(({ name, sight }) => {
@@ -54,10 +54,10 @@ function secondPrimaries(looked: readonly Looked[]): readonly Finding[] {
   })
 }
 
-/** Parameters with which a list leads to the server that takes writes, whichever of them that is. */
+/** Parameters with which a list leads to the server that accepts writes. */
 const followsPrimary: ReadonlySet<string | undefined> = new Set(['read-write', 'primary'])
 
-/** Of each host, where a URL names several. */
+/** Of each host, if a URL names several. */
 export async function hostFindings(url: string, environment: ConnectEnvironment): Promise<readonly Finding[]> {
   const parameters = parametersOf(url, environment)
   const hosts = hostsOf(parameters)

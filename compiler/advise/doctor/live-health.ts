@@ -10,15 +10,15 @@ import { advise, fault, ok, type Finding } from './findings.ts'
 const check = 'live'
 
 interface LivePatient {
-  /** Leads to the primary and around poolers. */
+  /** Reaches the primary, without poolers. */
   readonly listenUrl: string
   /** Whether event triggers follow the schema. */
   readonly followed: boolean
-  /** Whether everything is there that live queries need beside triggers of tables. */
+  /** Whether all objects for live queries exist, except triggers of tables. */
   readonly prepared: boolean
 }
 
-/** What keeps tables from being watched that comments make live; nothing where none is. It only reads. */
+/** Why tables cannot be watched that comments make live; empty if there are none. It only reads. */
 export async function liveFindings(
   query: Query,
   { revision: { manifest }, untold, diagnostics }: Pick<Compiled, 'revision' | 'untold' | 'diagnostics'>,
@@ -71,12 +71,12 @@ const connectionFindings = async (listenUrl: string): Promise<readonly Finding[]
 interface UntoldFacts {
   readonly name: string
   readonly owner: string
-  /** The role that prepares. */
+  /** The preparing role. */
   readonly preparer: string
   readonly may: boolean
 }
 
-/** To create a trigger takes the privilege, to have it fire always the owner's role (manual, ALTER TABLE). */
+/** Creating a trigger requires the privilege, making it fire always the owner's role (manual, ALTER TABLE). */
 const untoldSql = `select c.oid::pg_catalog.regclass::text as name, pg_catalog.pg_get_userbyid(c.relowner)::text as owner,
     p.rolname::text as preparer, pg_catalog.pg_has_role(p.oid, c.relowner, 'USAGE') as may
   from pg_catalog.json_array_elements($1) e
@@ -104,7 +104,7 @@ async function untoldFindings(query: Query, untold: readonly LiveRelation[]): Pr
   )
 }
 
-/** Those for which something else than triggers is missing. */
+/** Those that lack more than triggers. */
 function refusedFindings(diagnostics: readonly Diagnostic[], untold: readonly LiveRelation[]): readonly Finding[] {
   const refused = diagnostics.filter(({ code }) => code === 'live-refused').length
   if (refused === 0 || untold.length > 0) return []

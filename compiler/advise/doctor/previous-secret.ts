@@ -2,7 +2,7 @@ import type { Settings } from '../../../runtime/settings/keys.ts'
 import { previousSecretOf } from '../../../runtime/settings/rotation.ts'
 import { advise, type Finding } from './findings.ts'
 
-/** How far a rotation of JWT_SECRET has come; nothing where there is none. */
+/** The progress of a rotation of JWT_SECRET; empty without one. */
 export function previousSecretFindings(settings: Settings, now: number): readonly Finding[] {
   const previous = previousSecretOf(settings)
   if (previous === null) return []

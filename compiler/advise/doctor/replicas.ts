@@ -38,7 +38,7 @@ const findingOf = (name: string, primary: PrimarySight, replica: ReplicaSight, l
 
 const lookEveryMs = 50
 
-/** What a replica tells once it has replayed what the primary had, or as late as it may be. */
+/** The report of a replica once it has replayed the primary's position, or after its time limit. */
 const lookInTime = async (query: Query, { position }: PrimarySight, longestMs: number): Promise<ReplicaSight> => {
   for (const until = performance.now() + longestMs; ; await pause(lookEveryMs)) {
     const sight = await lookAtReplica(query)
@@ -47,7 +47,7 @@ const lookInTime = async (query: Query, { position }: PrimarySight, longestMs: n
   }
 }
 
-/** Of each replica, by its number in DATABASE_REPLICA_URLS. Rejects where the primary cannot be reached. */
+/** Of each replica, by its index in DATABASE_REPLICA_URLS. Rejects if the primary cannot be reached. */
 export async function replicaFindings(
   loginUrl: string,
   { replicaUrls, replicaMaxStalenessMs }: Settings,

@@ -2,11 +2,11 @@ import type { Query } from '../../../runtime/db/connect/session.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { advise, fault, type Finding } from './findings.ts'
 
-/** A setting that a role or a database brings along (pg_db_role_setting); a dump of roles and databases has them, too. */
+/** A setting of a role or a database (pg_db_role_setting); dumps of roles and databases contain them, too. */
 interface RoleSetting {
   readonly name: string
   readonly value: string
-  /** As ALTER names them; null: of all. */
+  /** In the notation of ALTER; null: of all. */
   readonly role: string | null
   readonly database: string | null
 }
@@ -21,7 +21,9 @@ const settingsSql = `select pg_catalog.split_part(entry, '=', 1) as name,
   where (s.setrole = '0' or r.rolname = $1) and (s.setdatabase = '0' or d.datname = pg_catalog.current_database())
   order by 1, 3, 4`
 
-/** What each does to those who log in; null: nothing with this value. What a connection sets itself, such as search_path, is not among them. */
+/**
+ * The effect of each on logins; null: none. Settings that a connection overrides, such as search_path, are excluded.
+ */
 const effects: Readonly<Record<string, (value: string) => string | null>> = {
   role: (value) => (value === 'none' ? null : `every connection begins as ${value}`),
   default_transaction_read_only: (value) => (/^(?:on|true|yes|1)$/i.test(value) ? 'every write is refused' : null),
@@ -40,8 +42,8 @@ const ownerOf = ({ role, database }: RoleSetting): string =>
   role === null ? `database ${database}` : `role ${role}${database === null ? '' : ` in database ${database}`}`
 
 /**
- * Settings of the login role that keep it from serving.
- * @param isRefused it could not log in, for which a library that is not on this server is a usual reason after a restore
+ * Settings of the login role that prevent serving.
+ * @param isRefused it could not log in, which after a restore is often caused by a missing library
  */
 export async function roleSettingFindings(
   query: Query,

@@ -14,7 +14,7 @@ const visibleFindings = (manifest: Manifest): readonly Finding[] => {
     : [fault('grants', `no role sees any of ${relations} tables and views, so the API is empty`, missingGrants)]
 }
 
-/** Off is no fault, but an editor's first question fails. */
+/** Off is not a fault, but an editor's first query fails. */
 const introspectionFinding = ({ schemas }: Manifest): Finding => {
   const open = schemas.filter(({ introspection }) => introspection).map(({ name }) => name)
   return ok(
@@ -79,7 +79,7 @@ const adviceFindings = (advice: SchemaReport['advice']): readonly Finding[] =>
     advise('database', `${problem}: ${group.length}`, 'catalograph report names each, with the SQL that mends it'),
   )
 
-/** Of what is served: who sees it, what the compiler says, and what the report advises. */
+/** About the served schemas: visibility, diagnostics of the compiler, and the advice of the report. */
 export const schemaFindings = (
   manifest: Manifest,
   diagnostics: readonly Diagnostic[],

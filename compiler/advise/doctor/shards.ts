@@ -4,7 +4,7 @@ import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'
 import { advise, fault, ok, type Finding } from './findings.ts'
 
-/** Of Citus: whether the coordinator reaches each worker node as each role of the API, and whether the nodes print values as it does. */
+/** About Citus: whether each API role reaches each worker node, and whether the nodes print values alike. */
 
 const check = 'citus'
 
@@ -21,7 +21,7 @@ async function reachFindings(query: Query): Promise<readonly Finding[]> {
       })
 }
 
-/** A worker prints what it sends by its own settings, whatever those of the coordinator are (test/promises/citus.test.ts). */
+/** A worker prints values by its own settings, independent of the coordinator's (test/promises/citus.test.ts). */
 const printing = ['TimeZone', 'IntervalStyle', 'bytea_output', 'extra_float_digits', 'lc_monetary', 'row_security']
 
 interface Difference extends Pick<WorkerNode, 'host' | 'port'> {
@@ -31,7 +31,7 @@ interface Difference extends Pick<WorkerNode, 'host' | 'port'> {
   readonly database: string
 }
 
-/** $1: what a worker is asked. A node that is not reached is told of by others. */
+/** $1: the question to a worker. Unreachable nodes are reported elsewhere. */
 const differencesSql = `select w.nodename as host, w.nodeport as port, told.setting, told.there,
     pg_catalog.current_setting(told.setting) as here, pg_catalog.current_database()::text as database
   from pg_catalog.run_command_on_workers($1) w
@@ -49,13 +49,13 @@ const differenceFinding = ({ setting, there, here, database, ...node }: Differen
     `alter database ${ident(database)} set ${ident(setting)} = ${literal(here)};`,
   )
 
-/** As the owner, with the settings that requests have here. */
+/** As the owner, with the settings of requests. */
 const printingFindings = (ownerUrl: string): Promise<readonly Finding[]> =>
   withSession({ url: ownerUrl, searchPath: null }, async (query) =>
     (await query<Difference>(differencesSql, [askPrinting])).rows.map(differenceFinding),
   )
 
-/** Rejects where the login role may not look, or may not become a role of the API. */
+/** Rejects if the login role lacks privileges, or cannot become a role of the API. */
 export async function shardFindings(loginUrl: string, ownerUrl: string): Promise<readonly Finding[]> {
   const reached = await withSession({ url: loginUrl }, reachFindings)
   return reached.length === 0 ? [] : [...reached, ...(await printingFindings(ownerUrl))]

@@ -15,7 +15,7 @@ export const nodeFinding = (version: string): Finding =>
     ? fault('node', `Node ${version} is too old`, `use Node ${oldestNode} or newer`)
     : ok('node', `Node ${version}`)
 
-/** @param isEmbedded whether the embedded database is meant, which has a secret of its own */
+/** @param isEmbedded whether it is the embedded database, which has its own secret */
 export function keysFinding({ jwtSecret, dataFolder }: Settings, isEmbedded: boolean): Finding {
   if (jwtSecret !== null) return ok('keys', 'keys are made with JWT_SECRET')
   if (isEmbedded) return ok('keys', `keys are made with the secret of the embedded database in ${dataFolder}`)
@@ -32,7 +32,7 @@ export async function isAuthThere(query: Query): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Of the objects of auth: whether it may use them as it logs in. */
+/** About the objects of auth: whether the login role may use them. */
 export async function authFindings(query: Query): Promise<readonly Finding[]> {
   const foreign = await foreignObjects(query)
   const [first] = foreign
@@ -42,7 +42,7 @@ export async function authFindings(query: Query): Promise<readonly Finding[]> {
   return [fault('auth', `${foreignSentence(first)}${more}`, fix.join('\n'))]
 }
 
-/** Stored settings that would make everybody an administrator, and are ignored for it, or that are too open. */
+/** Stored settings that are ignored because they make every user an administrator, or that are too permissive. */
 async function settingFindings(query: Query): Promise<readonly Finding[]> {
   const readable = `select from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     where n.nspname = 'catalograph_auth' and c.relname = 'settings'
@@ -61,7 +61,7 @@ async function settingFindings(query: Query): Promise<readonly Finding[]> {
   ]
 }
 
-/** Of what auth needs besides the database. */
+/** About the requirements of auth besides the database. */
 export async function mailFinding({ smtpUrl }: Settings, isAuth: boolean): Promise<Finding> {
   if (smtpUrl === null) {
     return isAuth

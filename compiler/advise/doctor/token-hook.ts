@@ -6,7 +6,7 @@ const hooksSql = `select n.nspname::text as schema from pg_catalog.pg_proc p
   join pg_catalog.pg_namespace n on n.oid = p.pronamespace
   where p.proname = 'custom_access_token_hook' and n.nspname in ('public', 'auth') order by 1`
 
-/** GoTrue can be configured to call such a function for each token; this service never calls one (docs/auth.md). */
+/** GoTrue can be configured to call such a function for each token; this service never does (docs/auth.md). */
 export async function tokenHookFindings(query: Query): Promise<readonly Finding[]> {
   const { rows } = await query<{ readonly schema: string }>(hooksSql)
   return rows.map(({ schema }) =>

@@ -4,16 +4,16 @@ import type { Advice } from '../../../runtime/graphql/extensions/report-limits.t
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 
-/** Rows whose key has a null are in nothing that is read or changed (spec/graphql.md 5.8); nobody misses them but their owner. */
+/** Rows with a null in their key are in no answer or change (spec/graphql.md 5.8); only their owner would notice. */
 const problem = 'rows without a key are in no page'
 
-/** More are not counted. */
+/** Counting ends here. */
 const most = 1_000
 
-/** For all relations together: what is not counted by then, or may not be read, is left out. */
+/** For all relations together: relations that are not counted by then, or cannot be read, are left out. */
 const limitMs = 10_000
 
-/** Counts the rows of every relation whose key may have a null, as the owner finds them. It only reads. */
+/** Counts the rows of every relation with a nullable key, as the owner. It only reads. */
 export async function keylessRows(query: Query, { entities }: Pick<Manifest, 'entities'>): Promise<readonly Advice[]> {
   const until = performance.now() + limitMs
   const found: Advice[] = []

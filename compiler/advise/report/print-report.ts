@@ -2,7 +2,7 @@ import { groupBy } from '../../../runtime/lib/steps.ts'
 import type { LiveReport } from '../../../runtime/graphql/extensions/report-live.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 
-/** The report as lines for a terminal: what is missing and why, what was lost, what to fix. */
+/** The report as lines for a terminal: missing objects with reasons, lost fields, advice. */
 export const printReport = (report: SchemaReport): string =>
   [summary(report), ...sections(report)].filter((text) => text !== '').join('\n\n')
 
@@ -21,7 +21,7 @@ interface Entry {
 const section = (title: string, entries: readonly Entry[]): string =>
   [`${title} (${entries.length})`, ...[...groupBy(entries, ({ message }) => message)].map(printAlike)].join('\n')
 
-/** What is said of several objects is said once, and so is what to do where it is the same for all. */
+/** A message about several objects is printed once, and so is a common fix. */
 function printAlike([message, entries]: readonly [string, readonly Entry[]]): string {
   const fixes = [...new Set(entries.map(({ fix }) => fix))]
   const isShared = entries.length > 1 && fixes.length === 1
@@ -31,7 +31,7 @@ function printAlike([message, entries]: readonly [string, readonly Entry[]]): st
   ].join('\n')
 }
 
-/** Each with the tables whose writes pay for it. */
+/** Each with the tables whose writes run triggers for it. */
 const watchable = (objects: readonly { readonly object: string; readonly live?: LiveReport }[]): readonly string[] => {
   const entries = objects.flatMap(({ object, live }) =>
     live?.watchable === true
@@ -55,7 +55,7 @@ const wakesOf = (pins: readonly string[]): string =>
 const counts = (things: readonly unknown[], one: string, several: string): readonly string[] =>
   things.length === 0 ? [] : [`${things.length} ${things.length === 1 ? one : several}`]
 
-/** What nobody here wrote is counted: a line for each extension. */
+/** Objects of extensions are counted: a line for each extension. */
 function brought({ relations, functions }: Pick<SchemaReport, 'relations' | 'functions'>): readonly string[] {
   const absent = [...relations, ...functions].filter(({ inSchema }) => !inSchema)
   const lines = [...groupBy(absent, ({ extension }) => extension)].flatMap(([extension, group]) => {

@@ -11,7 +11,7 @@ import { seenTriggers } from '../../following/serving/live-triggers.ts'
 /** A manifest that reports on all of its schemas. */
 export type ReportingManifest = Manifest & { readonly report: ReportFacts }
 
-/** Compiles a database with a report on every schema, whatever its comments ask for. */
+/** Compiles a database with a report on every schema, independent of its comments. */
 export async function compileReporting(
   query: Query,
   schemas: readonly string[],
@@ -29,8 +29,8 @@ export async function compileReporting(
 }
 
 /**
- * What a request with `extensions.schemaReport` would be answered (spec/graphql.md 17), as the login role of the URL may find it.
- * Rejects with DatabaseFailure.
+ * The answer of a request with `extensions.schemaReport` (spec/graphql.md 17), as the login role of the URL. Rejects
+ * with DatabaseFailure.
  */
 export async function reportFor(url: string, manifest: ReportingManifest, role: string): Promise<SchemaReport> {
   const { report, allowlists = [] } = manifest

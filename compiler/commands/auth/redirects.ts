@@ -29,7 +29,7 @@ export const redirects: AuthSubcommand = {
   },
 }
 
-/** One a line. An address that would fall apart when it is read again is refused. */
+/** One per line. An address that would be split on reading is refused. */
 function textOf(addresses: readonly string[]): string {
   const text = addresses.join('\n')
   const read = textList(text)

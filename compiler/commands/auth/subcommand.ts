@@ -6,9 +6,9 @@ import type { StatementsDatabase } from '../../../runtime/db/pool/statements.ts'
 import type { AuthUrls } from '../auth-database.ts'
 import { CommandFailure, misuse, type GivenOptions, type Terminal } from '../command.ts'
 
-/** What a subcommand of `auth` works with. */
+/** The input of a subcommand of `auth`. */
 export interface AuthWork {
-  /** Behind the subcommand's name. */
+  /** After the subcommand's name. */
   readonly args: readonly string[]
   readonly options: GivenOptions
   readonly terminal: Terminal
@@ -19,14 +19,14 @@ export interface AuthWork {
 export interface AuthSubcommand {
   readonly usage: string
   readonly summary: string
-  /** Those of the command's options that it knows; left out: none. */
+  /** The options of the command that it accepts; absent: none. */
   readonly options?: readonly string[]
-  /** Most arguments that it takes; left out: none. */
+  /** The maximum number of arguments; absent: none. */
   readonly most?: number
   readonly run: (work: AuthWork) => Promise<void>
 }
 
-/** Saves, or throws CommandFailure with every problem; gives what is stored then. */
+/** Saves, or throws CommandFailure with all problems; returns the stored settings. */
 export async function save(
   { database, terminal }: AuthWork,
   changes: SettingChanges,
@@ -50,7 +50,7 @@ const googleWays: Readonly<Record<string, string>> = {
   google_secret: 'catalograph auth google --secret-stdin',
 }
 
-/** What keeps Google from being offered, each with the command that fixes it. */
+/** The missing parts of sign-in by Google, each with the command that fixes it. */
 export function googleLines(stored: Readonly<Record<string, string>>): readonly string[] {
   return missingFor('google', stored).map(
     (name) => `Google is not offered yet, ${name} is missing: ${googleWays[name]}`,
@@ -66,14 +66,14 @@ export function renderValue({ value, set, secret, type }: ShownSetting): string 
   return text === '' ? '(none)' : text
 }
 
-/** Standard input. Throws CommandFailure when there is nothing in it. */
+/** Standard input. Throws CommandFailure if it is empty. */
 export async function readInput({ terminal }: AuthWork): Promise<string> {
   const text = (await terminal.readInput?.()) ?? ''
   if (text === '') throw new CommandFailure('standard input is empty')
   return text
 }
 
-/** `on` or `off`, or nothing. */
+/** `on` or `off`, or undefined. */
 export function switchOf([word]: readonly string[]): 'on' | 'off' | null {
   if (word === undefined || word === 'on' || word === 'off') return word ?? null
   throw misuse(`"${word}" is neither on nor off`)

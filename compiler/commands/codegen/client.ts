@@ -9,8 +9,8 @@ import type { Readings } from './scalar-types.ts'
 export type Files = Readonly<Record<string, string>>
 
 /**
- * A role's schema -> the files of its client: one per table and enum, what they share, what reading takes, functions,
- * and all tables together. The same schema gives the same bytes.
+ * A role's schema -> the files of its client: one per table and enum, common types, readers, functions, and all tables
+ * together. The same schema gives the same bytes.
  */
 export function clientFiles(schema: GraphQLSchema, readings: Readings): Files {
   const layout = layOut(schema, readings)

@@ -16,9 +16,9 @@ import { askedTables, functionsOf, isAskable, liveFunctionsOf, methodsOf, type C
 import { pageArguments } from './page.ts'
 import { createTypeText, objectType, type ClientMember, type TypeText } from './type-text.ts'
 
-/** Statements of `.d.ts` files: what a schema holds, for the TypeScript compiler and for the editor. */
+/** Statements of `.d.ts` files: the content of a schema, for the TypeScript compiler and for the editor. */
 
-/** What the declarations of one file are made with. */
+/** The context of the declarations of one file. */
 interface Printing {
   readonly layout: Layout
   readonly mentionFrom: MentionFrom
@@ -46,13 +46,13 @@ export const moduleDeclarations = (layout: Layout, module: Module): PrintedState
     ...declareTypes(printing, module, module),
   ])
 
-/** What can be selected of every table, and how its collections are asked for. */
+/** The selections of every table, and the arguments of its collections. */
 export const rowsDeclarations = (layout: Layout): PrintedStatements =>
   declarations(layout, rowsFile.path, (printing) =>
     layout.modules.flatMap((module) => [...declarePage(printing, module), ...declareTypes(printing, module, rowsFile)]),
   )
 
-/** The types of a module that stand in this file. */
+/** The types of a module that belong to this file. */
 const declareTypes = (printing: Printing, module: Module, file: ClientFile): PrintedStatements =>
   module.types.filter(({ name }) => declaringFile(module, name) === file).flatMap((type) => declare(printing, type))
 
@@ -83,7 +83,7 @@ export const clientDeclarations = (layout: Layout): PrintedStatements =>
     return [declareInterface('Db', members), declareMaker('createDb', clientOf(layout), 'Db', help)]
   })
 
-/** What the methods of tables need of a client. */
+/** The client that methods of tables need. */
 const clientOf = ({ schema }: Layout): string => (schema.getSubscriptionType() == null ? 'sdk.Asker' : 'sdk.Watcher')
 
 const declareInterface = (
@@ -98,7 +98,7 @@ const declareInterface = (
   properties: members.map((member) => ({ ...member, isReadonly: true })),
 })
 
-/** The function that makes what has this type of a client. */
+/** The function that creates an object of this type from a client. */
 const declareMaker = (
   name: string,
   client: string,
@@ -146,7 +146,7 @@ function declare({ layout, text, mention }: Printing, type: DeclaredType): Print
   }
   if (part !== undefined) return []
   if (layout.moduleOf(type.name)?.table?.row !== type) return [declareInterface(name, fields.map(text.field))]
-  // What the owner said of a table and its columns.
+  // The owner's descriptions of a table and its columns.
   const told = fields.map((field) => ({
     ...text.field(field),
     docs: docsOf(field.description, field.deprecationReason),
@@ -182,7 +182,7 @@ function declarePage({ mention }: Printing, module: Module): PrintedStatements {
   return [declareInterface(module.table.page, members, 'sdk.Page')]
 }
 
-/** A comment of one line, and of one more where what it is about is deprecated; none where there is nothing to say. */
+/** A comment of one line, and of another for a deprecation; none without either. */
 function docsOf(text: string | null | undefined, deprecated?: string | null): string[] {
   const lines = [
     ...(text === null || text === undefined || text === '' ? [] : [commentText(text)]),

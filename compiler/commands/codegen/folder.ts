@@ -4,16 +4,16 @@ import { localDisk } from '../../emit/disk.ts'
 import type { Files } from './client.ts'
 
 /**
- * The folder of a generated client. What is made bears a line at its head, by which it is known again: files without it
- * are somebody's own, and are neither replaced nor removed.
+ * The folder of a generated client. Generated files have a line at their head, by which they are recognised: files
+ * without it are foreign, and are neither replaced nor removed.
  */
 
 const made = 'Made by catalograph codegen'
 
-/** The member that stands for the line in JSON, which has no comments. */
+/** The member instead of the line in JSON, which has no comments. */
 export const headerMember = '//'
 
-/** How files begin. */
+/** The beginnings of files. */
 const heads = [`// ${made}`, `{\n  "${headerMember}": "${made}`]
 
 export const withGeneratedHeader = (files: Files, role: string): Files =>
@@ -29,10 +29,10 @@ export const withGeneratedHeader = (files: Files, role: string): Files =>
     }),
   )
 
-/** What writing would change. */
+/** The changes that writing would make. */
 export interface Changes {
   readonly files: readonly FileChange[]
-  /** Files of somebody else's where ours would stand. */
+  /** Foreign files in the place of ours. */
   readonly foreign: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export async function findChanges(folder: string, files: Files): Promise<Changes
   return { files: changed.filter(isChange), foreign }
 }
 
-/** Writes what differs, each file whole; others keep their times, which watchers and incremental compilers go by. */
+/** Writes the files that differ; others keep their times, which watchers and incremental compilers use. */
 export async function applyChanges(folder: string, { files }: Changes): Promise<void> {
   for (const { path, after } of files) {
     const place = join(folder, path)

@@ -9,12 +9,12 @@ import { clientFiles, type Files } from './client.ts'
 import { preset } from './preset.ts'
 import { scalarFacts, type Readings } from './scalar-types.ts'
 
-/** The part of @graphql-codegen/cli that is used. */
+/** The used part of @graphql-codegen/cli. */
 type Generate = (config: object, write: false) => Promise<readonly { filename: string; content: string }[]>
 
 const packageName = '@graphql-codegen/cli'
 
-/** That of the project; null where it has none. */
+/** That of the project; null if it has none. */
 async function loadGenerate(folder: string): Promise<Generate | null> {
   let path: string
   try {
@@ -29,16 +29,17 @@ export interface GenerateOptions {
   readonly readings: Readings
   /** Files with documents: GraphQL's own, and sources with tagged templates or calls of `graphql`; null for none. */
   readonly pattern: string | null
-  /** The project, which patterns are relative to. */
+  /** The project, to which patterns are relative. */
   readonly folder: string
-  /** Whether each document gets the SHA-256 of its text, and a file leads from these to the texts. */
+  /** Whether each document gets the SHA-256 of its text, and a file maps these to the texts. */
   readonly hashes: boolean
 }
 
 /**
- * Runs a configuration of graphql-codegen: the typed client, and the typed documents of a project, each text that stands in its
- * files as a TypedDocumentString, and the function `graphql` that finds them by their texts. Values are typed as they are sent.
- * A project without graphql-codegen gets the same client by the preset alone. Rejects with what is wrong with the documents.
+ * Runs a configuration of graphql-codegen: the typed client, and the typed documents of a project, each text in its
+ * files as a TypedDocumentString, and the function `graphql` that finds them by their texts. Values have the types in
+ * which they are sent. A project without graphql-codegen gets the same client from the preset alone. Rejects with the
+ * errors of the documents.
  */
 export async function generateFiles(schema: GraphQLSchema, options: GenerateOptions): Promise<Files> {
   const generate = await loadGenerate(options.folder)
@@ -76,12 +77,12 @@ const documentsOf = (documents: string, hashes: boolean): object => ({
   config: { documentMode: 'string', useTypeImports: true, enumsAsTypes: true, strictScalars: true, scalars },
 })
 
-/** Where texts are found by their hashes. */
+/** The map from hashes to texts. */
 const hashedFile = 'documents/persisted-documents.json'
 
 /**
- * A hash is that of the text under it in `hashedFile`, and what the preset makes of a document holds a hash alone or another
- * print of it: each document gets the text that its hash is of.
+ * A hash is that of the text in `hashedFile`, but the preset's document contains a hash alone or another print of it:
+ * each document gets the text of its hash.
  */
 function withTexts(files: Files): Files {
   const texts = JSON.parse(files[hashedFile] ?? '{}') as Readonly<Record<string, string>>
@@ -104,7 +105,7 @@ const scalars = Object.fromEntries(
   ]),
 )
 
-/** Several things may be wrong at once; the colours of a terminal are left out. */
+/** There may be several errors; the colours of a terminal are removed. */
 function reasonsOf(error: unknown): readonly string[] {
   const all: readonly unknown[] = error instanceof AggregateError ? error.errors : [error]
   return all.map((one) => stripVTControlCharacters(messageOf(one)).trim())

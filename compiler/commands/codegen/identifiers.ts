@@ -1,4 +1,4 @@
-/** Words that name nothing else in TypeScript: reserved words of ECMA-262 12.7.2, and the names of built-in types. */
+/** Words that cannot be identifiers: reserved words of ECMA-262 12.7.2, and the names of built-in types. */
 const reserved: ReadonlySet<string> = new Set(
   (
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends ' +
@@ -8,7 +8,7 @@ const reserved: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Gives names that nothing else has, by a line at their end. `same` maps names that cannot be in one scope to one text. */
+/** Gives unique names, with a suffix if necessary. `same` maps names that cannot be in one scope to one text. */
 export function createNamer(
   taken: Iterable<string>,
   same = (name: string): string => name,

@@ -2,12 +2,12 @@ import { StructureKind, type ImportDeclarationStructure } from 'ts-morph'
 import type { PrintedStatements } from '../../emit/printer.ts'
 import type { ClientFile } from './layout.ts'
 
-/** Notes for the imports of a file a name that another file of its client exports, and returns it. */
+/** Records the import of a name that another file of the client exports, and returns it. */
 export type MentionFrom = (from: ClientFile | undefined, name: string) => string
 
 /**
- * The statements of a file, with the imports that they need, in the order of their paths. The client library is imported in
- * any case, which makes a file without other imports a module.
+ * The statements of a file, with the imports that they need, in the order of their paths. The client library is always
+ * imported, which makes a file without other imports a module.
  * @param sdk the name of the client library
  */
 export function withImports(

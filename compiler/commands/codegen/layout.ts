@@ -21,28 +21,28 @@ import { createNamer } from './identifiers.ts'
 import type { Readings } from './scalar-types.ts'
 
 /**
- * The files of a generated client: a table with all types named after it has a file of its own, an enum or a composite
- * too, and the types of every schema are shared. Only the schema is read, so that it may come from anywhere.
+ * The files of a generated client: a table with all types named after it has its own file, an enum or a composite too,
+ * and the types of every schema are shared. Only the schema is read, so that it may come from anywhere.
  *
- * Declarations differ from scripts in one thing: what reading takes stands in one file for all tables. Each leads to
- * the others, so that a compiler has to read all of them in any case, and it reads one file faster than hundreds.
+ * Declarations differ from scripts in one respect: those for reading are in one file for all tables. Each refers to the
+ * others, so that a type checker must read all of them in any case, and it reads one file faster than hundreds.
  */
 export interface Layout {
   readonly schema: GraphQLSchema
   readonly readings: Readings
   readonly modules: readonly Module[]
-  /** The module that declares a type; undefined for scalars and for what the client library knows. */
+  /** The module that declares a type; undefined for scalars and for types of the client library. */
   readonly moduleOf: (type: string) => Module | undefined
   /** Name of a type in TypeScript. */
   readonly identifier: (type: string) => string
-  /** The row type that a type is a part of the API of; undefined for inputs, for rows, and for what belongs to none. */
+  /** The row type of which a type is a part; undefined for inputs, for rows, and for others. */
   readonly rowOf: (type: string) => RowPart | undefined
-  /** The same of the collection of an interface, whose rows are of several types. */
+  /** The same for the collection of an interface, whose rows have several types. */
   readonly rowsOf: (type: string) => RowsPart | undefined
 }
 
 export interface ClientFile {
-  /** Path without an ending, from the client's folder. */
+  /** Path without an extension, from the client's folder. */
   readonly path: string
 }
 
@@ -63,7 +63,7 @@ export interface ClientTable {
 export type DeclaredType = GraphQLObjectType | GraphQLInputObjectType | GraphQLEnumType
 
 interface RowPart {
-  /** `written`: what mutations answer; `figures`: sums, means, least and greatest values of columns. */
+  /** `written`: answers of mutations; `figures`: sums, means, minima and maxima of columns. */
   readonly kind: 'connection' | 'edge' | 'written' | 'figures'
   readonly row: GraphQLObjectType
 }
@@ -76,7 +76,7 @@ interface RowsPart {
 
 const sharedPath = 'shared'
 
-/** Where the types are declared that reading any table takes. */
+/** Declares the types for reading all tables. */
 export const rowsFile: ClientFile = { path: 'rows' }
 
 export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
@@ -102,7 +102,7 @@ export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
   }
 }
 
-/** Parts of a table's API that nothing but writing it takes. */
+/** Parts of a table's API only for writing. */
 const writes: readonly NamePart[] = [
   'insertInput',
   'updateInput',
@@ -119,7 +119,7 @@ const writes: readonly NamePart[] = [
   ...changeOperatorNames,
 ]
 
-/** The file that declares a type of a module to TypeScript. */
+/** The file that declares a type of a module in TypeScript. */
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile
 
@@ -135,7 +135,7 @@ const isDeclared =
     type !== schema.getSubscriptionType() &&
     type.name !== 'PageInfo'
 
-/** A connection has edges with nodes, a mutation answers records; no row has a field that is a list of objects. */
+/** A connection has edges with nodes, a mutation's answer has records; rows have no lists of objects. */
 function findRowParts(types: readonly DeclaredType[]): ReadonlyMap<string, RowPart> {
   const found = new Map<string, RowPart>()
   for (const type of types.filter(isObjectType)) {
@@ -167,15 +167,15 @@ function findRowsParts(schema: GraphQLSchema, types: readonly DeclaredType[]): R
   )
 }
 
-/** What an interface or a union may be, in the order of the names. */
+/** The possible types of an interface or a union, in the order of the names. */
 export const typesOf = (schema: GraphQLSchema, type: GraphQLAbstractType): readonly GraphQLObjectType[] =>
   [...schema.getPossibleTypes(type)].sort(byName)
 
-/** Others have the rows in between (spec/graphql.md 17.7), and are types as any other. */
+/** Other edges have intermediate rows (spec/graphql.md 17.7), and are ordinary types. */
 const isPlainEdge = (edge: GraphQLObjectType): boolean =>
   Object.keys(edge.getFields()).every((name) => name === 'cursor' || name === 'node')
 
-/** What a connection is made of: the type of its rows, and that of its edges where these have more than the library knows. */
+/** The parts of a connection: the type of its rows, and that of its edges if these have more than the library's. */
 export function madeOf({ rowOf }: Layout, connection: GraphQLObjectType, { row }: RowPart): readonly string[] {
   const edge = objectIn(connection, 'edges')
   return [row.name, ...(edge === undefined || rowOf(edge.name) !== undefined ? [] : [edge.name])]
@@ -191,7 +191,7 @@ function objectIn(type: GraphQLObjectType, field: string): GraphQLObjectType | u
   return isObjectType(found) ? found : undefined
 }
 
-/** Types that others are named after. */
+/** Types after which others are named. */
 function headsOf(
   types: readonly DeclaredType[],
   isRow: (type: GraphQLObjectType) => boolean,
@@ -199,7 +199,7 @@ function headsOf(
   const rows = types.filter(isObjectType).filter(isRow)
   const heads = new Map<string, DeclaredType>(rows.map((type) => [type.name, type]))
   const names = new Set(types.map(({ name }) => name))
-  // Enums and composites: values that have filters of their own.
+  // Enums and composites: values with their own filters.
   const values = types.filter((type) => !isInputObjectType(type) && names.has(`${type.name}Filter`))
   const others = values.filter(({ name }) => !heads.has(name) && headNameOf(name, heads) === undefined)
   return new Map([...heads, ...others.map((type) => [type.name, type] as const)])
@@ -207,7 +207,7 @@ function headsOf(
 
 const endings = [...Object.values(parts), 'ListFilter']
 
-/** `PostEdge` -> `Post`; names are given so that no type could belong to two (spec/graphql.md 2.2). */
+/** `PostEdge` -> `Post`; names are unambiguous (spec/graphql.md 2.2). */
 const headNameOf = (name: string, heads: ReadonlyMap<string, DeclaredType>): string | undefined =>
   endings
     .flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, name.length - ending.length)] : []))
@@ -221,7 +221,7 @@ function makeModules(
 ): readonly Module[] {
   const further = createNamer(identifiers.values())
   const client = createNamer(['sdk', 'createDb'])
-  // Some file systems do not distinguish case, and some reserve a few names for devices.
+  // Some file systems ignore case, and some reserve a few names for devices.
   const file = createNamer(['con', 'prn', 'aux', 'nul'], (name) => name.toLowerCase())
   const tableOf = (row: GraphQLObjectType): ClientTable => {
     const name = client(lowerFirst(row.name))

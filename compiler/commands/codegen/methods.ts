@@ -5,12 +5,12 @@ import type { ClientField } from './type-text.ts'
 
 export type ClientOperation = 'query' | 'mutation' | 'subscription'
 
-/** A method of a generated client: one root field, asked for with arguments and a selection. */
+/** A method of a generated client: one root field with arguments and a selection. */
 export interface ClientMethod {
   readonly name: string
   readonly help: string
   readonly operation: ClientOperation
-  /** True: the rows of the page are answered, without the page. */
+  /** True: the result is the rows of the page, without the page. */
   readonly rows: boolean
   readonly field: ClientField
 }
@@ -18,7 +18,7 @@ export interface ClientMethod {
 const noRow = 'null when there is none that you may see.'
 const atMost = 'nothing is done when more than atMost (1) are meant.'
 
-/** The methods of every table: TABLE. `rows` is left out where the whole answer is meant. */
+/** The methods of every table: TABLE. `rows` is absent if the result is the whole answer. */
 const kinds: readonly (Pick<ClientMethod, 'name' | 'help' | 'operation'> & { root: RootField; rows?: true })[] = [
   { name: 'list', operation: 'query', root: 'collection', rows: true, help: 'The rows of a page.' },
   { name: 'page', operation: 'query', root: 'collection', help: 'A page: its rows or edges, its place, totals.' },
@@ -37,7 +37,7 @@ const kinds: readonly (Pick<ClientMethod, 'name' | 'help' | 'operation'> & { roo
   },
 ]
 
-/** What the role may do with a table. Functions may have such names too, so the type decides. */
+/** The methods of a table for the role. Functions may have such names too, so the type decides. */
 export function methodsOf(layout: Layout, { row }: ClientTable): readonly ClientMethod[] {
   const isOwn = ({ type }: ClientField): boolean => {
     const answered = getNamedType(type).name
@@ -61,17 +61,17 @@ const byKey = (layout: Layout, row: GraphQLObjectType): readonly ClientMethod[] 
 
 const verbs = ['update', 'delete'] as const
 
-/** What is selected of an object stands beside its arguments, as `select`: an argument of that name is for documents. */
+/** The selection of an object accompanies its arguments, as `select`: use a document for an argument of that name. */
 export const isAskable = ({ type, args }: ClientField): boolean =>
   !isObjectType(getNamedType(type)) || args.every(({ name }) => name !== 'select')
 
-/** Tables that the role may do something with, by the path of their module. */
+/** Tables with methods for the role, by the path of their module. */
 export const askedTables = (layout: Layout): readonly { readonly path: string; readonly table: ClientTable }[] =>
   layout.modules.flatMap(({ path, table }) =>
     table === null || methodsOf(layout, table).length === 0 ? [] : [{ path, table }],
   )
 
-/** Root fields that are no table's: the functions. `node` is left out, since what it answers may be of any type. */
+/** Root fields of functions. `node` is left out, because its result may have any type. */
 export const functionsOf = (layout: Layout): readonly ClientMethod[] =>
   (['query', 'mutation'] as const).flatMap((operation) => functionsAs(layout, operation))
 

@@ -17,10 +17,10 @@ import { argumentsOf, graphqlType, pageArguments } from './page.ts'
 import { isNumber, type ClientField } from './type-text.ts'
 
 /**
- * Statements of `.js` files: what a request has to know of a schema, which is little (FieldFacts of the client library).
+ * Statements of `.js` files: the few facts about a schema that requests need (FieldFacts of the client library).
  *
- * Modules refer to each other in circles, so what is imported is used inside of functions only. Names of theirs hold
- * a `$`, which no name of GraphQL does.
+ * Modules are cyclic, so imports are used inside of functions only. Their names contain a `$`, which GraphQL names
+ * cannot.
  */
 
 interface Printing {
@@ -28,7 +28,7 @@ interface Printing {
   readonly mention: MentionFrom
 }
 
-/** Null where a module declares types only. */
+/** Null if a module declares types only. */
 export function moduleScript(layout: Layout, module: Module): PrintedStatements | null {
   if (!module.types.some(isObjectType)) return null
   return script(layout, module.path, (printing) => [
@@ -65,7 +65,7 @@ const exportConstant = (name: string, initializer: string): VariableStatementStr
   declarations: [{ name, initializer }],
 })
 
-/** What makes an object of these members of a client. */
+/** The function that creates an object with these members from a client. */
 const exportMaker = (name: string, members: readonly string[]): VariableStatementStructure =>
   exportConstant(name, `($client) => (${block(members)})`)
 
@@ -137,7 +137,7 @@ function exportTable(printing: Printing, module: Module, table: ClientTable): Pr
   return methods.length === 0 ? [page] : [page, exportMethods(printing, table.name, methods)]
 }
 
-/** Functions of the client library, for the rows of a page and for what a field answers. */
+/** Functions of the client library, for the rows of a page and for a field's answer. */
 const senders: Readonly<Record<ClientOperation, { readonly rows: string; readonly whole: string }>> = {
   query: { rows: 'list', whole: 'query' },
   mutation: { rows: 'list', whole: 'mutate' },

@@ -1,7 +1,7 @@
 import { getNamedType, type GraphQLArgument, type GraphQLField } from 'graphql'
 import type { Layout, Module } from './layout.ts'
 
-/** Arguments that a table adds to what every collection takes (spec/graphql.md 5, 17), where it has their types. */
+/** A table's additional arguments of collections (spec/graphql.md 5, 17), if it has their types. */
 const tableArguments = [
   { name: 'filter', ending: 'Filter', list: false },
   { name: 'orderBy', ending: 'OrderBy', list: true },
@@ -32,7 +32,7 @@ const commonArguments: Readonly<Record<string, string>> = {
   offset: 'Int',
 }
 
-/** Arguments of a field: the table whose collection it is, and whose page arguments it takes, and what it takes beside. */
+/** Arguments of a field: the table whose collection it is, and whose page arguments it takes, and further ones. */
 export function argumentsOf(
   layout: Layout,
   { type, args }: GraphQLField<unknown, unknown>,

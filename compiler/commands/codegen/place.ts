@@ -16,13 +16,13 @@ export const placeOptions: Readonly<Record<'from' | 'role' | 'key', CommandOptio
   key: { value: 'KEY', help: 'Project key of the service, if JWT_SECRET is not set.' },
 }
 
-/** What they say of these options. */
+/** The description of these options. */
 export const placeDescription =
   'Reads the schema from a folder that `compile` wrote, from a service by introspection (with --key, or with JWT_SECRET\n' +
   'for any role; a comment has to enable introspection), or from a database, to which it writes nothing. Without --from\n' +
   'it is the database of DATABASE_OWNER_URL or DATABASE_URL, or the embedded one while it runs.'
 
-/** @throws CommandFailure where the options name no place */
+/** @throws CommandFailure if the options name no source */
 export async function schemaSourceOf(
   { from, key }: GivenOptions,
   role: string,
@@ -45,7 +45,7 @@ export async function schemaSourceOf(
 const isEmpty = (schema: GraphQLSchema): boolean =>
   Object.keys(schema.getQueryType()?.getFields() ?? {}).length <= 1 && schema.getMutationType() == null
 
-/** Rejects with CommandFailure where the role finds nothing in it. */
+/** Rejects with CommandFailure if it is empty for the role. */
 export async function loadSchema(source: SchemaSource, role: string): Promise<GraphQLSchema> {
   const schema = await source.load()
   if (!isEmpty(schema)) return schema

@@ -2,18 +2,18 @@ import { buildASTSchema, type DocumentNode, type GraphQLSchema } from 'graphql'
 import { clientFiles } from './client.ts'
 import type { Readings } from './scalar-types.ts'
 
-/** What graphql-codegen hands to a preset, as far as it is used. */
+/** The used part of graphql-codegen's input to a preset. */
 export interface PresetGiven {
   readonly baseOutputDir: string
   readonly schema: DocumentNode
   readonly schemaAst?: GraphQLSchema
-  /** `inOrder` is the schema as it was before graphql-codegen sorted it. */
+  /** `inOrder` is the schema before graphql-codegen sorted it. */
   readonly presetConfig: { readonly scalars?: Readings; readonly inOrder?: GraphQLSchema }
 }
 
 /**
- * The typed client as a preset of graphql-codegen: an output for each file of the client, whose plug-in prints it.
- * The schema is built again, since graphql-codegen may bring another copy of `graphql`.
+ * The typed client as a preset of graphql-codegen: an output for each file of the client, whose plug-in prints it. The
+ * schema is built again, because graphql-codegen may use another copy of `graphql`.
  */
 export const preset = {
   buildGeneratesSection: ({ baseOutputDir, schema, schemaAst, presetConfig: { scalars = {}, inOrder } }: PresetGiven) =>

@@ -1,12 +1,12 @@
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 
-/** What a scalar is in TypeScript: TABLE. */
+/** The TypeScript types of a scalar: TABLE. */
 export interface ScalarFacts {
   /** Type of an answered value. */
   readonly output: string
   /** Type of a value that is sent. */
   readonly input: string
-  /** What its values can be read as instead of text, which is a type of TypeScript as well. */
+  /** The alternative to text for its values, which is a type of TypeScript as well. */
   readonly readAs?: ReadAs
 }
 
@@ -33,20 +33,20 @@ export const scalarFacts: Readonly<Record<ScalarName, ScalarFacts>> = {
 }
 
 /**
- * Figures of an aggregate that declare one of these scalars are JSON's own numbers (spec/graphql.md 6), unless they are
- * of a column that is text, such as money.
+ * Figures of an aggregate with one of these scalars are JSON numbers (spec/graphql.md 6), except for a column with text
+ * values, such as money.
  */
 export const numericScalars: ReadonlySet<string> = new Set<ScalarName>(['Int', 'BigInt', 'Float', 'BigFloat'])
 
-/** Scalars that are read as something else than they are sent. */
+/** Scalars that are read in another form than they are sent. */
 export type Readings = Readonly<Partial<Record<ScalarName, ReadAs>>>
 
-/** What can be asked for, as `BigInt=bigint`. */
+/** The possible values, as `BigInt=bigint`. */
 export const possibleReadings: readonly string[] = Object.entries(scalarFacts).flatMap(([name, { readAs }]) =>
   readAs === undefined ? [] : [`${name}=${readAs}`],
 )
 
-/** `BigInt=bigint,Datetime=Date` -> readings; the part that says nothing of the kind when there is one. */
+/** `BigInt=bigint,Datetime=Date` -> readings; an invalid part as the problem. */
 export function parseReadings(text: string): { readonly readings: Readings } | { readonly unknown: string } {
   const given = text.split(',').map((part) => part.trim())
   const unknown = given.find((part) => !possibleReadings.includes(part))

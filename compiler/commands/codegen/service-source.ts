@@ -6,23 +6,23 @@ import { messageOf } from '../../../runtime/lib/text.ts'
 import { CommandFailure } from '../command.ts'
 import type { SchemaSource } from './source.ts'
 
-/** What a service is asked with. */
+/** The credentials for a service. */
 export interface ServiceCredentials {
   /** The project key. */
   readonly key: string
-  /** The token whose role's schema is answered. */
+  /** The token of the role whose schema is requested. */
   readonly token: string
 }
 
 const answerWithinMs = 60_000
 
-/** With the project's secret any role can be asked for, by keys of its own: those of the project may be revoked. */
+/** With the project's secret any role can be used, by new keys: those of the project may be revoked. */
 export const credentialsOfSecret = (secret: string, role: string): ServiceCredentials => {
   const sign = (of: string): string => addedKey(of, randomUUID(), secret)
   return { key: sign('anon'), token: sign(role) }
 }
 
-/** A project key answers for its own role. Throws CommandFailure when that is another one. */
+/** A project key has its own role. Throws CommandFailure if that is another one. */
 export function credentialsOfKey(key: string, role: string): ServiceCredentials {
   const own = roleOf(key)
   if (own === role) return { key, token: key }
@@ -45,7 +45,7 @@ export function serviceSource(address: string, credentials: ServiceCredentials):
   return {
     name: base,
     version: async () => {
-      // The service looks at its schema when it is asked something.
+      // The service checks its schema on each request.
       await ask('{ __typename }')
       const { revision } = (await answerOf(await send(`${base}/health`, {}))) as { revision?: unknown }
       return String(revision)

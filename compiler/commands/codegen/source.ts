@@ -13,17 +13,17 @@ import { printDiagnostics } from '../../catalog/diagnostics/print.ts'
 import { CommandFailure } from '../command.ts'
 import { demandRole } from '../demand-role.ts'
 
-/** Where a role's schema comes from. */
+/** The source of a role's schema. */
 export interface SchemaSource {
-  /** For notes; holds no secret. */
+  /** For notes; contains no secret. */
   readonly name: string
-  /** A text that is another one after the schema changed; cheap to ask for. */
+  /** A text that changes with the schema; cheap to request. */
   readonly version: () => Promise<string>
-  /** Rejects with a sentence when there is no such schema. */
+  /** Rejects with a sentence if there is no such schema. */
   readonly load: () => Promise<GraphQLSchema>
 }
 
-/** What `compile` wrote. */
+/** The output of `compile`. */
 export const folderSource = (folder: string, role: string): SchemaSource => ({
   name: folder,
   version: () => readFile(join(folder, currentFile), 'utf8'),
@@ -35,7 +35,7 @@ export interface DatabaseSourceOptions {
   readonly schemas: readonly string[]
 }
 
-/** A database, which is compiled and left as it is. */
+/** A database, which is compiled without changes to it. */
 export const databaseSource = ({ url, schemas }: DatabaseSourceOptions, role: string): SchemaSource => ({
   name: 'the database',
   version: () =>

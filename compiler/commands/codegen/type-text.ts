@@ -33,7 +33,7 @@ export type TypeText = ReturnType<typeof createTypeText>
 /**
  * Types of a schema as types of TypeScript.
  * @param mention reports a type for the imports, and returns its identifier
- * @param mentionPage the same of what the collections of a table take
+ * @param mentionPage the same for the page arguments of a table
  */
 export function createTypeText(
   layout: Layout,
@@ -56,10 +56,10 @@ export function createTypeText(
     if (part?.kind === 'written') return `sdk.Written<${mention(part.row.name)}>`
     return mention(type.name)
   }
-  /** What something of one of these types is selected of. */
+  /** The selectable object of one of these types. */
   const either = (types: readonly GraphQLObjectType[]): string =>
     objectType(types.map((type) => ({ name: type.name, type: `sdk.Of<${object(type)}>` })))
-  /** The arguments that a field takes; `{}` when there are none. */
+  /** The arguments of a field; `{}` without any. */
   const takes = (field: ClientField): string => {
     const { page, own } = argumentsOf(layout, field)
     const further = own.length === 0 ? [] : [objectType(own.map(input))]
@@ -75,7 +75,7 @@ export function createTypeText(
       return nullable(field.type, `sdk.ListOf<${object(named)}${more}>`)
     return nullable(field.type, `sdk.Of<${object(named)}${more}>`)
   }
-  /** What is asked for and answered, as a generated method's types have it. */
+  /** The type of a generated method's field. */
   const answered = ({ type }: ClientField): string => {
     const named = getNamedType(type)
     return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
@@ -98,7 +98,7 @@ export function createTypeText(
   return { field, figure, answered, takes, input, either, member }
 }
 
-/** Whether a figure is one of JSON's own numbers. */
+/** Whether a figure is a JSON number. */
 export function isNumber(row: GraphQLObjectType, { name, type }: ClientField): boolean {
   const column = row.getFields()[name]
   const isText = column !== undefined && !numericScalars.has(getNamedType(column.type).name)
@@ -126,6 +126,6 @@ function inputText(type: GraphQLInputType, leaf: (type: GraphQLNamedType) => str
 
 const inBrackets = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
-/** The type of an object where no interface is declared for it. */
+/** The type of an object without a declared interface. */
 export const objectType = (members: readonly ClientMember[]): string =>
   `{ ${members.map(({ name, type, hasQuestionToken }) => `readonly ${name}${hasQuestionToken === true ? '?' : ''}: ${type}`).join('; ')} }`

@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reasonOf } from '../../../runtime/db/failures/reason.ts'
 
 export interface CodegenWatchOptions {
-  /** A text that is another one after a change. */
+  /** A text that changes with each change. */
   readonly version: () => Promise<string>
-  /** Called at first and after each change; never twice at once. */
+  /** Called first and after each change; never concurrently. */
   readonly onChange: () => Promise<void>
-  /** Receives a failure, once until another follows or it is over; looking goes on. */
+  /** Receives a failure, once until another follows or it is over; watching continues. */
   readonly onFailure: (reason: string) => void
   readonly stopRequested: Promise<unknown>
 }
 
 const lookEveryMs = 1_000
 
-/** Looks for changes until it is asked to stop. What failed for a version is tried again at the next look. */
+/** Watches for changes until it is asked to stop. A failed version is tried again at the next look. */
 export async function watch({ version, onChange, onFailure, stopRequested }: CodegenWatchOptions): Promise<void> {
   const stop = new AbortController()
   void stopRequested.then(() => stop.abort())

@@ -21,24 +21,24 @@ import { givenDocuments } from '../given-documents.ts'
 import { namesOption, textOption } from '../given-options.ts'
 import { readNamedExamples, withExamples, type NamedExamples } from './examples.ts'
 
-/** What `compile` is told of documents. */
+/** The options of `compile` for documents. */
 export interface DocumentsRequest {
-  /** Null: those of the allow-list are taken. */
+  /** Null: those of the allow-list. */
   readonly files: readonly GivenDocument[] | null
   /** Null: the roles that the lists govern. */
   readonly roles: readonly string[] | null
   readonly examples: NamedExamples
 }
 
-/** Documents to compile, and the roles that ask them. */
+/** Documents to compile, and their roles. */
 export interface TakenDocuments {
   readonly documents: readonly ExampledDocument[]
   readonly roles: readonly string[]
-  /** They stand on the list for all of its roles: one that cannot ask a document goes without it. */
+  /** They are listed for all roles of the list: a role that cannot use a document is skipped. */
   readonly listed: boolean
 }
 
-/** Null: no documents are asked for. Rejects with CommandFailure. */
+/** Null: no documents. Rejects with CommandFailure. */
 export async function documentsRequest(given: GivenOptions): Promise<DocumentsRequest | null> {
   const [pattern, examples] = [textOption(given, 'documents'), textOption(given, 'examples')]
   const isListed = given['allowlist'] === true
@@ -56,7 +56,7 @@ export async function documentsRequest(given: GivenOptions): Promise<DocumentsRe
   }
 }
 
-/** Rejects with CommandFailure for a role that the database does not have, and for a list that cannot be used. */
+/** Rejects with CommandFailure for an unknown role, and for an unusable list. */
 export async function takeDocuments(
   query: Query,
   manifest: Manifest,
@@ -75,7 +75,8 @@ function refuseList(error: unknown): never {
 }
 
 /**
- * The files of the documents, of which some may be known before and stand in their folder. Throws CommandFailure naming all that a role cannot ask; of a listed document, that no role can.
+ * The files of the documents, some of which may be reused from their folder. Throws CommandFailure with all documents
+ * that a role cannot use; for a listed document, that no role can use.
  */
 export function filesOf(
   revision: Revision,
@@ -95,7 +96,7 @@ export function filesOf(
   return { files: { ...files, ...legibleDocuments(files, documents) }, kept }
 }
 
-/** Whether some role of its lists can ask the document of a fault. */
+/** Whether some role of its lists can use the document of a fault. */
 function isAskedByOthers(
   faults: readonly DocumentFault[],
   documents: readonly GivenDocument[],
@@ -110,7 +111,7 @@ function isAskedByOthers(
 const faultLine = ({ source, role, message, place }: DocumentFault): string =>
   `${source}${place === null ? '' : `:${place.line}:${place.column}`}: ${role}: ${message}`
 
-/** SQL that puts the documents on the allow-lists of their roles. @throws CommandFailure where a role has none */
+/** SQL that adds the documents to the allow-lists of their roles. @throws CommandFailure if a role has none */
 export function listSql(manifest: Manifest, { documents, roles }: TakenDocuments): string {
   try {
     return listsOf(manifest, roles)

@@ -22,8 +22,8 @@ export function readNamedExamples(path: string): NamedExamples {
 }
 
 /**
- * The documents, each with the examples of the file beside it and those that are named.
- * @throws CommandFailure for what holds no examples, and for names of nothing
+ * The documents, each with the examples of the file beside it and the named ones.
+ * @throws CommandFailure for a file without examples, and for unknown names
  */
 export function withExamples(documents: readonly GivenDocument[], named: NamedExamples): readonly ExampledDocument[] {
   const unused = new Set(Object.keys(named))
@@ -36,7 +36,7 @@ export function withExamples(documents: readonly GivenDocument[], named: NamedEx
   for (const document of documents) {
     const { source, text } = document
     const beside = [...examplesBeside(source), ...(isNamed ? take(sha256Hex(text)) : [])]
-    // Where no operation is named, no document has to be parsed.
+    // Without names of operations, no document needs parsing.
     const names = isNamed ? operationNames(text).filter((name) => name !== null) : []
     const byName = names.map((name) => [name, take(name)] as const).filter(([, examples]) => examples.length > 0)
     const mark = sha256Hex(JSON.stringify([beside, byName])).slice(0, 16)
@@ -56,7 +56,7 @@ function examplesBeside(source: string): readonly JsonObject[] {
   throw misuse(`--documents: ${path} holds neither an object of variables nor a list of these`)
 }
 
-/** Null for what is neither an object of variables nor a list of these. */
+/** Null for anything but an object of variables or a list of these. */
 function examplesIn(value: unknown): readonly JsonObject[] | null {
   const examples = [value].flat()
   return examples.every(isJsonObject) ? examples : null

@@ -22,16 +22,16 @@ import {
   type RowTerm,
 } from '../../../runtime/graphql/prepared/row-terms.ts'
 
-/** A limit of rows as a sum, so that what a document runs does not depend on how large its pages are. */
+/** A limit of rows as a sum, so that a document's statements do not depend on its page sizes. */
 
-/** A document, and what its page sizes may come to. */
+/** A document, and the sum over its page sizes. */
 interface BoundedDocument {
   readonly found: Document
-  /** What `found` leaves to anyone who asks it; null: nothing. */
+  /** The check that `found` leaves to its user; null: none. */
   readonly rows: RowBound | null
 }
 
-/** @throws Refusal when the text is no valid document for the role */
+/** @throws Refusal if the text is not a valid document for the role */
 export type BoundedDocuments = (asked: DocumentRequest) => BoundedDocument
 
 export function createBoundedDocuments(engine: Engine): BoundedDocuments {
@@ -54,10 +54,10 @@ const withoutRows = ({ limits, ...manifest }: Manifest): Manifest => ({
   ...(limits !== undefined && { limits: { ...limits, rows: null } }),
 })
 
-/** A document with more of them has the page sizes of its examples. */
+/** A document with more terms is compiled for the page sizes of its examples. */
 const mostTerms = 64
 
-/** By their pages; null: they are too many, or depend on more than page sizes. */
+/** By their pages; null: too many, or not determined by page sizes alone. */
 type Terms = ReadonlyMap<string, RowTerm> | null
 
 function termsOf(view: RoleView, operation: Operation): readonly RowTerm[] | null {
@@ -86,7 +86,7 @@ function termsFrom(all: readonly RowTerm[]): Terms {
   return terms.size > mostTerms ? null : terms
 }
 
-/** In one order, so that equal products are one term. */
+/** In a normal order, so that equal products are one term. */
 function paged(page: SizedPage, { times, pages }: RowTerm): RowTerm {
   if (typeof page.asked[0] !== 'string') return { times: times * sizeOf(page, {}), pages }
   return { times, pages: [...pages, page].toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) }

@@ -22,48 +22,48 @@ import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeD
 import { addressed, printed } from './print-result.ts'
 
 /**
- * Documents -> what each of them runs for each role (docs/artifacts.md), as files beside the revision. The same documents on
- * the same revision make the same bytes; roles for which a document runs the same share its file.
+ * Documents -> their statements for each role (docs/artifacts.md), as files beside the revision. The same documents on
+ * the same revision make the same bytes; roles with equal statements for a document share its file.
  */
 
-/** A document with examples of its variables, which decide what statements it has. */
+/** A document with examples of its variables, which decide its statements. */
 export interface ExampledDocument extends GivenDocument, DocumentSource {
-  /** Another one for other examples; absent: it is not known whether they are the same as before. */
+  /** It changes with the examples; absent: unknown. */
   readonly mark?: string
 }
 
-/** What is known beside the revision. */
+/** The context besides the revision. */
 export interface Build {
   /** Of the compiler. */
   readonly version: string
-  /** Of a compile before. */
+  /** From an earlier compile. */
   readonly earlier: FindEarlier
-  /** No newer than the revision. */
+  /** Not newer than the revision. */
   readonly definitions: Definitions
-  /** Left out: documents are made where this is called. */
+  /** Absent: documents are made on this thread. */
   readonly make?: MakeDocument
 }
 
 const fromNothing: Build = { version: '', earlier: nothingEarlier, definitions: new Map() }
 
-/** Why a role cannot ask a document, in the words of the server. */
+/** Why a role cannot use a document, in the words of the server. */
 export interface DocumentFault {
   readonly source: string
   readonly role: string
   readonly message: string
-  /** Null: it is about no place in the text. */
+  /** Null: it has no position in the text. */
   readonly place: { readonly line: number; readonly column: number } | null
 }
 
 interface CompiledDocuments {
-  /** By their paths in the folder of the revision. For a role that cannot ask a document there is none. */
+  /** By their paths in the folder of the revision. A role that cannot use a document has none. */
   readonly files: Readonly<Record<string, string>>
-  /** Paths of those that were taken from what was compiled before. */
+  /** Paths of files reused from an earlier compile. */
   readonly kept: ReadonlySet<string>
   readonly faults: readonly DocumentFault[]
 }
 
-/** What became of a document for a role. */
+/** The result of a document for a role. */
 interface Compiled {
   readonly errors: readonly ErrorEntry[]
   /** Of its variables. */
@@ -72,11 +72,11 @@ interface Compiled {
   readonly address: string | null
 }
 
-/** What the index says of a document's file. */
+/** The facts in the index about a document's file. */
 interface Facts {
   readonly needs: DocumentNeeds
   readonly subscribes: boolean
-  /** The texts of the types of its variables. */
+  /** The texts of its variables' types. */
   readonly variables: readonly string[]
 }
 
@@ -86,7 +86,7 @@ export interface DocumentTask {
   readonly roles: readonly string[]
 }
 
-/** What `compileDocuments` has to make. */
+/** The tasks of `compileDocuments`. */
 export const documentTasks = (
   roles: readonly string[],
   documents: readonly ExampledDocument[],

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeNext, type SharedWork } from './together.ts'
 
-/** The thread that makes documents beside the first one, and ends with them. */
+/** The thread that makes documents beside the main one, and ends with them. */
 parentPort?.postMessage(makeNext(workerData as SharedWork))

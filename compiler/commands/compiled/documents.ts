@@ -5,8 +5,8 @@ import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { beginningOf } from '../../advise/diff/listed.ts'
 
 /**
- * The documents that `compile` wrote into a folder, each for the roles for which it was compiled, by the names of their
- * operations. @throws ArtifactFailure
+ * The documents that `compile` wrote into a folder, each for its roles, by the names of their operations. @throws
+ * ArtifactFailure
  */
 export function compiledDocuments(out: string): readonly GivenDocument[] {
   const { index, folder } = findDocuments(out)

@@ -6,19 +6,19 @@ import { inputTypes } from '../../../runtime/graphql/variables/table.ts'
 import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 
-/** A document that was compiled before, as it would be compiled again. */
+/** A document that was compiled before, equal to a new compile. */
 interface EarlierDocument {
   readonly address: string
   /** Its file. */
   readonly content: string
   readonly needs: DocumentNeeds
   readonly subscribes: boolean
-  /** Of its variables: their texts, and what these are for the role. */
+  /** Of its variables: their texts, and their types for the role. */
   readonly variables: readonly string[]
   readonly types: readonly InputType[]
 }
 
-/** Undefined: it has to be compiled. `mark` is another one for other examples. */
+/** Undefined: it must be compiled. `mark` changes with the examples. */
 export type FindEarlier = (
   role: string,
   document: { readonly text: string; readonly mark?: string },
@@ -26,7 +26,7 @@ export type FindEarlier = (
 
 export const nothingEarlier: FindEarlier = () => undefined
 
-/** What stands in a folder, as far as this version compiled it on this revision of the schema. */
+/** The content of a folder, as far as this version compiled it from this revision of the schema. */
 export function earlierIn(out: string, revision: string, version: string): FindEarlier {
   const found = orNull(() => findDocuments(out))
   if (found === null) return nothingEarlier
@@ -54,7 +54,7 @@ export function earlierIn(out: string, revision: string, version: string): FindE
   }
 }
 
-/** By role its types by their names; null: it has none that can be read. */
+/** By role its types by their names; null: it has no readable ones. */
 function typesIn({ folder, addresses }: FoundDocuments): (role: string) => ((name: string) => InputType) | null {
   const known = new Map<string, ((name: string) => InputType) | null>()
   return (role) => {

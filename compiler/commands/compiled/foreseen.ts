@@ -6,25 +6,25 @@ import { formOfVariable } from './form-of-variable.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** An operation with more of them has those in which two variables differ from usual ones, or one. */
+/** An operation with more combinations has those in which one or two variables differ from usual ones. */
 const mostCombined = 2_048
 
-/** Elements of cursors that are foreseen: columns of an order with the key. */
+/** Expected numbers of elements of cursors: columns of an order with the key. */
 const cursorLengths = [1, 2, 3]
 
 /** Neither a cursor nor a node id. */
 const unreadable = '?'
 
-/** Of numbers that are read for more than their form: one page is empty, and what is negative is refused. */
+/** For numbers of which planning reads more than the form: an empty page, and a refused negative value. */
 const otherNumbers = { size: [0, -1], sign: [-1], count: [], value: [] } as const satisfies Record<Planned, unknown>
 
-/** Stands for a variable that is not given. */
+/** A variable that is absent. */
 const absent = Symbol('absent')
 
 /**
- * Variables of the forms that can be foreseen, with those of examples: each not given, null and given, where it may be; Booleans and
- * directions of an order with all their values; page sizes with and without rows, and negative ones; cursors of some lengths; one row
- * and several; of filters and orders none. Of values of one form there is the first.
+ * Variables of the predictable forms, with those of examples: each absent, null and given, if possible; Booleans and
+ * directions of an order with all their values; page sizes with and without rows, and negative ones; cursors of some
+ * lengths; one row and several; of filters and orders none. Of values with one form the first is used.
  * @param thought values to give, the fewest first and the most last
  */
 export function foreseen(
@@ -65,7 +65,7 @@ const withValue = (given: Given, name: string, value: unknown): Given =>
 const without = (given: Given, options: readonly Option[]): Given =>
   Object.fromEntries(Object.entries(given).filter(([name]) => options.every((option) => option.name !== name)))
 
-/** Only those variables that have to be given, and all of them. */
+/** Only the required variables, and all of them. */
 export function usualOnes(
   declared: readonly DeclaredVariable[],
   thought: readonly Given[],
@@ -97,7 +97,7 @@ function valuesFor(
   ]
 }
 
-/** What does not fit its type has no form. */
+/** A value that does not fit its type has no form. */
 function* ofOneFormEach(
   variable: DeclaredVariable,
   form: Pick<CompiledOperation, 'planned' | 'nulls'>,

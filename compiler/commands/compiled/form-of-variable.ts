@@ -4,7 +4,7 @@ import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
 import type { DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
 
-/** Finds what stands for a variable in the keys of shapes (docs/artifacts.md); null: its value does not fit its type. */
+/** The part of a variable in the keys of shapes (docs/artifacts.md); null: its value does not fit its type. */
 export function formOfVariable(
   variable: DeclaredVariable,
   form: Pick<CompiledOperation, 'planned' | 'nulls'>,

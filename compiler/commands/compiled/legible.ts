@@ -14,11 +14,11 @@ import { sha256Hex } from '../../../runtime/lib/text.ts'
 import { legibleSql } from '../../catalog/diagnostics/legible-sql.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 
-/** The SQL of compiled documents for people, beside the files that are served. */
+/** The SQL of compiled documents for people, beside the served files. */
 
 type Files = Readonly<Record<string, string>>
 
-/** What some roles run for a document. */
+/** The statements of some roles for a document. */
 interface Page {
   readonly source: string
   readonly hash: string
@@ -27,13 +27,14 @@ interface Page {
 }
 
 /**
- * By path `documents/NAME.ROLE.sql` what a document runs, once for roles for which it is the same: the path names the first.
+ * By path `documents/NAME.ROLE.sql` the statements of a document, once for roles with equal ones: the path names the
+ * first.
  * @param files of compiled documents
  */
 export function legibleDocuments(files: Files, documents: readonly GivenDocument[]): Files {
   const index = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
   const pages = documents.flatMap(({ source, text }) => pagesOf(index, source, sha256Hex(text)))
-  // Names differ on each file system.
+  // Names that are distinct on each file system.
   const named = groupBy(pages, (page) => pathOf(page, '').toLowerCase())
   return Object.fromEntries(
     [...named.values()].flatMap((same) =>
@@ -87,7 +88,7 @@ const runText = ({ statements }: RunShape): string =>
 const statementText = ({ text, values }: UnnamedStatement): string =>
   `${values.map((value, place) => comment(`$${place + 1} = ${valueText(value)}`)).join('')}${legibleSql(wholeOf(text))};\n`
 
-/** What a page size is, in the place of its digits. */
+/** A placeholder of a page size instead of its digits. */
 const wholeOf = (text: CompiledText): string =>
   [text]
     .flat()
@@ -98,7 +99,7 @@ const wholeOf = (text: CompiledText): string =>
     })
     .join('')
 
-/** Where a parameter comes from; what is made of it stands in the file that is served. */
+/** The origin of a parameter; its encoding is in the served file. */
 function valueText({ slot, encoding }: UnnamedStatement['values'][number]): string {
   const from = slotText(slot)
   return encoding.kind === 'scalar' || encoding.kind === 'array' ? from : `${encoding.kind} of ${from}`

@@ -8,9 +8,9 @@ import { literal } from '../../../runtime/sql/literal.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { listedName, readList } from '../../advise/diff/listed.ts'
 
-/** Allow-lists (spec/graphql.md 17, `allowlist`) as a place that documents are compiled from, and put into. */
+/** Allow-lists (spec/graphql.md 17, `allowlist`) as a source and target of documents. */
 
-/** There is no list for a role, or it holds what it cannot hold. */
+/** A role has no list, or it has invalid content. */
 export class NoList extends Error {}
 
 /** A list, and the roles that look hashes up in it. */
@@ -19,7 +19,7 @@ interface List {
   readonly roles: readonly string[]
 }
 
-/** @throws NoList where a role has none that can be read */
+/** @throws NoList if a role has no readable one */
 export function listsOf(manifest: Manifest, roles: readonly string[]): readonly List[] {
   if (roles.length === 0) throw new NoList('no served schema has an allow-list')
   return [...groupBy(roles, (role) => hashListOf(manifest, role))].map(([list, group]) => {
@@ -29,7 +29,7 @@ export function listsOf(manifest: Manifest, roles: readonly string[]): readonly 
   })
 }
 
-/** Documents of the lists of these roles, each for the roles of its list. Rejects with NoList, and with DatabaseFailure. */
+/** Documents of these roles' lists, each for the roles of its list. Rejects with NoList, and with DatabaseFailure. */
 export async function readListed(
   query: Query,
   manifest: Manifest,
@@ -46,7 +46,7 @@ export async function readListed(
   return found
 }
 
-/** SQL that adds those of the documents to a list that are not on it. The same documents make the same text. */
+/** SQL that adds missing documents to a list. The same documents make the same text. */
 export function listingSql({ schema, name }: ListTable, documents: readonly GivenDocument[]): string {
   const table = qualified(schema, name)
   const rows = new Map(documents.map(({ text }) => [sha256Hex(text), text]))

@@ -31,43 +31,43 @@ import { addressed, printed, type AddressedFile } from './print-result.ts'
 import { refusedForms } from './refused-forms.ts'
 import { seenBy, type Seen } from './seen.ts'
 
-/** A document -> what it runs for each role, as plain data, which another thread can make (together.ts). */
+/** A document -> its statements for each role, as plain data, which another thread can make (together.ts). */
 
 type Given = Readonly<Record<string, unknown>>
 
 /** Examples of the variables of a document. */
 export interface Examples {
-  /** Of each operation. */
+  /** For every operation. */
   readonly all: readonly Given[]
-  /** Others, by the names of operations; absent: there are none. */
+  /** Further ones, by the names of operations; absent: none. */
   readonly named?: ReadonlyMap<string, readonly Given[]>
 }
 
-/** What a document is made of. */
+/** The source of a document. */
 export interface DocumentSource {
   readonly text: string
   readonly examples: Examples
 }
 
-/** What became of a document for a role. */
+/** The result of a document for a role. */
 export interface MadeDocument {
   readonly errors: readonly ErrorEntry[]
-  /** The texts of the types of its variables. */
+  /** The texts of its variables' types. */
   readonly types: readonly string[]
   /** Null: there are errors. */
   readonly file: MadeFile | null
 }
 
-/** The file of a document, and what the index says of it beside the types of its variables. */
+/** The file of a document, and its facts for the index besides the types of its variables. */
 export interface MadeFile extends AddressedFile {
   readonly needs: DocumentNeeds
   readonly subscribes: boolean
 }
 
-/** Answers in the order of the roles. */
+/** Returns results in the order of the roles. */
 export type MakeDocument = (document: DocumentSource, roles: readonly string[]) => readonly MadeDocument[]
 
-/** What was made for a role is the same for all roles that see what was seen. Null: there is no other role to compare it with. */
+/** The result for a role is the same for all roles with the same view. Null: there is no other role to compare with. */
 interface Known {
   readonly made: MadeDocument
   readonly seen: Seen | null
@@ -107,7 +107,7 @@ interface Asked {
   readonly view: RoleView
   readonly prepared: BoundedDocuments
   readonly document: DocumentSource
-  /** Takes the types of its variables. */
+  /** Collects the types of its variables. */
   readonly types: Set<string>
 }
 
@@ -164,7 +164,7 @@ const examplesOf = ({ all, named }: Examples, operation: string | null): readonl
   ...((operation === null ? undefined : named?.get(operation)) ?? []),
 ]
 
-/** @throws Refusal where an example cannot be asked */
+/** @throws Refusal if an example is refused */
 function shapesOf(
   declared: readonly DeclaredVariable[],
   form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient' | 'rows'>,
@@ -182,7 +182,7 @@ function shapesOf(
   }
   for (const variables of thought) {
     const found = outcomeOf(() => key(read(variables)))
-    // What is thought up need not fit its type.
+    // A generated value need not fit its type.
     if (typeof found !== 'string' || shapes.has(found)) continue
     const made = outcomeOf(() => prepare(variables))
     shapes.set(found, {
@@ -193,7 +193,7 @@ function shapesOf(
   return Object.fromEntries(eachOnce([...shapes].toSorted(([a], [b]) => (a < b ? -1 : 1))))
 }
 
-/** What was done before stands there once, and is referred to. */
+/** Equal shapes are written once, and referred to. */
 function* eachOnce(shapes: readonly (readonly [string, CompiledShape])[]): Generator<readonly [string, CompiledShape]> {
   const known = new Map<string, string>()
   for (const [key, { variables, ...done }] of shapes) {

@@ -7,11 +7,11 @@ import { ident } from '../../../runtime/sql/ident.ts'
 
 type NeededColumns = DocumentNeeds['relations'][string][string]
 
-/** Finds what documents need of a database, by what their statements are written with. */
+/** Finds the needs of documents, from the builders that their statements use. */
 export interface NeedsRecorder {
-  /** To write statements with. */
+  /** For writing statements. */
   readonly engine: Engine
-  /** What the operations need that were written since this was last asked. */
+  /** The needs of the operations written since the last call. */
   readonly of: (operations: readonly CompiledOperation[]) => DocumentNeeds
 }
 
@@ -55,7 +55,7 @@ const textsOf = ({ shapes }: CompiledOperation): readonly string[] =>
     .flatMap(({ text }) => text)
     .filter((part) => typeof part === 'string')
 
-/** A name that stands there for something else makes a document need more than it does, and never less. */
+/** A name with another meaning adds an unnecessary need, and never removes one. */
 const names = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name))
 
 const columnsNamed = ({ columns }: EntityFacts, builder: EntityBuilder, texts: readonly string[]): NeededColumns =>
@@ -63,6 +63,6 @@ const columnsNamed = ({ columns }: EntityFacts, builder: EntityBuilder, texts: r
     columns.filter(({ column }) => names(texts, ident(column))).map(({ column }) => [column, typeOf(builder, column)]),
   )
 
-/** What a column's value is cast to when it is written; null: a function makes it. */
+/** The cast of a column's written value; null: a function makes it. */
 const typeOf = ({ columns }: EntityBuilder, column: string): string | null =>
   /^\(\)::(.+)$/.exec(columns[column]?.fromRecord('') ?? '')?.[1] ?? null

@@ -6,12 +6,12 @@ import { usualOnes } from './foreseen.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** Where more Booleans decide what is selected, null is different from none. */
+/** With more Booleans that decide selections, null is treated as different from absence. */
 const mostSwitches = 5
 
 /**
- * Variables of which null runs the same as none: among the fewest others and among all, with each value of the Booleans by which
- * the fields are selected that they may stand in.
+ * Variables for which null equals absence: with the fewest others and with all, for each value of the Booleans that
+ * select fields which may use them.
  */
 export function nullsOf(
   declared: readonly DeclaredVariable[],

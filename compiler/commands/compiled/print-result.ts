@@ -1,11 +1,11 @@
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 
-/** What fits into so many characters stands on one line. */
+/** The maximum length of a line. */
 const lineLength = 120
 
 /**
- * A value as JSON that people review line by line: a list or an object is on one line where it fits there, and else has a line
- * for each member. Integers beyond 2^53 are printed as texts, as which they travel anyway.
+ * A value as JSON for line-by-line review: a list or an object is on one line if it fits, and else has a line for each
+ * member. Integers beyond 2^53 are printed as texts, which is how they are sent anyway.
  */
 export const printed = (value: unknown): string => `${printedAt(value, '')}\n`
 

@@ -4,7 +4,7 @@ import { formOfVariable } from './form-of-variable.ts'
 
 type Given = Readonly<Record<string, unknown>>
 
-/** The forms of variables for which an operation was not compiled, by examples of those for which it was. */
+/** The forms of variables for which an operation was not compiled, derived from the examples of compiled ones. */
 export function refusedForms(
   declared: readonly DeclaredVariable[],
   form: Pick<CompiledOperation, 'planned' | 'nulls' | 'lenient'>,
@@ -25,7 +25,7 @@ export function refusedForms(
   return others.length === 0 && combined ? null : { others: Object.fromEntries(others), combined }
 }
 
-/** Whether the variable may have a form that nobody foresees. */
+/** Whether the variable may have an unpredictable form. */
 function hasOtherForms({ name, type }: DeclaredVariable, { planned }: Pick<CompiledOperation, 'planned'>): boolean {
   const named = namedInput(type)
   const isList = (type.kind === 'non-null' ? type.of : type).kind === 'list'

@@ -8,7 +8,7 @@ import {
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 
-/** What a server of compiled documents will refuse with VARIABLES_NOT_COMPILED: a line for each operation that has such variables. */
+/** Variables that a server of compiled documents refuses with VARIABLES_NOT_COMPILED: a line per operation. */
 export function refusedLines(
   files: Readonly<Record<string, string>>,
   documents: readonly GivenDocument[],

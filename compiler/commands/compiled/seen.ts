@@ -3,15 +3,15 @@ import { refusalOf } from '../../../runtime/contract/role-facts.ts'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 
-/** What was asked of what a role sees. What is made of its answers alone is the same for every role that gets the same answers. */
+/** The recorded reads of a role's view. Results that depend only on them are shared by roles with equal reads. */
 export interface Seen {
-  /** Answers as ever, and remembers each answer. */
+  /** Records each answer. */
   readonly visible: RoleVisibility
-  /** Whether another role gets the same answers. */
+  /** Whether another role has the same answers. */
   readonly isSeenBy: (other: RoleVisibility) => boolean
 }
 
-/** Finds what the same question is answered to another role. */
+/** The answer of the same read for another role. */
 type Ask = (other: RoleVisibility) => unknown
 
 export function seenBy(visible: RoleVisibility): Seen {
@@ -38,13 +38,13 @@ export function seenBy(visible: RoleVisibility): Seen {
   }
 }
 
-/** What depends on a role beside what it sees: whether a comment is in its way, and which rows it takes of all tenants. */
+/** Facts about a role besides its view: refusals by comments, and its tenant conditions. */
 const besides = (manifest: Manifest, role: string): readonly unknown[] => [
   refusalOf(manifest, role),
   manifest.entities.filter(({ tenant }) => tenant?.policed?.exempt.includes(role)),
 ]
 
-/** The object with what is read of it noted: members that are no functions, and what functions answer. */
+/** The object with its reads recorded: properties, and results of functions. */
 function watched<T extends object>(
   object: T,
   find: (other: RoleVisibility) => T,
@@ -75,7 +75,7 @@ function watched<T extends object>(
 
 type Given = readonly unknown[]
 
-/** A function of two arguments at most that calls another one once for the same, and notes what that answers. */
+/** A function of at most two arguments that caches the result of another, and records it. */
 function remembering(
   call: (given: unknown[]) => unknown,
   note: (given: unknown[], answered: unknown) => void,

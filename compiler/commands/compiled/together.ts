@@ -6,9 +6,9 @@ import { builtModule } from '../../../runtime/lib/built-module.ts'
 import type { DocumentTask } from './compile-documents.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
 
-/** Documents made by two threads, each of which takes the next one that nobody has taken. */
+/** Documents made by two threads, each of which takes the next free task. */
 
-/** What another thread is given. */
+/** The data of another thread. */
 export interface SharedWork {
   readonly revision: Revision
   readonly tasks: readonly ThreadTask[]
@@ -24,21 +24,21 @@ const impossible = (): never => {
   throw new Error('every document that has to be made is a task')
 }
 
-/** How many tasks were taken, in memory that threads share. */
+/** The number of taken tasks, in shared memory. */
 type Taken = Int32Array<SharedArrayBuffer>
 
-/** By the places of the tasks. */
+/** By the indexes of the tasks. */
 type MadeByPlace = ReadonlyMap<number, readonly MadeDocument[]>
 
-/** A thread takes as long to start as so many documents to be made. */
+/** Starting a thread takes as long as making so many documents. */
 const worthAThread = 100
 
-/** As much as the first thread has: what is nested too deeply there is so here. */
+/** Equal to the main thread: a document that is nested too deeply there is so here. */
 const stackMegabytes = 1
 
 export const noneTaken = (): Taken => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
 
-/** Makes what nobody has taken yet. */
+/** Makes free tasks until none are left. */
 export function makeNext({ revision, tasks, taken }: SharedWork): MadeByPlace {
   const make = createDocumentMaker(createEngine(revision))
   const made = new Map<number, readonly MadeDocument[]>()
@@ -50,7 +50,7 @@ export function makeNext({ revision, tasks, taken }: SharedWork): MadeByPlace {
   }
 }
 
-/** The same in another thread. */
+/** The same on another thread. */
 export function makeApart({ revision, tasks, taken }: SharedWork): Promise<MadeByPlace> {
   const sent = tasks.map(({ document: { text, examples }, roles }) => ({ document: { text, examples }, roles }))
   const workerData: SharedWork = { revision, tasks: sent, taken }
@@ -63,14 +63,14 @@ export function makeApart({ revision, tasks, taken }: SharedWork): Promise<MadeB
 }
 
 /**
- * Begins to make the documents where there are many, and a core for them. What it returns goes on with them, and resolves when all
- * are made.
+ * Begins to make the documents on another thread if there are many, and a free core. The returned function continues
+ * with them, and resolves when all are made.
  */
 export function makeTogether(revision: Revision, tasks: readonly DocumentTask[]): () => Promise<MakeDocument> {
   const work: SharedWork = { revision, tasks, taken: noneTaken() }
   const isShared = tasks.length >= worthAThread && availableParallelism() > 1
   const apart = isShared ? makeApart(work) : Promise.resolve<MadeByPlace>(new Map())
-  // Anyone who goes on is told.
+  // A caller that continues gets the rejection.
   apart.catch(() => undefined)
   return async () => {
     const here = makeNext(work)

@@ -11,18 +11,18 @@ import { CommandFailure, misuse, type Terminal } from '../command.ts'
 import { embeddedSecret } from '../local-secret.ts'
 import { ownerUrl } from '../owner-url.ts'
 
-/** What a subcommand of `keys` works with. */
+/** The input of a subcommand of `keys`. */
 interface KeysWork {
   readonly settings: Settings
   readonly terminal: Terminal
-  /** Its argument, where it takes one. */
+  /** Its argument, if it takes one. */
   readonly given: string
 }
 
 export interface KeysSubcommand {
   readonly usage: string
   readonly summary: string
-  /** How many arguments it takes. */
+  /** The number of arguments. */
   readonly takes: 0 | 1
   readonly run: (work: KeysWork) => Promise<void>
 }
@@ -88,14 +88,14 @@ export const revoke: KeysSubcommand = {
   },
 }
 
-/** The form that programs read. */
+/** The form for programs. */
 const line = (role: string, token: string, id: string): string => `${role.padEnd(12)}  ${token}  ${id}`
 
 interface OriginatedKey extends ListedKey {
   readonly origin: string
 }
 
-/** The keys of the secret and of the one before it, and what else was revoked. */
+/** The keys of the secret and of its predecessor, and further revoked ones. */
 async function allKeys(settings: Settings, listed: readonly ListedKey[]): Promise<readonly OriginatedKey[]> {
   const { secret } = await secretOf(settings)
   const previous = previousSecretOf(settings)
@@ -106,7 +106,7 @@ async function allKeys(settings: Settings, listed: readonly ListedKey[]): Promis
   return [...known, ...others.map((key) => ({ ...key, origin: 'signed elsewhere' }))]
 }
 
-/** A key by its id, or a token of the project by itself. */
+/** A key by its id, or by a token of the project. */
 async function keyOf(
   given: string,
   settings: Settings,
@@ -126,7 +126,7 @@ async function keyOf(
 
 const readListed = (query: Query): Promise<readonly ListedKey[]> => createProjectKeysReader(query)()
 
-/** Keys can be printed without a database, which may not be reached from here. */
+/** Keys can be printed without a database, which may be unreachable from here. */
 async function listedIfKnown(settings: Settings, terminal: Terminal): Promise<readonly ListedKey[]> {
   const url = await ownerUrl(settings).catch(() => null)
   if (url === null) return []
@@ -139,7 +139,7 @@ async function listedIfKnown(settings: Settings, terminal: Terminal): Promise<re
 const schemaMissing = '3F000'
 const insufficientPrivilege = '42501'
 
-/** Throws CommandFailure where the database is not prepared, or the role may not. */
+/** Throws CommandFailure if the database is not prepared, or the role lacks privileges. */
 async function withDatabase<T>(settings: Settings, work: (query: Query) => Promise<T>): Promise<T> {
   const url = await ownerUrl(settings)
   try {
