@@ -119,64 +119,6 @@ async function expectWhole(
 
 describe('5.6 keyset predicate: concatenated pages are the whole collection', () => {
   const key = ['b', 'k']
-  const columns = ['a', 'mood', 'word', 'amount', 'span']
-  const single = columns.flatMap((column) =>
-    directions.map((direction): [string, Order] => [`${column} ${direction}`, [[column, direction]]]),
-  )
-  test.each(single)('%s', async (_, order) => {
-    await expectWhole('itemCollection', 'item', key, order, 3)
-  })
-
-  const pairs = directions.flatMap((left) =>
-    directions.map((right): [string, Order] => [
-      `a ${left}, word ${right}`,
-      [
-        ['a', left],
-        ['word', right],
-      ],
-    ]),
-  )
-  test.each(pairs)('%s', async (_, order) => {
-    await expectWhole('itemCollection', 'item', key, order, 4)
-  })
-
-  test.each<[string, Order]>([
-    ['the key alone', []],
-    [
-      'the key backwards',
-      [
-        ['b', 'DescNullsLast'],
-        ['k', 'DescNullsLast'],
-      ],
-    ],
-    ['a part of the key', [['k', 'DescNullsFirst']]],
-    [
-      'one column twice',
-      [
-        ['a', 'DescNullsLast'],
-        ['a', 'AscNullsFirst'],
-        ['n', 'AscNullsLast'],
-      ],
-    ],
-    [
-      'mixed directions without nulls',
-      [
-        ['n', 'DescNullsLast'],
-        ['b', 'AscNullsLast'],
-      ],
-    ],
-  ])('%s', async (_, order) => {
-    for (const size of [1, 7, 23]) await expectWhole('itemCollection', 'item', key, order, size)
-  })
-
-  test('over a view, whose columns may all be null', async () => {
-    for (const direction of directions)
-      await expectWhole('item_viewCollection', 'item_view', ['k', 'b'], [['a', direction]], 3)
-  })
-
-  test('over the rows of a function', async () => {
-    for (const direction of directions) await expectWhole('items', 'items()', key, [['a', direction]], 4)
-  })
 
   test('over times, floats, big integers and bytes', async () => {
     for (const column of ['at', 'ratio', 'big', 'tag']) {
@@ -226,32 +168,6 @@ describe('5.6 keyset predicate: concatenated pages are the whole collection', ()
       expect(data[`${relation}Collection`].edges).toHaveLength(4)
     },
   )
-
-  test('within each parent', async () => {
-    const size = 2
-    for (const direction of directions) {
-      for (const parent of [1, 2, 3]) {
-        const { rows } = await service.db.query(
-          `select id from child where parent_id = ${parent} order by a ${sqlDirection[direction]}, id`,
-        )
-        for (const backward of [false, true]) {
-          const found: number[][] = []
-          let place = ''
-          for (let more = true; more;) {
-            const args = `${backward ? 'last' : 'first'}: ${size}${place}, orderBy: { a: ${direction} }`
-            const { data } = await service.graphql(
-              `{ parentByPk(id: ${parent}) { childCollection(${args}) ${connection(['id'])} } }`,
-            )
-            const { edges, pageInfo }: Page = data.parentByPk.childCollection
-            found.push(edges.map(({ node }) => node['id'] as number))
-            more = backward ? pageInfo.hasPreviousPage : pageInfo.hasNextPage
-            place = backward ? `, before: "${pageInfo.startCursor}"` : `, after: "${pageInfo.endCursor}"`
-          }
-          expect((backward ? found.reverse() : found).flat()).toEqual(rows.map(({ id }) => id))
-        }
-      }
-    }
-  })
 
   test('a cursor with a null stands where the nulls stand', async () => {
     const cursor = Buffer.from('[null]').toString('base64')

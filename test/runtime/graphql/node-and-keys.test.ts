@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { dataOf, messagesOf } from '../../support/answers.ts'
-import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
+import { fieldsOf, introspect, signatureOf } from '../../support/api-schema.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService, type AskOptions } from '../../support/service.ts'
 
@@ -214,41 +214,6 @@ describe('7.1 nodeId', () => {
       expect(found.node).toEqual(node)
     }
   })
-  it('filters its own table and refuses others', async () => {
-    const ids = (filter: string) => `{ accountCollection(filter: ${filter}) { edges { node { id } } } }`
-    const second = account('2')
-    expect((await ask(ids(`{nodeId: {eq: "${second}"}}`))).accountCollection.edges).toEqual([{ node: { id: 2 } }])
-    expect((await ask(ids(`{not: {nodeId: {eq: "${second}"}}}`))).accountCollection.edges).toEqual([
-      { node: { id: 1 } },
-    ])
-    expect(await refused(ids(`{nodeId: {eq: "${token('["public", "big", 1]')}"}}`))).toEqual([
-      'nodeId belongs to a different collection',
-    ])
-    expect(await refused(ids('{nodeId: {eq: null}}'))).toEqual(['Invalid value passed to nodeId argument, Error 1'])
-    expect(await refused(ids(`{nodeId: {eq: "${account('1, 2')}"}}`))).toEqual([
-      'Primary key column count mismatch. Expected 1, provided 2',
-    ])
-    const composite = token('["public", "product", "y", 1]')
-    const { product_collection } = await ask(
-      `{ product_collection: productCollection(filter: {nodeId: {eq: "${composite}"}}) { edges { node { label } } } }`,
-    )
-    expect(product_collection.edges).toEqual([{ node: { label: 'two' } }])
-  })
-  it('filters by the variable of each request', async () => {
-    const query = 'query ($id: ID) { accountCollection(filter: {nodeId: {eq: $id}}) { edges { node { id } } } }'
-    for (const key of ['1', '2']) {
-      expect((await ask(query, { variables: { id: account(key) } })).accountCollection.edges).toEqual([
-        { node: { id: Number(key) } },
-      ])
-    }
-    expect(await refused(query, { variables: { id: token('["public", "big", 1]') } })).toEqual([
-      'nodeId belongs to a different collection',
-    ])
-    expect(await refused(query, { variables: { id: null } })).toEqual([
-      'Invalid value passed to nodeId argument, Error 1',
-    ])
-    expect((await ask(query, {})).accountCollection.edges).toHaveLength(2)
-  })
 })
 
 describe('7.2 node', () => {
@@ -288,64 +253,9 @@ describe('7.2 node', () => {
       'uid',
     ])
   })
-  it('is null when there is no such row', async () => {
-    expect(await ask(byId, { variables: { id: token('["public", "account", 99]') } })).toEqual({ node: null })
-  })
-  it('reads concrete fields through fragments', async () => {
-    const id = token('["public", "account", 2]')
-    const data = await ask(
-      `query ($id: ID!) {
-        node(nodeId: $id) { ... on account { id bio } ... on product { label } ... on Node { nodeId } ...Mail }
-      }
-      fragment Mail on account { email }`,
-      { variables: { id } },
-    )
-    expect(data).toEqual({ node: { id: 2, bio: 'second', nodeId: id, email: 'b@x.io' } })
-    expect(await refused('query ($id: ID!) { node(nodeId: $id) { id } }', { variables: { id } })).toEqual([
-      expect.stringMatching(/^Cannot query field "id" on type "Node"\. Did you mean to use an inline fragment on /),
-    ])
-  })
-  it('gives several rows of several tables in one request', async () => {
-    const data = await ask(`{
-      a: node(nodeId: "${token('["public", "account", 1]')}") { ... on account { email } }
-      b: node(nodeId: "${token('["public", "product", "y", 1]')}") { ... on product { label } }
-      c: node(nodeId: "${token('["public", "account_view", 2]')}") { __typename }
-    }`)
-    expect(data).toEqual({ a: { email: 'a@x.io' }, b: { label: 'two' }, c: { __typename: 'account_view' } })
-  })
-  it('answers an empty object when no fragment fits', async () => {
-    expect(await ask(`{ node(nodeId: "${token('["public", "account", 1]')}") { ... on product { label } } }`)).toEqual({
-      node: {},
-    })
-  })
 })
 
 describe('7.3 ByPk', () => {
-  const signatures = [
-    ['accountByPk', 'accountByPk(id: Int!): account'],
-    ['productByPk', 'productByPk(a: String!, c: Int!): product'],
-    ['shirtByPk', 'shirtByPk(size: size!): shirt'],
-    ['countryByPk', 'countryByPk(code: String!): country'],
-    ['paddedByPk', 'paddedByPk(code: String!): padded'],
-    ['bigByPk', 'bigByPk(id: BigInt!): big'],
-    ['priceByPk', 'priceByPk(amount: BigFloat!): price'],
-    ['ratioByPk', 'ratioByPk(value: Float!): ratio'],
-    ['flagByPk', 'flagByPk(value: Boolean!): flag'],
-    ['dayByPk', 'dayByPk(value: Date!): day'],
-    ['uidByPk', 'uidByPk(value: UUID!): uid'],
-    ['bytesByPk', 'bytesByPk(value: Opaque!): bytes'],
-    ['codedByPk', 'codedByPk(value: Opaque!): coded'],
-    ['documentByPk', 'documentByPk(value: JSON!): document'],
-    ['mixedByPk', 'mixedByPk(theKey: Int!): mixed'],
-    ['includedByPk', 'includedByPk(id: Int!): included'],
-    ['account_viewByPk', 'account_viewByPk(id: Int!): account_view'],
-  ] as const
-  it('exists for every key of scalars and enums', async () => {
-    const schema = await introspect(service)
-    expect(signatures.map(([field]) => signatureOf(schema, 'Query', field))).toEqual(signatures.map(([, text]) => text))
-    expect(namesOf(schema, 'Query')).not.toContain('listedByPk')
-    expect(namesOf(schema, 'Query')).not.toContain('keylessByPk')
-  })
   const rows = [
     ['accountByPk(id: 2) { email }', { email: 'b@x.io' }],
     ['productByPk(a: "y", c: 1) { label }', { label: 'two' }],
@@ -392,14 +302,6 @@ describe('7.3 ByPk', () => {
     })
     const { looseCollection } = await ask('{ looseCollection { edges { node { code nodeId } } } }')
     expect(looseCollection.edges.map((edge: { node: { code: number } }) => edge.node.code)).toEqual([1, 1, 2])
-  })
-  it('takes variables', async () => {
-    const query = 'query ($a: String!, $c: Int!) { productByPk(a: $a, c: $c) { label } }'
-    expect(await ask(query, { variables: { a: 'x', c: 1 } })).toEqual({ productByPk: { label: 'one' } })
-    expect(await ask(query, { variables: { a: 'y', c: 1 } })).toEqual({ productByPk: { label: 'two' } })
-    expect(
-      await ask('query ($size: size!) { shirtByPk(size: $size) { stock } }', { variables: { size: 'XL' } }),
-    ).toEqual({ shirtByPk: { stock: 4 } })
   })
   it('needs every argument', async () => {
     expect(await refused('{ productByPk(a: "x") { label } }')).toEqual([

@@ -54,12 +54,6 @@ describe('arrayFilters: answers', () => {
     expect(await found(condition)).toEqual(ids)
   })
 
-  it('take variables', async () => {
-    const head = '($n: Int, $all: IntFilter)'
-    expect(await found('{laps: {some: {gt: $n}, every: $all}}', { n: 2, all: { lt: 6 } }, head)).toEqual([5])
-    expect(await found('{laps: {some: {gt: $n}, every: $all}}', {}, head)).toEqual([1, 3, 5])
-  })
-
   it('are served by an index where an element is named', async () => {
     dataOf(await service.graphql('{ docCollection(filter: {laps: {some: {eq: 500}}}) { edges { node { id } } } }'))
     const settings = ['enable_seqscan = off', 'enable_indexscan = off']

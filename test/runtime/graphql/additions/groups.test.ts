@@ -59,26 +59,6 @@ describe('groups', () => {
     ])
   })
 
-  it('begin days where the caller says', async () => {
-    const first = async (zone: string): Promise<unknown> =>
-      groupsOf(`by: [{ at: DAY }], first: 1, timeZone: "${zone}"`, 'key { at } count')
-    expect(await first('UTC')).toEqual([{ key: { at: '2024-03-31T00:00:00+00:00' }, count: 1 }])
-    expect(await first('Europe/Oslo')).toEqual([{ key: { at: '2024-03-31T22:00:00+00:00' }, count: 23 }])
-    const { errors } = await service.graphql(
-      '{ saleCollection { groups(by: [{ at: DAY }], timeZone: "Nowhere") { count } } }',
-    )
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([expect.objectContaining({ sqlstate: '22023' })])
-  })
-
-  it('are those of a function and of what a filter leaves', async () => {
-    const query =
-      '{ c: cheap(most: 3, filter: { id: { lte: 14 } }) { groups(by: [{ price: VALUE }]) { key { price } count } } }'
-    expect(dataOf(await service.graphql(query)).c.groups).toEqual([
-      { key: { price: '0.00' }, count: 2 },
-      { key: { price: '1.50' }, count: 2 },
-    ])
-  })
-
   it('decide the statement by their values: another variable groups by something else', async () => {
     const query = 'query Q($by: [saleGroupBy!]!) { c: saleCollection { groups(by: $by, first: 1) { cursor } } }'
     const cursor = async (by: unknown): Promise<string> =>
@@ -86,23 +66,6 @@ describe('groups', () => {
     expect(await cursor([{ kind: 'VALUE' }, { day: 'YEAR' }])).toBe('["kind 0", "2025-01-01"]')
     expect(await cursor([{ day: 'YEAR', kind: 'VALUE' }])).toBe('["2024-01-01", "kind 1"]')
     expect(await cursor([{ kind: 'VALUE', day: 'YEAR' }])).toBe('["kind 0", "2025-01-01"]')
-  })
-
-  it('refuse what is no key, and what is one twice', async () => {
-    const refusal = async (args: string, select = 'count'): Promise<unknown> => {
-      const { errors } = await service.graphql(`{ saleCollection { groups(${args}) { ${select} } } }`)
-      return errors?.map(({ message }) => message)
-    }
-    expect(await refusal('by: []')).toEqual(['At least one field must be provided to by'])
-    expect(await refusal('by: [{ kind: null }, { place: {} }]')).toEqual(['At least one field must be provided to by'])
-    expect(await refusal('by: [{ at: DAY }, { at: YEAR }]')).toEqual(['Rows can be grouped by "at" once'])
-    expect(await refusal('by: [{ at: DAY }]', 'key { place { name } }')).toEqual([
-      'Rows are not grouped by "place.name"',
-    ])
-    expect(await refusal('by: [{ at: DAY }], orderBy: [{ key: { kind: AscNullsLast } }]')).toEqual([
-      'Rows are not grouped by "kind"',
-    ])
-    expect(await refusal('by: [{ at: DAY }], first: -1')).toEqual(['`first` must be an unsigned integer'])
   })
 
   it('are sorted by sums of floats and of money, and go on behind such a cursor', async () => {
@@ -135,18 +98,6 @@ describe('groups', () => {
     expect(await refusal('{ place: { id: 2 } }')).toEqual(['Rows are not grouped by "place.id"'])
   })
 
-  it('have percentiles at a part that a variable gives', async () => {
-    const query =
-      'query Q($at: Float!) { c: saleCollection(filter: { id: { lte: 4 } }) { groups(by: [{ day: YEAR }]) { percentile(at: $at) { id price } } } }'
-    const at = async (part: number) => service.graphql(query, { variables: { at: part } })
-    expect(dataOf(await at(0.5)).c.groups).toEqual([
-      { percentile: { id: 1, price: 1.5 } },
-      { percentile: { id: 3, price: 4.5 } },
-    ])
-    expect(dataOf(await at(1)).c.groups[1]).toEqual({ percentile: { id: 4, price: 6 } })
-    expect((await at(1.5)).errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
-  })
-
   it('are chosen and sorted by percentiles, and go on behind such a cursor', async () => {
     const query = `query Q($at: Float!, $having: saleHaving, $after: Cursor) { c: saleCollection(filter: { id: { lte: 400 } }) {
       groups(by: [{ place_id: VALUE }], having: $having, orderBy: [{ percentile: { at: $at, of: { weight: DescNullsFirst, price: AscNullsLast } } }], after: $after) {
@@ -164,38 +115,6 @@ describe('groups', () => {
       variables: { at: 0.5, having: { percentile: { at: 2, of: { id: { gt: 1 } } } } },
     })
     expect(refused.errors?.map(({ message }) => message)).toEqual(['`at` must be from 0 to 1'])
-  })
-
-  it('put recurring times together, beside each other and beside the time itself', async () => {
-    const first = '{ id: { lte: 48 } }'
-    const groups = async (args: string, select: string, filter = first): Promise<readonly any[]> =>
-      dataOf(await service.graphql(`{ c: saleCollection(filter: ${filter}) { groups(${args}) { ${select} } } }`)).c
-        .groups
-    const days = await groups('by: [{ at: DAY_OF_WEEK }], timeZone: "UTC"', 'dayOfWeek { at } count')
-    expect(days.map(({ dayOfWeek, count }) => [dayOfWeek.at, count])).toEqual([
-      [1, 24],
-      [2, 23],
-      [7, 1],
-    ])
-    const there = await groups('by: [{ at: DAY_OF_WEEK }], timeZone: "Europe/Oslo"', 'dayOfWeek { at } count')
-    expect(there.map(({ dayOfWeek, count }) => [dayOfWeek.at, count])).toEqual([
-      [1, 23],
-      [2, 24],
-      [3, 1],
-    ])
-    const hours = await groups(
-      'by: [{ at: DAY_OF_WEEK }, { at: HOUR_OF_DAY }, { at: YEAR }], orderBy: [{ hourOfDay: { at: DescNullsLast } }, { dayOfWeek: { at: DescNullsLast } }], first: 3, timeZone: "UTC"',
-      'key { at } dayOfWeek { at } hourOfDay { at } count cursor',
-    )
-    expect(hours.map(({ dayOfWeek, hourOfDay, count }) => [dayOfWeek.at, hourOfDay.at, count])).toEqual([
-      [7, 23, 1],
-      [1, 23, 1],
-      [2, 22, 1],
-    ])
-    expect(hours[0].key).toEqual({ at: '2024-01-01T00:00:00+00:00' })
-    expect(await groups('by: [{ day: DAY_OF_WEEK }, { place: { id: VALUE } }], first: 1', 'dayOfWeek { day }')).toEqual(
-      [{ dayOfWeek: { day: 1 } }],
-    )
   })
 
   it('refuse a recurring time that rows are not grouped by', async () => {
@@ -305,13 +224,6 @@ describe('flags of groups', () => {
     ['unknown', null, null],
   ] as const
 
-  const topics = async (args: string): Promise<readonly string[]> => {
-    const { found } = dataOf(
-      await service.graphql(`{ found: answerCollection { groups(by: [{topic: VALUE}], ${args}) { key { topic } } } }`),
-    ) as { found: { groups: { key: { topic: string } }[] } }
-    return found.groups.map(({ key }) => key.topic)
-  }
-
   it('say whether every and some value is true, of those that are known', async () => {
     const { found } = dataOf(
       await service.graphql(
@@ -320,20 +232,6 @@ describe('flags of groups', () => {
     )
     expect(found.groups).toEqual(
       flags.map(([topic, every, some]) => ({ key: { topic }, every: { agreed: every }, some: { agreed: some } })),
-    )
-  })
-
-  it.each(['every', 'some'] as const)('choose and sort groups by %s', async (name) => {
-    const place = name === 'every' ? 1 : 2
-    const where = (wanted: boolean | null): readonly string[] =>
-      flags.flatMap((flag) => (flag[place] === wanted ? [flag[0]] : []))
-    expect(await topics(`having: {${name}: {agreed: {eq: true}}}`)).toEqual(where(true))
-    expect(await topics(`having: {${name}: {agreed: {is: NULL}}}`)).toEqual(where(null))
-    expect(await topics(`orderBy: [{${name}: {agreed: AscNullsFirst}}]`)).toEqual(
-      [null, false, true].flatMap((value) => where(value)),
-    )
-    expect(await topics(`orderBy: [{${name}: {agreed: DescNullsLast}}]`)).toEqual(
-      [true, false, null].flatMap((value) => where(value)),
     )
   })
 })

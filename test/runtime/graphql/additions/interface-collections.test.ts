@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dataOf, messagesOf } from '../../../support/answers.ts'
+import { dataOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { lastPlan } from '../../../support/last-plan.ts'
@@ -42,11 +42,6 @@ const sql = `
   analyze;
 `
 
-interface Work {
-  readonly nodeId: string
-  readonly __typename: string
-}
-
 describe('collections of interfaces', () => {
   const service = forSuite(createTestService, { sql })
   const ask = async (query: string, variables = {}) => dataOf(await service.graphql(query, { variables }))
@@ -68,71 +63,6 @@ describe('collections of interfaces', () => {
     expect(namesOf(schema, 'WorkOrderBy')).toEqual(['title', 'made'])
   })
 
-  it('of three tables answer a page of which no column is selected, in the order of their keys', async () => {
-    const page = 'animalCollection(first: 3, orderBy: [{id: DescNullsLast}])'
-    expect(await ask(`{ ${page} { pageInfo { hasNextPage } } }`)).toEqual({
-      animalCollection: { pageInfo: { hasNextPage: true } },
-    })
-    expect(await ask(`{ ${page} { edges { node { __typename } } } }`)).toEqual({
-      animalCollection: { edges: ['Cat', 'Owl', 'Dog'].map((name) => ({ node: { __typename: name } })) },
-    })
-  })
-
-  it('answer rows of all tables in one order, each with what is its own', async () => {
-    expect(
-      await works(
-        'first: 4, filter: {title: {in: ["film 7", "song 2", "talk 2"]}, made: {eq: "2020-01-08"}}, orderBy: [{title: AscNullsLast}]',
-        '__typename title ... on Film { minutes } ... on Song { id } ... on Talk { place speaker { name } }',
-      ),
-    ).toEqual([
-      { __typename: 'Film', title: 'film 7', minutes: 7 },
-      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000047' },
-      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000087' },
-      { __typename: 'Song', title: 'song 2', id: '00000000-0000-0000-0000-000000000127' },
-    ])
-  })
-
-  const orders = ['', '{made: AscNullsLast}', '{made: DescNullsLast}', '{title: DescNullsFirst}, {made: AscNullsFirst}']
-  it.each(orders)('have pages that concatenate to the whole in both directions, sorted by [%s]', async (order) => {
-    const filter = '{score: {lte: "25"}}'
-    const { rows } = await service.db.query(`select type, key from (
-      select 'Film' as type, title, made, id::text as key, 1 as nr, id as n from film where score <= 25 and not hidden
-      union all select 'Song', title, made, id::text, 2, score * 10 from song where score <= 25 and deleted_at is null
-      union all select 'Talk', title, made, event || ' ' || place, 3, row_number() over (order by event, place) from talk where score <= 25) w
-      order by ${order.replace(/[{}]/g, '').replace(/: (Asc|Desc)Nulls(First|Last)/g, ' $1 nulls $2') || '1'}, nr, n`)
-    const page = async (
-      args: string,
-    ): Promise<{ edges: { node: Work & Record<string, unknown> }[]; pageInfo: Record<string, never> }> =>
-      (
-        await ask(`{ workCollection(orderBy: [${order}], filter: ${filter}, ${args}) { totalCount
-          pageInfo { startCursor endCursor hasNextPage hasPreviousPage }
-          edges { node { __typename ... on Film { f: id } ... on Song { s: id } ... on Talk { event place } } } } }`)
-      ).workCollection
-    const keyOf = ({ node }: { node: Record<string, unknown> }) => ({
-      type: node['__typename'],
-      key: String(node['f'] ?? node['s'] ?? `${String(node['event'])} ${String(node['place'])}`),
-    })
-    const [forward, backward]: [object[], object[]] = [[], []]
-    for (let after = 'null'; ;) {
-      const { edges, pageInfo } = await page(`first: 20, after: ${after}`)
-      expect(pageInfo['hasPreviousPage']).toBe(forward.length > 0)
-      forward.push(...edges.map(keyOf))
-      if (!pageInfo['hasNextPage']) break
-      after = JSON.stringify(pageInfo['endCursor'])
-    }
-    for (let before = 'null'; ;) {
-      const { edges, pageInfo } = await page(`last: 17, before: ${before}`)
-      expect(pageInfo['hasNextPage']).toBe(backward.length > 0)
-      backward.unshift(...edges.map(keyOf))
-      if (!pageInfo['hasPreviousPage']) break
-      before = JSON.stringify(pageInfo['startCursor'])
-    }
-    expect(forward).toEqual(rows)
-    expect(backward).toEqual(rows)
-    const skipped = await page('first: 5, offset: 40')
-    expect(skipped.edges.map(keyOf)).toEqual(rows.slice(40, 45))
-  })
-
   it('read no more of each table than the page may have, by an index that serves the order', async () => {
     await ask(
       'query Q($first: Int) { workCollection(first: $first, orderBy: [{made: AscNullsLast}]) { edges { node { title } } } }',
@@ -146,46 +76,6 @@ describe('collections of interfaces', () => {
     expect(plan).not.toContain('"Seq Scan"')
     const read = [...plan.matchAll(/"Actual Rows":(\d+)/g)].map(([, rows]) => Number(rows))
     expect(Math.max(...read)).toBeLessThanOrEqual(21)
-  })
-
-  it('have the deleted rows that are asked for, of tables that know some', async () => {
-    const types = async (deleted: string) =>
-      new Set(
-        (
-          await works(
-            `first: 20, filter: {made: {eq: "2020-01-08"}}, orderBy: [{title: DescNullsFirst}], deleted: ${deleted}`,
-          )
-        ).map(({ __typename: name }: Work) => name),
-      )
-    expect([...(await types('ONLY'))]).toEqual(['Song'])
-    const count = async (deleted: string): Promise<number> =>
-      (await ask(`{ workCollection(deleted: ${deleted}, filter: {score: {lte: "100"}}) { totalCount } }`))
-        .workCollection.totalCount
-    expect([await count('WITHOUT'), await count('WITH'), await count('ONLY')]).toEqual([
-      99 + 858 + 100,
-      99 + 1000 + 100,
-      142,
-    ])
-  })
-
-  it('refuse pages and cursors as other collections do', async () => {
-    const refusal = async (args: string) =>
-      messagesOf(await service.graphql(`{ workCollection(${args}) { edges { cursor } } }`))
-    const cursor = (...elements: unknown[]) => JSON.stringify(Buffer.from(JSON.stringify(elements)).toString('base64'))
-    expect(await refusal('first: 1, last: 1')).toEqual(['only one of "first" and "last" may be provided'])
-    expect(await refusal('first: -1')).toEqual(['`first` must be an unsigned integer'])
-    expect(await refusal(`after: ${cursor('Talk', 'e1', 1, 1)}`)).toEqual([
-      'orderBy clause incompatible with pagination cursor',
-    ])
-    expect(await refusal('filter: {minutes: {eq: 1}}')).toEqual([
-      'Field "minutes" is not defined by type "WorkFilter".',
-    ])
-    // The key of one table is nothing that another one would read.
-    expect(await works(`first: 2, after: ${cursor('Film', 2999)}`)).toEqual([
-      { __typename: 'Film' },
-      { __typename: 'Song' },
-    ])
-    expect(await works(`first: 1, after: ${cursor('Nothing')}`)).toEqual([{ __typename: 'Song' }])
   })
 
   it('count in limits as a page of what is selected of all types', async () => {
@@ -205,21 +95,6 @@ describe('collections of interfaces', () => {
     for (const table of ['film', 'song', 'talk'])
       expect(text).toMatch(new RegExp(`"Relation Name":"${table}"[^}]*"GraphQL Path":\\["all"\\]`))
     expect(text).toMatch(/"Relation Name":"speaker"[^}]*"GraphQL Path":\["all","edges","node","by"\]/)
-  })
-
-  it('have the default filters of tables where no filter is given, and no default orders', async () => {
-    const settings = { ...collected, defaultFilter: { place: { lte: 2 } }, defaultOrder: [{ made: 'DescNullsLast' }] }
-    await service.db.query(`comment on table talk is ${comment(settings)}`)
-    const talks = async (args: string) =>
-      (await works(`last: 2${args}`, '__typename ... on Talk { event place }')) as readonly object[]
-    expect(await talks('')).toEqual([
-      { __typename: 'Talk', event: 'e1', place: 1 },
-      { __typename: 'Talk', event: 'e2', place: 2 },
-    ])
-    expect(await talks(', filter: null')).toEqual([
-      { __typename: 'Talk', event: 'e2', place: 2996 },
-      { __typename: 'Talk', event: 'e2', place: 2999 },
-    ])
   })
 
   it('have for each role the tables that it may read, and no field without one', async () => {

@@ -69,42 +69,6 @@ describe('links', () => {
     expect(await lastPlan(service, { analyze: true })).toContain('"Index Name":"drafts"')
   })
 
-  it('are paged over, whichever way repeats, to the whole', async () => {
-    const whole = await idsOf(
-      `select id from tag where exists (select from ${way} join post_tag t on t.post_id = p.id
-        where a.firm_id = 3 and not hidden and t.tag_id = tag.id) order by name desc, id`,
-    )
-    const ids: number[] = []
-    for (let [after, more]: [string | null, boolean] = [null, true]; more;) {
-      const { firm } = await ask(
-        `query Q($after: Cursor) { firm: firmByPk(id: 3) { tags(first: 20, after: $after, orderBy: [{name: DescNullsLast}]) {
-          edges { node { id } } pageInfo { endCursor hasNextPage } } } }`,
-        { after },
-      )
-      ids.push(...firm.tags.edges.map(({ node }: { node: { id: number } }) => node.id))
-      ;[after, more] = [firm.tags.pageInfo.endCursor, firm.tags.pageInfo.hasNextPage]
-    }
-    expect(ids).toEqual(whole)
-  })
-
-  it('are asked for in filters and orders as relations to one row and to many', async () => {
-    const { some, none, counted, posts } = await ask(`{
-      some: firmCollection(filter: {tags: {some: {id: {eq: 8}}}}) { totalCount }
-      none: firmCollection(filter: {tags: {none: {id: {eq: 8}}}}) { totalCount }
-      counted: firmCollection(orderBy: [{tags: {count: DescNullsLast}}, {drafts: {count: AscNullsLast}}]) { edges { node { id } } }
-      posts: postCollection(filter: {firm: {name: {eq: "firm 3"}}}, orderBy: [{firm: {name: DescNullsLast}}]) { totalCount }
-    }`)
-    const led = `${way} join post_tag t on t.post_id = p.id where a.firm_id = f.id and not hidden`
-    const have = await idsOf(`select id from firm f where 8 in (select t.tag_id from ${led})`)
-    expect([some.totalCount, none.totalCount]).toEqual([have.length, 20 - have.length])
-    expect(counted.edges.map(({ node }: { node: { id: number } }) => node.id)).toEqual(
-      await idsOf(`select id from firm f order by (select count(distinct t.tag_id) from ${led}) desc,
-        (select count(*) from ${way} where a.firm_id = f.id and not hidden and status is null), id`),
-    )
-    const { rows } = await service.db.query(`select count(*)::int as n from ${way} where a.firm_id = 3 and not hidden`)
-    expect(posts.totalCount).toBe(rows[0]?.n)
-  })
-
   it('that lead nowhere have no field, which the report says', async () => {
     const { extensions } = await service.graphql('{ __typename }', { extensions: { schemaReport: true } })
     expect(JSON.stringify(extensions?.['schemaReport'])).toContain('table public.author has no relation \\"nobody\\"')

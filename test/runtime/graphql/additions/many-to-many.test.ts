@@ -42,44 +42,6 @@ describe('manyToMany', () => {
     expect(await lastPlan(service, { analyze: true })).toContain('"Index Name":"post_tag_tag_id_idx"')
   })
 
-  it('pages forwards and backwards to the whole', async () => {
-    const page = async (args: string, cursor: string | null) =>
-      (
-        await ask(
-          `query Q($cursor: Cursor) { tag: tagByPk(id: 8) { posts: postCollection(${args}, orderBy: [{title: DescNullsFirst}]) {
-            edges { node { id } } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } } }`,
-          { cursor },
-        )
-      ).tag.posts
-    const all = async (args: string, isBack: boolean): Promise<readonly number[]> => {
-      let [ids, cursor, more]: [number[], string | null, boolean] = [[], null, true]
-      while (more) {
-        const { edges, pageInfo } = await page(args, cursor)
-        const found = edges.map((edge: { node: { id: number } }) => edge.node.id)
-        ids = isBack ? [...found, ...ids] : [...ids, ...found]
-        cursor = isBack ? pageInfo.startCursor : pageInfo.endCursor
-        more = isBack ? pageInfo.hasPreviousPage : pageInfo.hasNextPage
-      }
-      return ids
-    }
-    const forwards = await all('first: 3, after: $cursor', false)
-    expect(forwards.length).toBe(20)
-    expect(await all('last: 3, before: $cursor', true)).toEqual(forwards)
-  })
-
-  it('is asked for in filters and orders, where hidden connections do not count', async () => {
-    const { posts, tags } = await ask(`{
-      posts: postCollection(first: 1, filter: {tagCollection: {some: {id: {eq: 8}}, none: {id: {eq: 9}}}}) { totalCount }
-      tags: tagCollection(first: 1, orderBy: [{postCollection: {count: DescNullsLast}}]) { edges { postTag { weight } node { id } } }
-    }`)
-    const { rows } = await service.db.query(
-      `select count(*) as n from post p where exists (select from post_tag where post_id = p.id and tag_id = 8 and not hidden)
-        and not exists (select from post_tag where post_id = p.id and tag_id = 9 and not hidden)`,
-    )
-    expect(posts.totalCount).toBe(Number(rows[0]?.n))
-    expect(tags.edges).toEqual([{ postTag: null, node: { id: 1 } }])
-  })
-
   it('is not there without the right on the table in between, nor where that has it off', async () => {
     expect(await offered('Tag')).toContain('postCollection')
     expect(await offered('PostEdge')).toContain('postTag')

@@ -137,99 +137,6 @@ describe('related rows in updates by key', () => {
     expect(namesOf(clerk, 'CommentChildrenChange')).toEqual(['insert', 'update'])
   })
 
-  it('does everything to children, one list after the other', async () => {
-    const tree = 'commentCollection(orderBy: [{ id: AscNullsLast }]) { edges { node { id body } } }'
-    const related = `commentCollection: {
-      insert: [{ body: "new" }, { body: "newer" }], update: [{ id: 103, set: { postId: "1", body: "change" } }, { id: 105, set: { tag: "t5" } }],
-      connect: [{ id: 104 }, { tag: "t1" }], disconnect: [{ id: 101 }], delete: [{ tag: "t2" }]
-    }`
-    await service.db.query(
-      `update comment set post_id = 1 where id = 103; update comment set body = 'calm' where id = 105`,
-    )
-    await service.db.query(
-      `alter table comment disable trigger skip; update comment set body = 'calm' where id = 105; alter table comment enable trigger skip`,
-    )
-    const field = post(related, 'id: 1, set: { title: "changed" }, increment: { views: 2 }', `title views ${tree}`)
-    expect(await answered(field)).toEqual({
-      title: 'changed',
-      views: 2,
-      commentCollection: {
-        edges: [
-          { node: { id: 1, body: 'new' } },
-          { node: { id: 2, body: 'newer' } },
-          { node: { id: 101, body: 'one' } },
-          { node: { id: 103, body: 'changed' } },
-          { node: { id: 104, body: 'free' } },
-          { node: { id: 105, body: 'calm' } },
-        ],
-      },
-    })
-    // The row, disconnect, delete, update, connect by two keys, insert, and the answer.
-    expect(statements()).toBe(8)
-  })
-
-  it('changes what a row belongs to', async () => {
-    const people = 'author { name } editor { name }'
-    expect(
-      await answered(
-        post('author: { insert: { name: "Cy" } }, editor: { connect: { email: "ann@x.io" } }', 'id: 1', people),
-      ),
-    ).toEqual({
-      author: { name: 'Cy' },
-      editor: { name: 'Ann' },
-    })
-    const updated = 'author: { update: { name: "Dee" } }, editor: { disconnect: true }'
-    expect(await answered(post(updated, 'id: 1, set: { title: "T" }', `title ${people}`))).toEqual({
-      title: 'T',
-      author: { name: 'Dee' },
-      editor: null,
-    })
-    await service.db.query('truncate comment, vote; delete from post where id = 2; update post set editor_id = 2')
-    expect(await answered(post('editor: { delete: true }', 'id: 1', people))).toEqual({
-      author: { name: 'Dee' },
-      editor: null,
-    })
-    expect(await rowsOf('select name from author order by id')).toEqual([['Ann'], ['Dee']])
-    // Nothing is left to disconnect, and that is what was asked for.
-    expect(await answered(post('editor: { disconnect: true }', 'id: 1', people))).toMatchObject({ editor: null })
-  })
-
-  it('changes the one row that belongs to it', async () => {
-    const one = (related: string) => answered(post(`detail: { ${related} }`, 'id: 1', 'detail { id note }'))
-    expect(await one('update: { note: "changed" }')).toEqual({ detail: { id: 1, note: 'changed' } })
-    expect(await one('disconnect: true')).toEqual({ detail: null })
-    expect(await one('connect: { id: 2 }')).toEqual({ detail: { id: 2, note: 'free' } })
-    expect(await one('delete: true')).toEqual({ detail: null })
-    expect(await one('insert: { id: 3, note: "new" }')).toEqual({ detail: { id: 3, note: 'new' } })
-    expect(await refusalOf(post('detail: { insert: { id: 4 } }'))).toMatchObject({
-      code: 'DATABASE_REFUSED',
-      sqlstate: '23505',
-      argument: ['related', 'detail', 'insert'],
-      path: ['x'],
-    })
-    expect(await rowsOf('select id, post_id from detail')).toEqual([
-      [1, null],
-      [3, '1'],
-    ])
-  })
-
-  it('takes trees within what is inserted, in both directions', async () => {
-    const related = `voteCollection: { insert: [{ id: 5, stars: 1 }] }, author: { insert: {
-      name: "Cy", editedCollection: { insert: [{ title: "C", author: { connect: { id: 1 } }, commentCollection: { insert: [{ body: "deep" }] } }] }
-    } }`
-    const selected =
-      'voteCollection { edges { node { stars } } } author { name editedCollection { edges { node { title commentCollection { edges { node { body } } } } } } }'
-    expect(await answered(post(related, 'id: 2', selected))).toEqual({
-      voteCollection: { edges: [{ node: { stars: 4 } }, { node: { stars: 1 } }] },
-      author: {
-        name: 'Cy',
-        editedCollection: {
-          edges: [{ node: { title: 'C', commentCollection: { edges: [{ node: { body: 'deep' } }] } } }],
-        },
-      },
-    })
-  })
-
   it('follows self relations, keys of several columns and circles that are looked at in the end', async () => {
     const category = (related: string, id = 2) =>
       answered(
@@ -296,30 +203,6 @@ describe('related rows in updates by key', () => {
     expect(await rowsOf(`select from post where title = 'lost'`)).toEqual([])
   })
 
-  it('refuses rows that are not there to connect, to update and to belong to', async () => {
-    expect(await refusalOf(post('commentCollection: { connect: [{ id: 9 }] }'))).toMatchObject({
-      message: 'There is no such row to connect',
-      argument: ['related', 'commentCollection', 'connect'],
-    })
-    expect(await refusalOf(post('editor: { delete: true }', 'id: 2'))).toMatchObject({
-      message: 'There is no such related row',
-      argument: ['related', 'editor', 'delete'],
-    })
-    expect(await refusalOf(post('detail: { update: { note: "x" } }', 'id: 2'))).toMatchObject({
-      message: 'There is no such related row',
-    })
-    for (const rest of ['id: 9', 'id: 9, set: { title: "x" }'])
-      expect(await refusalOf(post('author: { insert: { name: "lost" } }', rest))).toMatchObject({
-        message: 'There is no such row to update',
-        argument: ['related'],
-        code: 'BAD_ARGUMENT',
-      })
-    expect(await refusalOf(post('commentCollection: { insert: [{ body: "lost" }] }', 'id: 9'))).toMatchObject({
-      message: 'There is no such row to update',
-    })
-    expect(await rowsOf(`select from author where name = 'lost'`)).toEqual([])
-  })
-
   it.each([
     ['author: { insert: { name: "a" }, update: { name: "b" } }', 'Only one of "insert" and "update" can be given'],
     ['detail: { disconnect: true, delete: true }', 'Only one of "disconnect" and "delete" can be given'],
@@ -343,25 +226,6 @@ describe('related rows in updates by key', () => {
     ],
   ])('refuses %s', async (related, message) => {
     expect(await refusalOf(post(related))).toMatchObject({ message, code: 'BAD_ARGUMENT' })
-  })
-
-  it('refuses a column that is set twice', async () => {
-    expect(await refusalOf(post('author: { connect: { id: 2 } }', 'id: 1, set: { authorId: 1 }'))).toMatchObject({
-      message: 'The column "author_id" is given by "authorId" and by "author"',
-      path: ['x'],
-    })
-    expect(await refusalOf(post('editor: { disconnect: true }', 'id: 1, increment: { editorId: 1 }'))).toMatchObject({
-      message: 'The column "editor_id" is given by "editorId" and by "editor"',
-    })
-  })
-
-  it('is what it was where nothing related is named', async () => {
-    const none = 'author: null, editor: {}, commentCollection: { insert: [] }'
-    expect([await answered(post(none, 'id: 1, set: { title: "T" }', 'title')), statements()]).toEqual([
-      { title: 'T' },
-      1,
-    ])
-    expect(await answered(post(none, 'id: 9, set: { title: "T" }', 'title'))).toBe(null)
   })
 
   it('reads variables of each shape anew', async () => {
@@ -469,22 +333,5 @@ describe('related rows in updates by key', () => {
     const moved = `updateCategoryByPk(id: 2, set: { id: 20 }, related: { categoryCollection: { insert: [{ id: 21, name: "c" }] } }) {
       id categoryCollection { edges { node { id } } } }`
     expect(await answered(moved)).toEqual({ id: 20, categoryCollection: { edges: [{ node: { id: 21 } }] } })
-  })
-
-  it('writes several fields one after the other, and all or none of them', async () => {
-    const { data } = await ask(`mutation {
-      a: ${post('commentCollection: { insert: [{ body: "a" }] }', 'id: 1', 'id')}
-      b: ${post('commentCollection: { connect: [{ id: 1 }] }', 'id: 2', 'commentCollection { edges { node { id } } }')}
-    }`)
-    expect(data).toEqual({
-      a: { id: '1' },
-      b: { commentCollection: { edges: [{ node: { id: 1 } }, { node: { id: 103 } }] } },
-    })
-    const failed = await ask(`mutation {
-      a: ${post('commentCollection: { delete: [{ id: 101 }] }')}
-      b: ${post('commentCollection: { delete: [{ id: 101 }] }', 'id: 2')}
-    }`)
-    expect(failed).toMatchObject({ data: null, errors: [{ path: ['b'], message: 'There is no such related row' }] })
-    expect(await rowsOf('select id from comment where id = 101')).toEqual([[101]])
   })
 })

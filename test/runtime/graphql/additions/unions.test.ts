@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import { dataOf } from '../../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../../support/api-schema.ts'
 import { forSuite } from '../../../support/for-suite.ts'
-import { lastPlan } from '../../../support/last-plan.ts'
 import { createTestService } from '../../../support/service.ts'
 
 const sql = `
@@ -33,19 +32,6 @@ describe('unions', () => {
       )
     ).found.edges.map(({ node }: { node: { target: object | null } }) => node.target)
 
-  it('answer the row of the first key that leads to one that is visible', async () => {
-    await service.db.query('update mark set photo_id = 9 where id = 8; update mark set photo_id = 7 where id = 2')
-    expect(await targets('2, 3, 4, 8', '__typename ... on Post { id title } ... on Photo { id }')).toEqual([
-      { __typename: 'Photo', id: 7 },
-      { __typename: 'Photo', id: 3 },
-      { __typename: 'Post', id: 4, title: 'post 4' },
-      { __typename: 'Post', id: 8, title: 'post 8' },
-    ])
-    await service.db.query('update mark set photo_id = null where id in (2, 8)')
-    expect(await targets('2, 8', '__typename')).toEqual([null, { __typename: 'Post' }])
-    expect(await targets('3, 8', '... on Post { title }')).toEqual([{}, { title: 'post 8' }])
-  })
-
   it('are looked into by fragments on themselves, on Node and on unions that share a type, wherever rows are', async () => {
     const { mark } = await ask(`
       { mark: markByPk(id: 3) { target { ...Of ... on Node { nodeId } ... on VoteAbout { ... on Photo { size } } } } }
@@ -60,15 +46,6 @@ describe('unions', () => {
       records { target { ... on Photo { size } } } } }`)
     expect(added.records).toEqual([{ target: { size: 5 } }])
     await ask('mutation { deleteFromMarkCollection(filter: {id: {eq: 4000}}) { affectedCount } }')
-  })
-
-  it('look a row up by the keys of what they lead to', async () => {
-    await targets('3, 4', '... on Post { title } ... on Photo { size }')
-    const plan = await lastPlan(service, { analyze: true })
-    expect([plan.includes('"Index Name":"post_pkey"'), plan.includes('"Index Name":"photo_pkey"')]).toEqual([
-      true,
-      true,
-    ])
   })
 
   it('count as what is selected of all types together', async () => {

@@ -113,22 +113,6 @@ describe('updates', () => {
     expect(signatureOf(api, 'Mutation', 'updateplainCollection')).toContain('set: plainUpdateInput!')
   })
 
-  it('changes and removes a row by each key', async () => {
-    expect(await answered('updatepostByPk(id: 1, set: {title: "New"}) { id title }')).toEqual({ id: 1, title: 'New' })
-    expect(await answered('updatepostBySlug(slug: "two", set: {slug: "2"}) { id slug }')).toEqual({ id: 2, slug: '2' })
-    expect(await answered('updatepostByAuthorAndPart(author: 2, part: 1, set: {views: null}) { id views }')).toEqual({
-      id: 3,
-      views: null,
-    })
-    expect(await answered('deletepostBySlug(slug: "one") { id replyCollection { edges { node { id } } } }')).toEqual({
-      id: 1,
-      replyCollection: { edges: [{ node: { id: 1 } }] },
-    })
-    expect(await answered('deletepostByPk(id: 1) { id }')).toBeNull()
-    expect(await answered('updatepostByPk(id: 1, set: {title: "New"}) { id }')).toBeNull()
-    expect(await rowsOf('select id from post order by 1')).toEqual([{ id: 2 }, { id: 3 }])
-  })
-
   it('refuses several rows of one key, and changes nothing then', async () => {
     expect(await refused('updatekeylessByPk(id: 1, set: {n: 9}) { n }')).toEqual(['update impacts too many records'])
     expect(await refused('deletekeylessByPk(id: 1) { n }')).toEqual(['delete impacts too many records'])
@@ -166,26 +150,6 @@ describe('updates', () => {
     expect(await stored(column)).toEqual(value)
   })
 
-  it('takes what is null for nothing, where there is something to add to it', async () => {
-    await answered('updatepostByPk(id: 2, append: {tags: ["c"], body: "1"}, increment: {ratio: 1}) { id }')
-    await answered('updatepostByPk(id: 2, remove: {moods: [low]}, setKey: {raw: {at: "a", value: "1"}}) { id }')
-    await answered('updatepostByPk(id: 3, increment: {views: 3}, unsetKey: {raw: {at: "0"}}) { id }')
-    const [two] = await rowsOf('select tags, body, ratio, moods, raw from post where id = 2')
-    expect(two).toEqual({ tags: ['c'], body: 1, ratio: null, moods: null, raw: { a: 1 } })
-    expect(await stored('views', 3)).toBeNull()
-  })
-
-  it('removes from a JSON array what equals the operand or one of its elements', async () => {
-    await answered('updatepostByPk(id: 3, remove: {body: "1"}) { id }')
-    expect(await stored('body', 3)).toEqual(['1', [1]])
-    await answered(String.raw`updatepostByPk(id: 3, remove: {body: "[\"1\", 7]"}) { id }`)
-    expect(await stored('body', 3)).toEqual([[1]])
-    await answered('updatepostByPk(id: 3, remove: {body: "[[1]]"}) { id }')
-    expect(await stored('body', 3)).toEqual([])
-    await answered('updatepostByPk(id: 1, remove: {body: "1"}) { id }')
-    expect(await stored('body')).toEqual({ a: { b: 1 }, tags: ['x', 'y', 'x'] })
-  })
-
   it('answers what does not fit with the code of the database, and keeps nothing', async () => {
     const failure = async (change: string, id = 1) => {
       const answer = await ask(
@@ -201,88 +165,6 @@ describe('updates', () => {
     expect(await failure('append: {codes: ["long"]}')).toEqual([['b'], 'DATABASE_REFUSED', '22001'])
     expect(await failure('append: {body: "{"}')).toEqual([['b'], 'DATABASE_REFUSED', '22P02'])
     expect(await rowsOf('select count(*)::int as n from reply')).toEqual([{ n: 1 }])
-  })
-
-  it('refuses a column that is changed twice, and where nothing is changed', async () => {
-    const answer = await ask('mutation { x: updatepostByPk(id: 1, set: {views: null}, increment: {views: 1}) { id } }')
-    expect(answer.errors).toEqual([
-      {
-        message: 'The column "views" is changed by "set" and by "increment".',
-        path: ['x'],
-        extensions: { code: 'BAD_ARGUMENT' },
-      },
-    ])
-    expect(await refused('updatepostByPk(id: 1, append: {tags: []}, remove: {tags: []}) { id }')).toEqual([
-      'The column "tags" is changed by "append" and by "remove".',
-    ])
-    const nothing = ['At least one mapping must be provided to set argument']
-    expect(await refused('updatepostByPk(id: 1) { id }')).toEqual(nothing)
-    expect(
-      await refused('updatepostByPk(id: 1, set: {}, increment: {views: null}, setKey: {body: []}) { id }'),
-    ).toEqual(nothing)
-    expect(await refused('updatepostCollection(increment: {}) { affectedCount }')).toEqual(nothing)
-    expect(await answered('updatepostByPk(id: 1, set: {views: 3}, increment: {views: null}) { views }')).toEqual({
-      views: 3,
-    })
-  })
-
-  it('applies operators to all rows of a filter', async () => {
-    const field =
-      'updatepostCollection(increment: {views: 1}, filter: {author: {eq: 1}}, atMost: 2) { records { id views } }'
-    expect(await answered(field)).toEqual({
-      records: [
-        { id: 1, views: 11 },
-        { id: 2, views: 21 },
-      ],
-    })
-  })
-
-  it('changes many rows with values of their own, in the order given', async () => {
-    const set = await answered(`updatepostRows(atMost: 3, rows: [
-      {id: 3, set: {title: "C", tags: ["q"]}}, {id: 7, set: {title: "?"}}, {id: 1, set: {title: null, views: 5}}
-    ]) { affectedCount records { id title views tags } }`)
-    expect(set).toEqual({
-      affectedCount: 2,
-      records: [
-        { id: 3, title: 'C', views: null, tags: ['q'] },
-        { id: 1, title: null, views: 5, tags: ['a', 'b', 'a'] },
-      ],
-    })
-    const document =
-      'mutation Q($rows: [postRowInput!]!) { x: updatepostRows(rows: $rows, atMost: 2) { records { slug } } }'
-    const swapped = await ask(document, {
-      rows: [
-        { id: 2, set: { id: 20, slug: 'b' } },
-        { id: 1, set: { id: 1, slug: 'a' } },
-      ],
-    })
-    expect(dataOf(swapped).x).toEqual({ records: [{ slug: 'b' }, { slug: 'a' }] })
-    expect(dataOf(await ask(document, { rows: { id: 3, set: { slug: 'c' } } })).x).toEqual({ records: [{ slug: 'c' }] })
-  })
-
-  it('refuses many rows where two have one key, where there are more than atMost, and none', async () => {
-    const two = '{id: 1, set: {views: 1}}, {id: 1, set: {views: 2}}'
-    const answer = await ask(`mutation { x: updatepostRows(rows: [${two}], atMost: 9) { affectedCount } }`)
-    expect(answer.errors).toEqual([
-      { message: 'Two of the rows have the same key', path: ['x'], extensions: { code: 'BAD_ARGUMENT' } },
-    ])
-    expect(
-      await refused('updatepostRows(rows: [{id: 8, set: {views: 1}}, {id: 8, set: {views: 1}}]) { affectedCount }'),
-    ).toEqual(['Two of the rows have the same key'])
-    const many = '{id: 1, set: {views: 1}}, {id: 2, set: {views: 2}}'
-    expect(await refused(`updatepostRows(rows: [${many}]) { affectedCount }`)).toEqual([
-      'update impacts too many records',
-    ])
-    expect(await refused('updatepostRows(rows: []) { affectedCount }')).toEqual([
-      'At least one record must be provided to rows',
-    ])
-    expect(await refused('updatepostRows(rows: [{id: 1, set: {}}]) { affectedCount }')).toEqual([
-      'At least one mapping must be provided to set argument',
-    ])
-    expect(await refused('updatepostRows(rows: [{id: 1, set: {title: "much too long"}}]) { affectedCount }')).toEqual([
-      'Invalid input for String type. Maximum character length 8',
-    ])
-    expect(await stored('views')).toBe(10)
   })
 
   it('takes names that every object has for fields only where they are given', async () => {
