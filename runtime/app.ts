@@ -24,7 +24,7 @@ import { sendInPieces } from './http/long-body.ts'
 import { answersSizeOf, bodiesSize, usualServerLimits } from './http/limits.ts'
 import type { RateLimit } from './http/rate-limit.ts'
 import { requestIdOf } from './http/request-context.ts'
-import { createServers, type Servers } from './http/servers.ts'
+import { answerError, createServers, makeServer, type Servers } from './http/servers.ts'
 import { createByteBudget, type ByteBudget } from './lib/byte-budget.ts'
 import type { Log } from './settings/log/events.ts'
 import type { HttpObservation, Metrics } from './console/observe/metrics.ts'
@@ -67,16 +67,15 @@ export function buildApp(parts: AppParts): FastifyInstance {
   const { workers = 1 } = parts
   const answers = parts.answers ?? createByteBudget(answersSizeOf(workers))
   const render = parts.auth === null ? undefined : toClientError
-  const { serverFactory, clientErrorHandler } =
-    parts.servers ?? createServers(usualServerLimits(parts, answers), render)
+  const servers = parts.servers ?? createServers(usualServerLimits(parts, answers), render)
   const { origins = null, pathPrefix = null } = parts
   const sourceOf = createSourceOf(parts.auth?.addressHeader ?? null)
   const app = fastify({
     logger: false,
     trustProxy: false,
     bodyLimit: parts.bodyLimitBytes,
-    serverFactory,
-    clientErrorHandler,
+    serverFactory: (handler) => makeServer(servers, handler),
+    clientErrorHandler: (error, socket) => answerError(servers, error, socket),
     // While it closes, requests on open connections are answered, and the connection ends with the answer.
     return503OnClosing: false,
     requestIdHeader: false,

@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import type { ProjectAnswer } from './console/admin/answers.ts'
-import { buildApp, toClientError } from './app.ts'
+import { buildApp, toClientError, type AppParts } from './app.ts'
 import { openAuth, type OpenAuth } from './auth/http/open.ts'
 import { migrateAuth, upgradeAuth } from './auth/schema/migrate.ts'
 import type { AuthState, ReadAuthState } from './auth/settings/load.ts'
@@ -19,13 +19,23 @@ import { unavailableResponse, type Serving } from './graphql/http/route.ts'
 import type { GraphqlService, ServiceParts } from './graphql/serve.ts'
 import { createSourceOf } from './http/client-address.ts'
 import { HttpFailure } from './http/failures.ts'
-import { createHealthChecks } from './http/health.ts'
+import { createHealthChecks, type HealthChecks } from './http/health.ts'
 import { usualServerLimits } from './http/limits.ts'
 import { createRateLimit, type RateLimit } from './http/rate-limit.ts'
-import { createServers, type Servers, type TakeUpgrade } from './http/servers.ts'
+import {
+  closeIdle,
+  closeUnused,
+  createServers,
+  destroyConnections,
+  drain,
+  endWithAnswers,
+  giveUp,
+  type Servers,
+  type TakeUpgrade,
+} from './http/servers.ts'
 import { createAuthenticate } from './identity/caller.ts'
 import { createIssuers } from './identity/issuers.ts'
-import { createTokenVerifier } from './identity/jwt.ts'
+import { createTokenVerifier, type VerifyToken } from './identity/jwt.ts'
 import { createKnownKeys, type KnownKeys } from './identity/revoked-keys.ts'
 import { previousSecretOf } from './settings/rotation.ts'
 import { goodKey, keysOf, type ListedKey } from './identity/project-keys.ts'
@@ -82,25 +92,38 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
   const replicas = openServerReplicas(given)
   const sources: MetricsSources = {
     pool: given.database.stats,
-    caches: () => caches(),
+    caches: () => assembly.service?.caches() ?? null,
     live: () => live.stats(),
     replicas: replicas?.stats ?? null,
   }
   const observers = await openObservers(given.settings, sources, given.log, siblings)
-  const parts = { ...given, log: observers.log, replicas }
+  const parts = { ...given, log: observers.log }
   const shards = createShardWatch(given.database.query, parts.log)
   const watched = watchSource(followedBy(shards, parts.source), { log: parts.log, now: Date.now })
   const auth = openServerAuth(parts, ownUrl)
   const pooler = createPoolerCheck(parts.settings, parts.database.pooler, parts.log)
   const fault = (): string | null =>
     pooler.fault() ?? shards.fault() ?? faultOfReplicas(replicas?.stats().replicas ?? [])
-  const keys = createKnownKeys({
+  const projectKeys = createKnownKeys({
     read: createProjectKeysReader(parts.database.query),
     now: Date.now,
     unknown: () => new HttpFailure('UNAVAILABLE'),
     reading: 'ahead',
   })
-  const { app, live, servers, serveFrom, caches } = assemble(parts, observers, watched, auth, keys, fault, ownUrl)
+  const serving: Serving = { serve: () => unavailableResponse }
+  const assembly: Assembly = {
+    ...parts,
+    replicas,
+    observers,
+    watched,
+    auth,
+    projectKeys,
+    fault,
+    ownUrl,
+    serving,
+    service: null,
+  }
+  const { app, live, servers } = assemble(assembly)
   // The primary process serves those of all its workers.
   const metricsServer = siblings === undefined ? await openMetrics(parts.settings, observers) : null
   let upgraded: Promise<void> = Promise.resolve()
@@ -111,10 +134,10 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     start: async (signal) => {
       // Checked now, so that the log reports it early; the warm-up reports an outage.
       auth.state().catch(() => undefined)
-      keys.look().catch(() => undefined)
+      projectKeys.look().catch(() => undefined)
       const revision = await warmUp(sourceBehind(watched.source, pooler), parts.log, signal)
       if (revision === null) return false
-      serveFrom(revision)
+      serveFrom(assembly, revision)
       logConnectionFaults(parts)
       logRotation(parts)
       upgraded = upgrading(parts)
@@ -122,9 +145,9 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
     },
     stop: async () => {
       shards.stop()
-      keys.stop()
+      projectKeys.stop()
       live.stop()
-      await stop(app, servers, parts, closeAuth, live)
+      await stop(app, servers, assembly, closeAuth, live)
       metricsServer?.close()
     },
   }
@@ -210,18 +233,20 @@ const followedBy =
 /** The address of the process, unless the settings name another. */
 const addressOf = ({ baseUrl }: ServerSettings, listeningUrl: string): string => baseUrl ?? listeningUrl
 
-interface AssemblyParts extends ServerParts {
+/** A server, and what its parts share. */
+interface Assembly extends ServerParts {
   /** Null: there are none. */
   readonly replicas: Replicas | null
-}
-
-interface Assembled {
-  readonly app: FastifyInstance
-  readonly live: Live
-  readonly servers: Servers
-  /** Ends the time in which every request is answered 503. */
-  readonly serveFrom: (revision: Revision) => void
-  readonly caches: MetricsSources['caches']
+  readonly observers: Observers
+  readonly watched: WatchedSource
+  readonly auth: OpenAuth
+  readonly projectKeys: KnownKeys
+  /** Why no request can be answered. */
+  readonly fault: () => string | null
+  readonly ownUrl: () => string
+  readonly serving: Serving
+  /** Null: no schema was loaded yet, and every request is answered 503. */
+  service: GraphqlService | null
 }
 
 /** `listeningUrl` is asked when the first request is there: only then is it known. */
@@ -258,42 +283,40 @@ function loggingOnce(state: ReadAuthState, log: Log, keepsMails: boolean): ReadA
   return () => (told ? state() : state().then(tell))
 }
 
-function assemble(
-  { settings, database, createService, log, siblings, replicas }: AssemblyParts,
-  observers: Observers,
-  watched: WatchedSource,
-  auth: OpenAuth,
-  projectKeys: KnownKeys,
-  fault: () => string | null,
-  listeningUrl: () => string,
-): Assembled {
-  let service: GraphqlService | null = null
-  const previous = previousSecretOf(settings)
+/** Who believes which tokens. */
+function createVerifiers({ settings, auth, projectKeys }: Assembly): Record<'own' | 'bearer' | 'open', VerifyToken> {
   const { keys, believed } = auth
-  const { isRevoked, wasRevoked } = projectKeys
-  const believing = { secret: settings.jwtSecret, previous, now: Date.now, keys, isRevoked, believed }
-  const verify = createTokenVerifier(believing)
   const { trustedIssuers } = settings
-  const issuers = trustedIssuers === null ? null : createIssuers(trustedIssuers)
+  const { isRevoked, wasRevoked } = projectKeys
+  const shared = { secret: settings.jwtSecret, previous: previousSecretOf(settings), now: Date.now, keys }
+  const others = trustedIssuers === null ? {} : { issuers: createIssuers(trustedIssuers) }
   // Auth believes its own tokens alone: those of others name other people.
-  const verifyBearer = issuers === null ? verify : createTokenVerifier({ ...believing, issuers })
-  // Tokens of streams were seen when these were opened.
-  const believingOpen = { secret: settings.jwtSecret, previous, now: Date.now, keys, isRevoked: wasRevoked }
-  const verifyOpen = createTokenVerifier({ ...believingOpen, ...(issuers !== null && { issuers }) })
+  const own = createTokenVerifier({ ...shared, isRevoked, believed })
+  return {
+    own,
+    bearer: trustedIssuers === null ? own : createTokenVerifier({ ...shared, isRevoked, believed, ...others }),
+    // Tokens of streams were seen when these were opened.
+    open: createTokenVerifier({ ...shared, isRevoked: wasRevoked, ...others }),
+  }
+}
+
+function assemble(
+  assembly: Assembly,
+): Pick<AssembledServer, 'app'> & { readonly live: Live; readonly servers: Servers } {
+  const { settings, database, observers, auth, serving, log } = assembly
+  const verify = createVerifiers(assembly)
   const limits = usualServerLimits({ ...settings, behindProxy: settings.addressHeader !== null }, database.answers)
   const servers = createServers(limits, toClientError)
-  const serving: Serving = { serve: () => unavailableResponse }
-  const authenticate = createAuthenticate(verify, verifyBearer)
-  const rateLimit = rateLimitOf(settings, siblings)
+  const rateLimit = rateLimitOf(settings, assembly.siblings)
   const sourceOf = createSourceOf(settings.addressHeader)
   const live = openLive({
     settings,
     watching: {
       follow: (listener) => openChangeFeed({ url: settings.databaseListenUrl ?? settings.databaseUrl, listener }),
-      read: (request, caller, context) => interestsOf(service, request, caller, context),
+      read: (...asked) => interestsOf(assembly.service, ...asked),
     },
     answer: (request, caller, context) => serving.serve(request, caller, context),
-    authenticate: createAuthenticate(verifyOpen, verifyOpen),
+    authenticate: createAuthenticate(verify.open, verify.open),
     servers,
     answers: database.answers,
     rateLimit,
@@ -307,18 +330,10 @@ function assemble(
     servers,
     live: live.streams,
     answers: database.answers,
-    authenticate,
+    authenticate: createAuthenticate(verify.own, verify.bearer),
     serving,
     requestTimeoutMs: settings.requestTimeoutMs,
-    health: createHealthChecks({
-      revision: watched.revision,
-      compileFailedAt: watched.failedAt,
-      fault,
-      lastAnswer: database.answeredAt,
-      ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault }) => fault) }),
-      ping: database.ping,
-      now: () => performance.now(),
-    }),
+    health: healthOf(assembly),
     log,
     logsRequests: (settings.accessLog && writes(settings.logLevel, 'request')) || settings.logLevel === 'debug',
     rateLimit,
@@ -327,39 +342,53 @@ function assemble(
     observers: { ...observers, metrics: settings.metrics === 'here' ? observers.metrics : null },
     bodyLimitBytes: settings.bodyLimitBytes,
     workers: settings.workers,
-    auth: {
-      ...auth,
-      verify,
-      addressHeader: settings.addressHeader,
-      log,
-      requests: observers.requests,
-      live: observers.live,
-      slowMs: settings.slowRequestMs,
-      schemas: settings.schemas,
-      asCaller: database.run,
-      wrote: replicas?.wrote,
-      project: () => projectOf(settings, projectKeys.listed(), listeningUrl()),
-      prepare: () => migrateAuth({ url: authMakerUrl(settings) }),
-      describe: async (role) => {
-        if (service === null) throw new HttpFailure('UNAVAILABLE')
-        return service.describe(role)
-      },
-    },
+    auth: authOf(assembly, verify.own),
   })
+  return { app, live, servers }
+}
+
+const healthOf = ({ watched, fault, database, replicas }: Assembly): HealthChecks =>
+  createHealthChecks({
+    revision: watched.revision,
+    compileFailedAt: watched.failedAt,
+    fault,
+    lastAnswer: database.answeredAt,
+    ...(replicas !== null && { replicas: () => replicas.stats().replicas.map(({ fault: found }) => found) }),
+    ping: database.ping,
+    now: () => performance.now(),
+  })
+
+function authOf(assembly: Assembly, verify: VerifyToken): AppParts['auth'] {
+  const { settings, observers, auth, database, replicas, projectKeys } = assembly
   return {
-    app,
-    live,
-    servers,
-    serveFrom: (revision) => {
-      const on = replicas === null ? { run: database.run } : { run: replicas.write, read: replicas.read }
-      const failed = createOutageLog(log, Date.now)
-      service = createService({ database: on, source: startingWith(revision, watched.source), failed })
-      serving.serve = service.serve
-      // Beside the first requests, which wait for the same.
-      logVisible(service, log).catch(() => undefined)
+    ...auth,
+    verify,
+    addressHeader: settings.addressHeader,
+    log: assembly.log,
+    requests: observers.requests,
+    live: observers.live,
+    slowMs: settings.slowRequestMs,
+    schemas: settings.schemas,
+    asCaller: database.run,
+    wrote: replicas?.wrote,
+    project: () => projectOf(settings, projectKeys.listed(), assembly.ownUrl()),
+    prepare: () => migrateAuth({ url: authMakerUrl(settings) }),
+    describe: async (role) => {
+      if (assembly.service === null) throw new HttpFailure('UNAVAILABLE')
+      return assembly.service.describe(role)
     },
-    caches: () => service?.caches() ?? null,
   }
+}
+
+/** Ends the time in which every request is answered 503. */
+function serveFrom(assembly: Assembly, revision: Revision): void {
+  const { database, replicas, watched, serving, log } = assembly
+  const on = replicas === null ? { run: database.run } : { run: replicas.write, read: replicas.read }
+  const failed = createOutageLog(log, Date.now)
+  assembly.service = assembly.createService({ database: on, source: startingWith(revision, watched.source), failed })
+  serving.serve = assembly.service.serve
+  // Beside the first requests, which wait for the same.
+  logVisible(assembly.service, log).catch(() => undefined)
 }
 
 /** What a request watches; or the refusal that a query would get. */
@@ -415,13 +444,13 @@ const databaseGraceMs = 1_000
 async function stop(
   app: FastifyInstance,
   servers: Servers,
-  { settings, database, log, siblings, replicas }: AssemblyParts,
+  { settings, database, log, siblings, replicas }: Assembly,
   closeAuth: () => Promise<unknown>,
   live: Live,
 ): Promise<void> {
   const graceMs = settings.shutdownGraceMs
-  if (siblings?.isReplaced() === true) await within(graceMs, servers.drain())
-  servers.endWithAnswers()
+  if (siblings?.isReplaced() === true) await within(graceMs, drain(servers))
+  endWithAnswers(servers)
   const closed = closeApp(app, servers)
   const inTime = await within(graceMs, closed)
   if (!inTime) {
@@ -429,9 +458,9 @@ async function stop(
     database.stop()
     replicas?.stop()
     await within(answersMs, closed)
-    servers.giveUp('SERVER_STOPPING')
+    giveUp(servers, 'SERVER_STOPPING')
     await within(lastWordsMs, closed)
-    servers.destroy()
+    destroyConnections(servers)
   }
   await within(
     inTime ? databaseGraceMs : leavingMs,
@@ -447,8 +476,8 @@ const sweepMs = 20
  */
 async function closeApp(app: FastifyInstance, servers: Servers): Promise<void> {
   const sweeping = setInterval(() => {
-    servers.closeIdle()
-    servers.closeUnused()
+    closeIdle(servers)
+    closeUnused(servers)
   }, sweepMs)
   try {
     await app.close()

@@ -1,35 +1,10 @@
 import { createServer, IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { Server as SocketServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { FastifyServerOptions } from 'fastify'
 import { bareAnswer, bareText, renderPlainBare, type RenderBare } from './bare-answer.ts'
 import { limitSourceOf } from './client-address.ts'
 import { HttpFailure, type HttpFailureCode } from './failures.ts'
 import { isTooSlow, look, type WritePace, type Writing } from './writing.ts'
-
-/** The connections of this process's clients: their maximum number, and time limits for each of their steps. */
-export interface Servers {
-  /** For Fastify: creates a server whose connections are counted here. */
-  readonly serverFactory: NonNullable<FastifyServerOptions['serverFactory']>
-  /** For Fastify: answers input that is not a request, or does not become one in time. */
-  readonly clientErrorHandler: NonNullable<FastifyServerOptions['clientErrorHandler']>
-  /** Sets the handler of upgrades to WebSockets. */
-  readonly onUpgrade: (take: TakeUpgrade) => void
-  /** Counts a connection among those of streams, which have their own limit, until the result is called. */
-  readonly carriesStreams: (socket: Socket) => () => void
-  /** From now on each connection ends with its current answer. */
-  readonly endWithAnswers: () => void
-  /** Accepts no new connections; resolves when every client has closed its own, after an answer that asks for it. */
-  readonly drain: () => Promise<void>
-  /** Closes idle connections. */
-  readonly closeIdle: () => void
-  /** Closes connections without any data, which Node treats as busy. */
-  readonly closeUnused: () => void
-  /** Answers every open request with a short failure. */
-  readonly giveUp: (code: HttpFailureCode) => void
-  /** Ends every connection. */
-  readonly destroy: () => void
-}
 
 export type TakeUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
@@ -66,113 +41,147 @@ interface Connection {
   writing: Writing | null
 }
 
-/** @param render answers input without a request, whose area is unknown */
-export function createServers(limits: ServerLimits, render: RenderBare = renderPlainBare): Servers {
-  const open = new Map<Socket, Connection>()
-  const sources = new Map<string, number>()
-  const servers = new Set<Server>()
-  const streaming = new Set<Socket>()
-  let drained: (() => void) | null = null
-  let takeUpgrade: TakeUpgrade | null = null
-
-  const count = (source: string, change: number): number => {
-    const now = (sources.get(source) ?? 0) + change
-    if (now === 0) sources.delete(source)
-    else sources.set(source, now)
-    return now
-  }
-  const meet = (socket: Socket): void => {
-    const source = limitSourceOf(socket)
-    const isFull = open.size - streaming.size >= limits.connections
-    const isTooMany = count(source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
-    socket.once('close', () => {
-      open.delete(socket)
-      streaming.delete(socket)
-      if (open.size === 0) drained?.()
-      count(source, -1)
-    })
-    if (isTooMany) refuse(socket, 'OVERLOADED', render)
-    else open.set(socket, { socket, request: null, response: null, waiting: 0, writing: null })
-  }
-  const lookAtAll = (): void => {
-    const now = performance.now()
-    const pace = limits.pace()
-    for (const connection of open.values()) lookAt(connection, pace, now)
-    if (open.size - streaming.size > limits.connections * fullAt) closeIdle()
-  }
-  const closeIdle = (): void => {
-    for (const server of servers) server.closeIdleConnections()
-  }
-  const closeUnused = (): void => {
-    for (const { socket } of open.values()) if (socket.bytesRead === 0) socket.destroy()
-  }
-  /** During shutdown every answer ends its connection. */
-  const ending =
-    (handler: RequestListener): RequestListener =>
-    (request, response) => {
-      if (drained !== null) response.setHeader('connection', 'close')
-      handler(request, response)
-    }
-  const serverFactory = (handler: RequestListener): Server => {
-    const server = createServer(
-      {
-        maxHeaderSize: limits.headerBytes,
-        headersTimeout: limits.headersMs,
-        requestTimeout: limits.requestMs,
-        connectionsCheckingInterval: lookEveryMs,
-        IncomingMessage: Incoming,
-      },
-      oneByOne(open, ending(handler)),
-    )
-    server.keepAliveTimeout = keepAliveMs
-    server.maxConnections = limits.connections + limits.streams
-    server.on('connection', meet)
-    server.on('upgrade', (request, socket, head) => {
-      if (takeUpgrade === null) refuse(socket, 'UNAVAILABLE', render)
-      else takeUpgrade(request, socket, head)
-    })
-    server.once('listening', () => {
-      servers.add(server)
-      const looking = setInterval(lookAtAll, lookEveryMs).unref()
-      server.once('close', () => {
-        servers.delete(server)
-        clearInterval(looking)
-      })
-    })
-    return server
-  }
-  const pending = (): readonly ServerResponse[] =>
-    [...open.values()].flatMap(({ response }) => (response === null || response.headersSent ? [] : response))
-  return {
-    serverFactory,
-    clientErrorHandler: (error, socket) => answerError(open.get(socket), error, socket, render),
-    onUpgrade: (take) => (takeUpgrade = take),
-    carriesStreams: (socket) => {
-      if (open.has(socket)) streaming.add(socket)
-      return () => void streaming.delete(socket)
-    },
-    endWithAnswers: () => {
-      for (const response of pending()) response.setHeader('connection', 'close')
-    },
-    drain: () =>
-      new Promise((resolve) => {
-        drained = resolve
-        // HTTP's own close would end idle connections while a request may be in transit.
-        for (const server of servers) SocketServer.prototype.close.call(server)
-        if (open.size === 0) resolve()
-      }),
-    closeIdle,
-    closeUnused,
-    giveUp: (code) => {
-      const { status, headers, body } = bareAnswer(code, renderPlainBare)
-      // Those behind another answer end with their connection.
-      for (const response of pending()) if (response.socket !== null) response.writeHead(status, headers).end(body)
-    },
-    destroy: () => {
-      for (const socket of open.keys()) socket.destroy()
-    },
-  }
+/** The connections of this process's clients: their maximum number, and time limits for each of their steps. */
+export interface Servers {
+  readonly limits: ServerLimits
+  /** Answers input without a request, whose area is unknown. */
+  readonly render: RenderBare
+  readonly listening: Set<Server>
+  readonly open: Map<Socket, Connection>
+  /** The number of connections of each address. */
+  readonly sources: Map<string, number>
+  /** Connections with streams, which have their own limit. */
+  readonly streaming: Set<Socket>
+  /** Handles upgrades to WebSockets. */
+  takeUpgrade: TakeUpgrade | null
+  /** To be called when every client has closed its own; null: connections are accepted. */
+  drained: (() => void) | null
 }
+
+export const createServers = (limits: ServerLimits, render: RenderBare = renderPlainBare): Servers => ({
+  limits,
+  render,
+  listening: new Set(),
+  open: new Map(),
+  sources: new Map(),
+  streaming: new Set(),
+  takeUpgrade: null,
+  drained: null,
+})
+
+/** For Fastify: creates a server whose connections are counted here. */
+export function makeServer(servers: Servers, handler: RequestListener): Server {
+  const { limits, listening } = servers
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      connectionsCheckingInterval: lookEveryMs,
+      IncomingMessage: Incoming,
+    },
+    oneByOne(servers.open, ending(servers, handler)),
+  )
+  server.keepAliveTimeout = keepAliveMs
+  server.maxConnections = limits.connections + limits.streams
+  server.on('connection', (socket) => meet(servers, socket))
+  server.on('upgrade', (request, socket, head) => {
+    if (servers.takeUpgrade === null) refuse(socket, 'UNAVAILABLE', servers.render)
+    else servers.takeUpgrade(request, socket, head)
+  })
+  server.once('listening', () => {
+    listening.add(server)
+    const looking = setInterval(() => lookAtAll(servers), lookEveryMs).unref()
+    server.once('close', () => {
+      listening.delete(server)
+      clearInterval(looking)
+    })
+  })
+  return server
+}
+
+/** During shutdown every answer ends its connection. */
+const ending =
+  (servers: Servers, handler: RequestListener): RequestListener =>
+  (request, response) => {
+    if (servers.drained !== null) response.setHeader('connection', 'close')
+    handler(request, response)
+  }
+
+function meet(servers: Servers, socket: Socket): void {
+  const { limits, open, sources, streaming, render } = servers
+  const source = limitSourceOf(socket)
+  const isFull = open.size - streaming.size >= limits.connections
+  const isTooMany = count(sources, source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
+  socket.once('close', () => {
+    open.delete(socket)
+    streaming.delete(socket)
+    if (open.size === 0) servers.drained?.()
+    count(sources, source, -1)
+  })
+  if (isTooMany) refuse(socket, 'OVERLOADED', render)
+  else open.set(socket, { socket, request: null, response: null, waiting: 0, writing: null })
+}
+
+function count(sources: Map<string, number>, source: string, change: number): number {
+  const now = (sources.get(source) ?? 0) + change
+  if (now === 0) sources.delete(source)
+  else sources.set(source, now)
+  return now
+}
+
+function lookAtAll(servers: Servers): void {
+  const { limits, open, streaming } = servers
+  const now = performance.now()
+  const pace = limits.pace()
+  for (const connection of open.values()) lookAt(connection, pace, now)
+  if (open.size - streaming.size > limits.connections * fullAt) closeIdle(servers)
+}
+
+/** Counts a connection among those of streams until the result is called. */
+export function carryStreams({ open, streaming }: Servers, socket: Socket): () => void {
+  if (open.has(socket)) streaming.add(socket)
+  return () => void streaming.delete(socket)
+}
+
+/** From now on each connection ends with its current answer. */
+export function endWithAnswers(servers: Servers): void {
+  for (const response of pending(servers)) response.setHeader('connection', 'close')
+}
+
+/** Accepts no new connections; resolves when every client has closed its own, after an answer that asks for it. */
+export const drain = (servers: Servers): Promise<void> =>
+  new Promise((resolve) => {
+    servers.drained = resolve
+    // HTTP's own close would end idle connections while a request may be in transit.
+    for (const server of servers.listening) SocketServer.prototype.close.call(server)
+    if (servers.open.size === 0) resolve()
+  })
+
+/** Closes idle connections. */
+export function closeIdle({ listening }: Servers): void {
+  for (const server of listening) server.closeIdleConnections()
+}
+
+/** Closes connections without any data, which Node treats as busy. */
+export function closeUnused({ open }: Servers): void {
+  for (const socket of open.keys()) if (socket.bytesRead === 0) socket.destroy()
+}
+
+/** Answers every open request with a short failure. */
+export function giveUp(servers: Servers, code: HttpFailureCode): void {
+  const { status, headers, body } = bareAnswer(code, renderPlainBare)
+  // Those behind another answer end with their connection.
+  for (const response of pending(servers)) if (response.socket !== null) response.writeHead(status, headers).end(body)
+}
+
+/** Ends every connection. */
+export function destroyConnections({ open }: Servers): void {
+  for (const socket of open.keys()) socket.destroy()
+}
+
+const pending = ({ open }: Servers): readonly ServerResponse[] =>
+  [...open.values()].flatMap(({ response }) => (response === null || response.headersSent ? [] : response))
 
 /**
  * A request, which decides for Node whether it is an upgrade: to a WebSocket only. Others, such as those of clients
@@ -245,16 +254,14 @@ const codes: Readonly<Record<string, HttpFailureCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'BODY_TOO_LARGE',
 }
 
-/** The reader of a body answers its request; another answer in progress is cut off. */
-function answerError(
-  connection: Connection | undefined,
-  error: NodeJS.ErrnoException,
-  socket: Socket,
-  render: RenderBare,
-): void {
+/**
+ * For Fastify: answers input that is not a request, or does not become one in time. The reader of a body answers its
+ * request; another answer in progress is cut off.
+ */
+export function answerError({ open, render }: Servers, error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error)
   const code = codes[error.code ?? ''] ?? 'REQUEST_MALFORMED'
-  const { request = null, response = null } = connection ?? {}
+  const { request = null, response = null } = open.get(socket) ?? {}
   if (response === null || response.writableFinished) return refuse(socket, code, render)
   const isRead = request !== null && !request.complete && request.listenerCount('error') > 0
   if (!isRead || response.headersSent) return void socket.destroy(error)

@@ -9,7 +9,7 @@ import { counterExpression, versionExpression } from '../../runtime/db/check/ver
 import { failureResponse } from '../../runtime/graphql/protocol/failures.ts'
 import { createService } from '../../runtime/graphql/serve.ts'
 import { answersSizeOf, usualServerLimits } from '../../runtime/http/limits.ts'
-import { createServers } from '../../runtime/http/servers.ts'
+import { closeIdle, createServers, destroyConnections } from '../../runtime/http/servers.ts'
 import { createAuthenticate } from '../../runtime/identity/caller.ts'
 import { createTokenVerifier, signToken } from '../../runtime/identity/jwt.ts'
 import { createByteBudget } from '../../runtime/lib/byte-budget.ts'
@@ -170,8 +170,8 @@ export async function openLiveServer(options: LiveServerOptions = {}): Promise<L
     },
     close: async () => {
       live.stop()
-      servers.closeIdle()
-      setTimeout(servers.destroy, 200).unref()
+      closeIdle(servers)
+      setTimeout(destroyConnections, 200, servers).unref()
       await app.close()
       await database.close()
       await db.drop()

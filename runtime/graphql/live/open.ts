@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { ChangeFeed, ChangeListener } from '../../contract/live.ts'
 import type { LiveObservation } from '../../contract/observations.ts'
 import { keepAliveMs, type LiveStreams } from '../http/event-stream.ts'
 import type { ObserveRequest } from '../http/observed.ts'
 import type { RateLimit } from '../../http/rate-limit.ts'
-import type { Servers } from '../../http/servers.ts'
+import { carryStreams, type Servers } from '../../http/servers.ts'
 import type { Authenticate } from '../../identity/caller.ts'
 import type { ByteBudget } from '../../lib/byte-budget.ts'
 import { createRounds } from '../../lib/timers.ts'
@@ -35,7 +36,7 @@ export interface LiveParts {
   /** Answers requests, including those of streams; it must see writes immediately. */
   readonly answer: AnswerRequest
   readonly authenticate: Authenticate
-  readonly servers: Pick<Servers, 'carriesStreams' | 'onUpgrade'>
+  readonly servers: Servers
   readonly answers: ByteBudget
   readonly rateLimit: RateLimit | null
   readonly closedFor: (request: IncomingMessage) => number | Promise<number>
@@ -80,6 +81,7 @@ export function openLive(parts: LiveParts): Live {
       watchMs: longestWatchMs,
     },
   })
+  const carriesStreams = (socket: Socket): (() => void) => carryStreams(servers, socket)
   const sessions = createSessions(parts.authenticate, Date.now)
   const rounds = createRounds(keepAliveMs)
   const sockets = createSockets({
@@ -93,11 +95,11 @@ export function openLive(parts: LiveParts): Live {
     pathPrefix: settings.pathPrefix,
     bodyLimitBytes: settings.bodyLimitBytes,
     socketsOfParty,
-    carriesStreams: servers.carriesStreams,
+    carriesStreams,
   })
-  servers.onUpgrade(sockets.upgrade)
+  servers.takeUpgrade = sockets.upgrade
   return {
-    streams: { open: hub.open, sessions, rounds, carriesStreams: servers.carriesStreams },
+    streams: { open: hub.open, sessions, rounds, carriesStreams },
     sockets,
     stats: () => ({ ...hub.stats(), sockets: sockets.open() }),
     stop: () => {

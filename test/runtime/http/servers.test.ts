@@ -5,7 +5,13 @@ import type { FastifyInstance } from 'fastify'
 import { afterEach, describe, expect, it } from 'vitest'
 import { buildApp, type AppParts } from '../../../runtime/app.ts'
 import { LongBody } from '../../../runtime/http/long-body.ts'
-import { createServers, type ServerLimits, type Servers } from '../../../runtime/http/servers.ts'
+import {
+  createServers,
+  endWithAnswers,
+  giveUp,
+  type ServerLimits,
+  type Servers,
+} from '../../../runtime/http/servers.ts'
 import { createByteBudget } from '../../../runtime/lib/byte-budget.ts'
 import { healthy } from '../../support/healthy.ts'
 
@@ -281,11 +287,11 @@ describe('a server that is about to end', () => {
     const [first, second] = [await client(port), await client(port)]
     for (const one of [first, second]) one.socket.write(asked)
     await expect.poll(() => releases.length).toBe(2)
-    servers.endWithAnswers()
+    endWithAnswers(servers)
     releases[0]?.()
     await first.closed
     expect(first.heard()).toMatch(/^connection: close\r$/im)
-    servers.giveUp('SERVER_STOPPING')
+    giveUp(servers, 'SERVER_STOPPING')
     await second.closed
     expect(statuses(second.heard())).toEqual(['503'])
     expect(second.heard()).toContain('"SERVER_STOPPING"')
