@@ -1,3 +1,5 @@
+import { GraphQLError, Lexer, Source, TokenKind, type Token } from 'graphql'
+
 /**
  * Properties of a document's text, found without parsing it: the cost of reading it, and whether it must be refused. A
  * syntax tree of the same text costs a hundred times as much. A syntax error ends the scan early, as it ends the
@@ -28,42 +30,45 @@ const tokensPerSet = 4
 const commentsPerToken = 8
 const charactersPerToken = 64
 
-/** The maximum number of tokens and comments that are scanned: longer documents are heavy. */
-const maxSteps = 30_000
+/** The maximum number of tokens that are read: longer documents are heavy. */
+const maxTokens = 30_000
+
+/** A document of more characters is heavy by its length, so only its beginning is read. */
+const maxCharacters = 100_000
 
 export function scan(text: string): DocumentScan {
   const sets = createSets()
   let tokens = 0
-  let comments = 0
   let open = 0
   /** Round brackets contain no selections. */
   let round = 0
-  const goesOn = (): boolean => tokens + comments < maxSteps && open <= maxOpen && !sets.repetitive()
-  for (let at = 0; at < text.length && goesOn();) {
-    const kind = kindOf(text.charCodeAt(at))
-    const start = at
-    at += 1
-    if (kind === kinds.blank) continue
-    if (kind === kinds.unknown) break
-    if (kind === kinds.comment) {
-      at = endOfLine(text, at)
-      comments += 1
-      continue
-    }
+  let comments = 0
+  for (const { kind, value, prev } of tokensOf(text)) {
     tokens += 1
-    if (kind === kinds.word || kind === kinds.number) {
-      at = endOfWord(text, at)
-      if (round === 0 && kind === kinds.word) sets.word(text, start, at)
-    } else if (kind === kinds.quote) at = endOfString(text, at)
-    else {
-      if (kind === kinds.closeRound) round -= 1
-      if (round === 0) sets.mark(kind)
-      if (kind === kinds.openRound) round += 1
-      if (kind >= kinds.openRound) open += kind >= kinds.closeRound ? -1 : 1
-    }
+    for (let before = prev; before?.kind === TokenKind.COMMENT; before = before.prev) comments += 1
+    if (kind === TokenKind.PAREN_R) round -= 1
+    if (round === 0) sets.token(kind, value)
+    if (kind === TokenKind.PAREN_L) round += 1
+    if (opening.has(kind)) open += 1
+    else if (closing.has(kind)) open -= 1
+    if (tokens >= maxTokens || open > maxOpen || sets.repetitive()) break
   }
   const weight = tokens + tokensPerSet * sets.count() + comments / commentsPerToken + text.length / charactersPerToken
   return { weight, comparisons: tokens * sets.merged(), deep: open > maxOpen, repetitive: sets.repetitive() }
+}
+
+const opening: ReadonlySet<TokenKind> = new Set([TokenKind.PAREN_L, TokenKind.BRACE_L, TokenKind.BRACKET_L])
+const closing: ReadonlySet<TokenKind> = new Set([TokenKind.PAREN_R, TokenKind.BRACE_R, TokenKind.BRACKET_R])
+
+/** The tokens up to the end, which is one, or before the first one that the lexer refuses. */
+function* tokensOf(text: string): Generator<Token> {
+  const lexer = new Lexer(new Source(text.slice(0, maxCharacters)))
+  try {
+    do yield lexer.advance()
+    while (lexer.token.kind !== TokenKind.EOF)
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error
+  }
 }
 
 /** Some twenty milliseconds each. */
@@ -82,8 +87,8 @@ interface Group {
 }
 
 interface Sets {
-  readonly word: (text: string, start: number, end: number) => void
-  readonly mark: (kind: number) => void
+  /** Takes the next token. */
+  readonly token: (kind: TokenKind, value: string) => void
   readonly count: () => number
   /** Fields that repeat a name of their set, and spreads of fragments. */
   readonly merged: () => number
@@ -95,7 +100,7 @@ function createSets(): Sets {
   /** The open sets; null: it holds no selections. */
   const groups: (Group | null)[] = []
   /** The meaning of the next word after the previous token. */
-  let next: 'field' | 'fragment' | 'nothing' = 'field'
+  let next: Meaning = 'field'
   let isInline = false
   /** Whether the current definition selects fields; null before its first token. */
   let selects: boolean | null = null
@@ -124,24 +129,24 @@ function createSets(): Sets {
     merged += 1
     isInline = false
   }
+  const name = (value: string): void => {
+    const meaning = next
+    next = 'field'
+    if (groups.length === 0) selects ??= executable.has(value)
+    else if (meaning === 'field') field(value)
+    else if (meaning === 'fragment') fragment(value === 'on')
+  }
   return {
-    word: (text, start, end) => {
-      const meaning = next
-      next = 'field'
-      if (groups.length === 0) selects ??= executable.has(text.slice(start, end))
-      else if (meaning === 'field') field(text.slice(start, end))
-      else if (meaning === 'fragment') fragment(end - start === 2 && text.startsWith('on', start))
-    },
-    mark: (kind) => {
-      // An alias is followed by the name of its field.
-      next = kind === kinds.dot ? 'fragment' : kind === kinds.at || kind === kinds.colon ? 'nothing' : 'field'
-      if (kind === kinds.dot) isInline = true
-      else if (kind === kinds.openCurly) {
+    token: (kind, value) => {
+      if (kind === TokenKind.NAME) return name(value)
+      next = nextAfter[kind] ?? 'field'
+      if (kind === TokenKind.SPREAD) isInline = true
+      else if (kind === TokenKind.BRACE_L) {
         selects ??= true
         count += 1
         groups.push(isInline ? (groups.at(-1) ?? null) : selects ? { first: null, names: null } : null)
         isInline = false
-      } else if (kind === kinds.closeCurly) {
+      } else if (kind === TokenKind.BRACE_R) {
         groups.pop()
         if (groups.length === 0) selects = null
       }
@@ -154,90 +159,11 @@ function createSets(): Sets {
 
 const executable: ReadonlySet<string> = new Set(['query', 'mutation', 'subscription', 'fragment'])
 
-/** The kind of a character or of the token that it begins; opening brackets before closing ones. */
-const kinds = {
-  unknown: 0,
-  blank: 1,
-  word: 2,
-  number: 3,
-  quote: 4,
-  comment: 5,
-  dot: 6,
-  at: 7,
-  colon: 8,
-  sign: 9,
-  openRound: 10,
-  openCurly: 11,
-  openSquare: 12,
-  closeRound: 13,
-  closeCurly: 14,
-  closeSquare: 15,
-} as const
+type Meaning = 'field' | 'fragment' | 'nothing'
 
-const characters: Readonly<Record<Exclude<keyof typeof kinds, 'unknown'>, string>> = {
-  blank: ' \t\n\r,',
-  word: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_',
-  number: '-0123456789',
-  quote: '"',
-  comment: '#',
-  dot: '.',
-  at: '@',
-  colon: ':',
-  sign: '!$&=|',
-  openRound: '(',
-  openCurly: '{',
-  openSquare: '[',
-  closeRound: ')',
-  closeCurly: '}',
-  closeSquare: ']',
-}
-
-const kindOfCode = new Uint8Array(128)
-for (const kind of Object.keys(characters) as (keyof typeof characters)[]) {
-  for (const character of characters[kind]) kindOfCode[character.charCodeAt(0)] = kinds[kind]
-}
-
-const byteOrderMark = 0xfeff
-const newline = 10
-const carriageReturn = 13
-const doubleQuote = 34
-const backslash = 92
-
-const kindOf = (code: number): number =>
-  code < 128 ? (kindOfCode[code] ?? kinds.unknown) : code === byteOrderMark ? kinds.blank : kinds.unknown
-
-/** A number's point and exponent sign begin another token: the count need not be exact. */
-function endOfWord(text: string, from: number): number {
-  let at = from
-  while (at < text.length) {
-    const kind = kindOf(text.charCodeAt(at))
-    if (kind !== kinds.word && kind !== kinds.number) break
-    at += 1
-  }
-  return at
-}
-
-function endOfLine(text: string, from: number): number {
-  let at = from
-  while (at < text.length && text.charCodeAt(at) !== newline && text.charCodeAt(at) !== carriageReturn) at += 1
-  return at
-}
-
-/** The end of a string that was opened right before; the text's end if it is not closed. */
-function endOfString(text: string, from: number): number {
-  if (text.startsWith('""', from)) return endOfBlock(text, from + 2)
-  let at = from
-  while (at < text.length && text.charCodeAt(at) !== doubleQuote) {
-    if (text.charCodeAt(at) === newline || text.charCodeAt(at) === carriageReturn) return text.length
-    at += text.charCodeAt(at) === backslash ? 2 : 1
-  }
-  return at + 1
-}
-
-/** In a block string only its end can be escaped. */
-function endOfBlock(text: string, from: number): number {
-  for (let at = text.indexOf('"""', from); at >= 0; at = text.indexOf('"""', at + 3)) {
-    if (text.charCodeAt(at - 1) !== backslash) return at + 3
-  }
-  return text.length
+/** The meaning of a name after these tokens. An alias is followed by the name of its field. */
+const nextAfter: Readonly<Partial<Record<TokenKind, Meaning>>> = {
+  [TokenKind.SPREAD]: 'fragment',
+  [TokenKind.AT]: 'nothing',
+  [TokenKind.COLON]: 'nothing',
 }
