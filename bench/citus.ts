@@ -108,7 +108,7 @@ afterAll(async () => {
   await service?.close()
 })
 
-/** The exchange that the service sends for it, once it has got used to it. */
+/** The service's exchange for it, after its first requests. */
 async function exchangeFor({ document }: Operation): Promise<Exchange> {
   const { errors } = await service.graphql(document, { role: 'authenticated', claims })
   expect(errors).toBeUndefined()

@@ -112,7 +112,7 @@ interface EditedUse {
   readonly edited: Edited
 }
 
-/** The uses by turns, so that a slow minute meets all of them. */
+/** The uses alternately, so that a slow minute affects all of them. */
 const editAll = async (folder: string, tables: number): Promise<readonly EditedUse[]> => {
   const found: EditedUse[] = []
   for (let round = 0; round < rounds; round++) {

@@ -12,11 +12,12 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * Revisions on one machine, slice by slice by turns: ratios of the others to the first, with their spread. Each is
- * checked out and built beside the working copy, and has a database of its own, so that none prepares it for another.
- * Without revisions HEAD is compared with fixed ones, so that losses that are small one by one cannot add up unseen.
+ * Revisions on one machine, slice by slice alternately: ratios of the others to the first, with their spread. Each is
+ * checked out and built beside the working copy, and has its own database, so that none prepares it for another.
+ * Without revisions HEAD is compared with fixed ones, so that small losses cannot accumulate unnoticed.
  *
- * npm run bench:compare [REVISION REVISION ...] -- --rounds 20 --seconds 0.25 --rate 200 --scale 0.3 --only key,page --json FILE
+ * npm run bench:compare [REVISION REVISION ...] -- --rounds 20 --seconds 0.25 --rate 200 --scale 0.3 --only key,page
+ * --json FILE
  */
 const options = readOptions()
 const fixed = ['a5269c3', 'HEAD~1', 'HEAD']

@@ -28,7 +28,7 @@ const runs = options.number('runs', 5)
 
 const allRoles = ['authenticated', 'anon', 'service_role']
 
-/** A table of its own for each role, so that none sees what another one does. */
+/** A separate table for each role, so that their views differ. */
 const rolesSql = `
   grant usage on schema public to ${allRoles.join(', ')};
   grant select, insert, update, delete on all tables in schema public to ${allRoles.join(', ')};
@@ -46,10 +46,10 @@ const columns = [
 
 interface Case {
   readonly name: string
-  /** The name of the case whose cost is taken off; left out: nothing is. */
+  /** The name of the case whose cost is subtracted; absent: none. */
   readonly less?: string
   readonly work: () => Promise<unknown>
-  /** What is done before each run, and not measured. */
+  /** Preparation before each run, not measured. */
   readonly before?: (run: number) => Promise<void>
 }
 
@@ -68,7 +68,7 @@ await withCleanup(async (later) => {
   const casesOf = (roles: readonly string[]): readonly Case[] => {
     const out = join(place, roles.join())
     const work = (): Promise<void> => runCompile(db, out, { folder, roles })
-    // Each finds the folder as the one before it left it.
+    // Each depends on the folder's state after the previous one.
     return [
       { name: 'from nothing', less: alone.anew, work, before: () => rm(out, { recursive: true, force: true }) },
       { name: 'nothing changed', less: alone.again, work },
@@ -92,7 +92,7 @@ await withCleanup(async (later) => {
     ...[allRoles.slice(0, 1), allRoles].flatMap(casesOf),
   ]
   const costs = cases.map((): Cost[] => [])
-  // By turns: a machine that slows down slows all of them.
+  // Alternately: a machine that slows down slows all of them.
   for (let run = 0; run < runs; run += 1)
     for (const [at, { work, before }] of cases.entries()) {
       await before?.(run)

@@ -13,11 +13,13 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * What a request costs service and database as the number of tables, roles, policies of the table, connections and distinct
- * documents grows: CPU at several sizes by turns, and the exponent of each curve, which is the slope of the logarithms by least
- * squares, with where its median over the rounds lies nineteen times of twenty. A picture of the curves stands beside the record.
+ * The cost of a request for service and database as the number of tables, roles, policies of the table, connections and
+ * distinct documents grows: CPU at several sizes alternately, and the exponent of each curve, which is the slope of the
+ * logarithms by least squares, with a 95 % interval of its median over the rounds. A picture of the curves is beside
+ * the record.
  *
- * --only tables,roles,policies,connections,documents --largest 10000 --seconds 0.5 --rounds 16 --warm-up 20000 --json FILE
+ * --only tables,roles,policies,connections,documents --largest 10000 --seconds 0.5 --rounds 16 --warm-up 20000 --json
+ * FILE
  */
 const options = readOptions()
 const only = options.text('only')?.split(',')
@@ -26,10 +28,10 @@ const largest = options.number('largest', 10_000)
 const effort = { ...effortOf(options), rounds: options.number('rounds', 16) }
 const sliceMs = options.number('seconds', 0.5) * 1_000
 
-/** Connections stay open from round to round, so that opening them is no part of what a request costs. */
+/** Connections stay open between rounds, so that opening them is not part of a request's cost. */
 const keepOpen = async ({ port, connections, requests: [first] }: Sized): Promise<readonly HttpConnection[]> => {
   const opened = await openConnections(port, connections)
-  // One that asks nothing at first is soon closed.
+  // A connection without a first request is soon closed.
   await Promise.all(opened.map((connection) => first && connection.send(first)))
   return opened
 }

@@ -3,11 +3,11 @@ import { startAuthServer, type AuthServer } from '../test/support/auth.ts'
 import { median } from './support/statistics.ts'
 
 /**
- * spec/auth.md, attack 22: what the time of an answer tells about whether an address has an account. Known and unknown
- * addresses by turns, in an order drawn again each round, in one run; beside them a second known one, whose difference
- * from the first is the noise. `z` is that of the rank sum (Mann and Whitney): within 2 of 0 the samples tell nothing.
- * "next" is a request right behind each answer, which would feel work that the answer did not wait for. BENCH_SAMPLES
- * changes the number (200).
+ * spec/auth.md, attack 22: whether the time of an answer reveals that an address has an account. Known and unknown
+ * addresses alternately, in a new random order each round, in one run; beside them a second known one, whose difference
+ * from the first is the noise. `z` is that of the rank sum (Mann and Whitney): within 2 of 0 the samples do not differ.
+ * "next" is a request right after each answer, which would be delayed by remaining work. BENCH_SAMPLES changes the
+ * number (200).
  */
 const samples = Number(process.env['BENCH_SAMPLES'] ?? 200)
 
@@ -19,10 +19,10 @@ afterAll(() => server.stop())
 
 const password = 'a good password'
 
-/** An account takes no more than thirty wrong passwords without a pause (spec/auth.md 4.4). */
+/** An account accepts at most thirty wrong passwords without a pause (spec/auth.md 4.4). */
 const allGuesses = 'delete from catalograph_auth.password_guesses'
 
-/** What is called, and whether the account that the known addresses have is confirmed. */
+/** The calls, and whether the account of the known addresses is confirmed. */
 const calls = [
   ['/recover', 'confirmed', {}],
   ['/otp', 'confirmed', {}],
@@ -68,7 +68,7 @@ test.each(calls)('POST %s, %s', { timeout: 600_000 }, async (path, standing, mor
       const taken = await took(email)
       if (round >= 0) times[one].push(taken)
     }
-    // The work behind the answers goes on at its own pace; it must not pile up as it never would.
+    // The work after the answers continues at its own pace; it must not accumulate unrealistically.
     if (round % 20 === 0) await server.settled()
     if (round % 20 === 0) await server.db.query(allGuesses)
   }
@@ -79,7 +79,7 @@ test.each(calls)('POST %s, %s', { timeout: 600_000 }, async (path, standing, mor
   }
 })
 
-/** Hashes of a password that nobody has, of every kind that can be imported; null: none. */
+/** Hashes of an unknown password, of every kind that can be imported; null: none. */
 const kinds: Readonly<Record<string, string | null>> = {
   ...Object.fromEntries(
     Array.from({ length: 11 }, (_none, index) => {
@@ -92,7 +92,7 @@ const kinds: Readonly<Record<string, string | null>> = {
   'no password': null,
 }
 
-/** Wrong passwords of accounts whose hashes are of different kinds, by turns, and of an unknown address. */
+/** Wrong passwords of accounts with different kinds of hashes, alternately, and of an unknown address. */
 test('POST /token?grant_type=password, imported hashes', { timeout: 7_200_000 }, async () => {
   const address = (kind: string): string => `${kind.replace(/\W/g, '')}@example.com`
   for (const [kind, hash] of Object.entries(kinds)) {

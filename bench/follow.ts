@@ -9,9 +9,10 @@ import { writeRecord } from './support/record.ts'
 import { printTable } from './support/table.ts'
 
 /**
- * Following the schema: what a full compile takes, and the first request after a change beside the same request warm, of
- * schemas with more and more tables; then the heap after garbage collection, before and after many changes. Requests take
- * the whole path but HTTP. CPU is that of this process and of Postgres, for a change, its first request and a warm one.
+ * Following the schema: the duration of a full compile, and of the first request after a change beside the same request
+ * warm, for schemas of growing size; then the heap after garbage collection, before and after many changes. Requests
+ * take the whole path except HTTP. CPU is that of this process and of Postgres, for a change, its first request and a
+ * warm one.
  *
  * --tables 20,500,2000 --rounds 12 --changes 40 (1000 takes minutes) --pg 18 --json FILE
  */

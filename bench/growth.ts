@@ -15,8 +15,8 @@ import { figure, median } from './support/statistics.ts'
 import { printTable, type Cell, type Row } from './support/table.ts'
 
 /**
- * Auth as it grows: what a user takes on disk, table by table, and what Postgres does for one request and for
- * housekeeping, with more and more users. Fully in memory: what a disk adds is not measured.
+ * Auth as it grows: the disk space of a user, table by table, and the work of Postgres for one request and for
+ * housekeeping, with growing numbers of users. All in memory: the cost of a disk is not measured.
  *
  * --users 10000,100000,1000000 --rounds 3 --json FILE
  */
@@ -37,7 +37,7 @@ const sizesOf = `select relname as table, greatest(reltuples, 0)::float8 as rows
   from pg_class where relnamespace = 'auth'::regnamespace and relkind = 'r' and reltuples > 0
   order by pg_total_relation_size(oid) desc`
 
-/** Milliseconds that Postgres works for one answer of an endpoint of administrators. */
+/** Milliseconds of Postgres for one answer of an administrators' endpoint. */
 async function adminCost({ ours, secret, postgres }: Place, path: string): Promise<number> {
   const connection = await openConnection(ours.port)
   const headers = {
@@ -65,7 +65,7 @@ const adminPaths = {
   'log, first page': '/audit?page=1&per_page=50',
 }
 
-/** One walk over every table, and a second one that finds nothing to delete: statements, CPU of Postgres, slowest. */
+/** One scan of every table, and a second one without rows to delete: statements, CPU of Postgres, slowest. */
 async function housekeeping({ db, postgres }: Place) {
   const { run, close } = openStatements({
     url: db.ownerUrl,

@@ -53,7 +53,7 @@ const must = async (service: FollowedService, document: string): Promise<void> =
 
 type Work = (name: Table, round: number) => Promise<void>
 
-/** CPU of each table and round, in microseconds for one write. */
+/** CPU of each table and round, in microseconds per write. */
 const measure = async (times: number, work: Work, pid: number): Promise<Series> => {
   const costs: Record<Table, number[]> = { plain: [], idle: [], watched: [], pinned: [] }
   for (let round = 0; round < rounds + 2; round += 1) {

@@ -9,11 +9,11 @@ import { bodyOf, hostileDocuments } from '../test/support/hostile-documents.ts'
 import { openSubject } from './loop/subject.ts'
 
 /**
- * How long documents that were made for it hold the event loop: for each, the CPU of the process, other threads
- * included, and what the event loop computes at most at a stretch; when it comes first, and when it comes again. The
- * application and a client without sockets are in one process. Of several rounds the least is told.
+ * How long malicious documents block the event loop: for each, the CPU of the process, other threads included, and the
+ * longest blocking; on first and repeated use. The application and a client without sockets are in one process. The
+ * minimum of several rounds is shown.
  *
- * --kinds 'aliases' 'selections repeated' (of documents; left out: all) --scale 1 --rounds 3 --json FILE
+ * --kinds 'aliases' 'selections repeated' (of documents; absent: all) --scale 1 --rounds 3 --json FILE
  */
 const options = readOptions()
 const rounds = options.number('rounds', 3)
@@ -35,7 +35,7 @@ await withCleanup(async (later) => {
     const first: Held[] = []
     const again: Held[] = []
     for (let round = 0; round < rounds; round += 1) {
-      // The mark makes the text a new one.
+      // The mark makes the text unique.
       const body = Buffer.from(bodyOf({ ...document, query: `${document.query}#${round}` }))
       first.push(await measureHold(() => subject.ask(body)))
       again.push(await measureHold(() => subject.ask(body)))

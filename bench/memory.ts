@@ -15,9 +15,8 @@ import { figure } from './support/statistics.ts'
 import { printTable, type Row } from './support/table.ts'
 
 /**
- * Memory of a server on the demo while its documents are asked, by all kinds of callers, every tenth time in a text
- * that was never seen before, and while the schema changes again and again. What counts is whether the second half adds
- * anything.
+ * Memory of a server on the demo while its documents are requested, by all kinds of callers, every tenth time with a
+ * new text, and while the schema changes repeatedly. The measure is the growth in the second half.
  *
  * --requests 100000 --changes 1000 --steps 10 --json FILE
  */
@@ -28,7 +27,7 @@ const steps = options.number('steps', 10)
 
 const demo = (name: string): Promise<string> => readFile(join(projectFolder, 'fixtures/demo', name), 'utf8')
 
-/** One document in the name of its caller; `mark` makes the text another one. */
+/** One document for its caller; `mark` makes the text unique. */
 const requestOf = async (
   { text, role, claims, variables }: GoldenDocument,
   access: { readonly secret: string; readonly apikey: string },

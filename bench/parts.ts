@@ -30,7 +30,7 @@ const effort = { connections: options.number('connections', 8), sliceMs: options
 
 type Parts = Readonly<Record<string, number>>
 
-/** The process that all backends of the first replica descend from. */
+/** The postmaster of the first replica. */
 async function replicaPid({ environment }: Standing): Promise<number | null> {
   const [first] = environment['DATABASE_REPLICA_URLS']?.split(',') ?? []
   if (first === undefined) return null

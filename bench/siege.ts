@@ -24,7 +24,7 @@ const major = options.number('pg', 18) === 15 ? 15 : 18
 const seed = options.number('seed', 1)
 const effort = { attackMs: options.number('seconds', 6) * 1_000, aloneMs: options.number('alone', 4) * 1_000 }
 
-/** Those of a server that nobody has set, but for its grace. */
+/** The defaults of a server, except for its grace period. */
 const usual = {
   STATEMENT_TIMEOUT_MS: '30000',
   REQUEST_TIMEOUT_MS: '45000',

@@ -35,19 +35,19 @@ const size = blogSize(options.number('scale', 1))
 
 type Run = () => Promise<unknown>
 interface Series {
-  /** Microseconds of the database's CPU a run, one figure a round. */
+  /** Microseconds of the database's CPU per run, one figure per round. */
   readonly cpu: number[]
-  /** Median microseconds of a run, one figure a round. */
+  /** Median microseconds of a run, one figure per round. */
   readonly time: number[]
 }
 
 const claims = JSON.stringify({ sub: String(caller), role: 'authenticated', aud: 'authenticated' })
 const draw = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
-/** Statements that read a whole table are repeated less often; one alone tells enough of them. */
+/** Statements that read a whole table are repeated less often; one run is representative. */
 const longestMs = 500
 
-/** A short run need not be of figures that settled. */
+/** A short run does not need stable figures. */
 const mostWarmUps = Math.min(50, 4 * runs)
 const leastWarmUps = Math.min(8, mostWarmUps)
 
@@ -140,7 +140,7 @@ await withCleanup(async (later) => {
     const byHand = () => hand.values(variables(draw, size))
     const ours = onClient(ourClient, statement, () => bound()[0]?.values ?? [])
     const theirs = onClient(theirClient, hand, byHand)
-    // Several make sense within one transaction alone.
+    // Several of them only make sense within one transaction.
     if (others.length === 0) report(name, 'statement', await compare(ours, theirs, postgres.pid))
     if (hand.alike !== undefined) {
       const alike = onClient(theirClient, { name: `${hand.name}-alike`, text: hand.alike }, byHand)

@@ -27,7 +27,7 @@ const documents = options.number('documents', 1_000)
 const runs = options.number('runs', 3)
 const workers = options.number('workers', 0)
 
-/** The largest of the processes that serve for another one; null: it serves by itself. */
+/** The largest of the worker processes; null: the process serves itself. */
 const largestWorker = (pid: number): number | null => {
   const serving = descendantsOf(pid).filter(({ command }) => !command.includes('parser-process'))
   const held = serving.map((worker) => residentMb(worker.pid))
@@ -48,7 +48,7 @@ const columns = [
   ['a worker MB', 'workerMb'],
 ] as const satisfies readonly (readonly [string, keyof Start])[]
 
-/** Of a busy machine: as long as a start takes is what is measured. */
+/** On a busy machine: the duration of a start is the measured value. */
 const patienceFor = (tables: number): number => 30_000 + 30 * tables
 
 const start = async (db: TestDatabase, access: Access, args: readonly string[], patienceMs: number): Promise<Start> => {
@@ -80,7 +80,7 @@ await withCleanup(async (later) => {
       ...(workers > 0 ? [['workers', ['--workers', String(workers)]] as const] : []),
     ] as const
     const starts = servers.map((): Start[] => [])
-    // By turns: a machine that slows down slows all of them.
+    // Alternately: a machine that slows down slows all of them.
     for (let run = 0; run < runs; run += 1)
       for (const [at, [, args]] of servers.entries())
         starts[at]?.push(await start(db, access, args, patienceFor(tables)))

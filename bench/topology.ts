@@ -31,7 +31,7 @@ const start = (topology: Topology): Promise<void> =>
     // Citus' servers are Debian's.
     const major: Major = topology.name === 'citus' ? 15 : 18
     const source = await postgresSource(major)
-    // All servers are the topology's own.
+    // All servers belong to the topology.
     publishClusters([{ major, port: 0, postgis: false, ...source }])
     const missing = topology.missing()
     if (missing !== null) throw new Error(missing)

@@ -28,7 +28,7 @@ const size = blogSize(options.number('scale', 0.3))
 const effort = effortOf(options)
 const pool = 8
 
-/** Processes that serve together: each is one server, workers are one that has several. */
+/** Processes that serve together: each is one server, workers are one server with several. */
 interface Side {
   readonly name: string
   readonly servers: readonly Subject[]
@@ -78,7 +78,7 @@ const within = (ours: readonly number[], theirs: readonly number[]): string => {
   return `${middle.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`
 }
 
-/** CPU by that of another side in the same round: with as much load as there is, and at a rate. */
+/** CPU relative to another side in the same round: at maximum load, and at a rate. */
 const rowsOf = (measured: readonly Measured[], baselines: readonly string[]): readonly Row[] =>
   measured.map(({ operation, subject, series }) => {
     const against = (baseline: string, name: FigureName): string => {

@@ -3,34 +3,34 @@ import type { Server } from '../support/servers.ts'
 import { addMembers, addNewcomers, type Member, type Newcomer } from './people.ts'
 import { addressHeader, type Place } from './place.ts'
 
-/** One of those who answer the requests of a case. */
+/** One of the servers of a case. */
 export interface Side {
-  /** `ours`, or which part of the work the limit does. */
+  /** `ours`, or a part of the limit's work. */
   readonly name: 'ours' | 'limit' | 'hash' | 'statements'
   readonly server: Server
   readonly next: () => Buffer
-  /** Told of every answer: some tell what to ask next. */
+  /** Called with every answer, which may decide the next request. */
   readonly good?: (answer: HttpAnswer) => boolean
 }
 
 /** An endpoint, as we serve it and as the limit does. */
 export interface Case {
   readonly name: string
-  /** Requests at once. */
+  /** Simultaneous requests. */
   readonly connections: number
-  /** Requests to each side before the first that counts: code gets compiled, tokens of all members get known. */
+  /** Requests to each side before the first measured one: code gets compiled, tokens of all members get cached. */
   readonly warmUp: number
   readonly sides: readonly Side[]
 }
 
-/** Sends like a client library does. */
+/** Sends requests like a client library. */
 type Ask = (parts: RequestParts) => Buffer
 
-/** People who are signed in; each comes again and again. */
+/** Signed-in users, who return repeatedly. */
 const members = 2_000
 const addresses = 20_000
 
-/** Requests of ever other source addresses, in turn. */
+/** Requests from changing source addresses. */
 function fromEverywhere(anon: string): Ask {
   let turn = 0
   return ({ headers, ...parts }) => {
@@ -51,7 +51,7 @@ function readUser(ask: Ask, path: string, all: readonly Member[]): () => Buffer 
   }
 }
 
-/** Every answer brings the token that its session has to show the next time. */
+/** Every answer contains the token for the session's next request. */
 function refresh(ask: Ask, path: string, all: readonly Member[]): Pick<Side, 'next' | 'good'> {
   const tokens = all.map(({ refreshToken }) => refreshToken)
   return {
@@ -64,7 +64,7 @@ function refresh(ask: Ask, path: string, all: readonly Member[]): Pick<Side, 'ne
   }
 }
 
-/** Each of them can do it once; there have to be enough. */
+/** Each of them can do it once; there must be enough. */
 function verify(ask: Ask, path: string, all: readonly Newcomer[]): () => Buffer {
   const left = [...all]
   return () => {
@@ -88,7 +88,7 @@ export interface Amounts {
   readonly newcomers: number
 }
 
-/** Every case, with the rows that it needs. */
+/** Every case, with its rows. */
 export async function makeCases(place: Place, { newcomers }: Amounts): Promise<readonly Case[]> {
   const { ours, limit, password, secret, storedHash: hash } = place
   const { query } = place.db

@@ -6,7 +6,7 @@ import type { Case } from './cases.ts'
 import type { Plan } from './measure.ts'
 import type { Place } from './place.ts'
 
-/** How long GraphQL requests take while people sign in, and while nobody does. Milliseconds. */
+/** The duration of GraphQL requests during sign-ins, and without them. Milliseconds. */
 export interface Company {
   readonly idle: readonly Latency[]
   readonly signingIn: readonly Latency[]
@@ -22,7 +22,7 @@ const query = `{ postCollection(first: 5, filter: {status: {eq: PUBLISHED}}, ord
 
 const perSecond = 200
 
-/** Both by turns; sign-ins queue up as long as GraphQL is asked, and somewhat longer on both ends. */
+/** Both alternately; sign-ins queue up while GraphQL is measured, and somewhat longer on both ends. */
 export async function measureCompany(place: Place, signIns: Case, plan: Plan): Promise<Company> {
   const { port } = place.ours
   const request = httpRequest({ path: '/graphql/v1', headers: { apikey: place.anon }, body: { query } })

@@ -1,6 +1,6 @@
 import { startLimit } from './limit.ts'
 
-/** The limit as a process of its own; PORT and everything else comes by the environment. */
+/** The limit as a separate process; PORT and all other input come from the environment. */
 const of = (name: string): string => process.env[name] ?? ''
 
 await startLimit({

@@ -1,13 +1,13 @@
 /**
- * The least that Postgres has to do for each endpoint: one statement wherever one can do it, the rows and columns that
- * the answer is made of, the locks and conditions without which it would be unsafe, and the audit row that belongs to
- * the act. What our endpoints do beyond it (limits by address, guesses of passwords, tokens older than a second factor,
- * marks of how an address was proved, soft-deleted users) is left out.
+ * The minimum work of Postgres for each endpoint: one statement if possible, the rows and columns of the answer, the
+ * locks and conditions without which it would be unsafe, and the audit row of the action. Further work of our endpoints
+ * (limits by address, guesses of passwords, tokens older than a second factor, proofs of addresses, soft-deleted users)
+ * is left out.
  */
 
 const instance = `'00000000-0000-0000-0000-000000000000'`
 
-/** Of the users `u` in `source`; `address` is the parameter that holds where they call from. */
+/** Of the users `u` in `source`; `address` is the parameter with their source address. */
 const auditRow = (action: string, type: string, source: string, address: string): string => `audited as (
     insert into auth.audit_log_entries (instance_id, id, payload, created_at, ip_address)
     select ${instance}, gen_random_uuid(), json_build_object('actor_id', u.id, 'actor_username', u.email,
@@ -15,7 +15,7 @@ const auditRow = (action: string, type: string, source: string, address: string)
     from ${source}
   )`
 
-/** What every client reads of a user, made by Postgres in the form in which it is sent. */
+/** A user in the form for clients, printed by Postgres. */
 const userJson = `(select row_to_json(x)::text from (select u.id, u.aud, u.role, u.email,
     coalesce(u.phone, '') as phone, u.email_confirmed_at, u.confirmed_at, u.last_sign_in_at,
     u.raw_app_meta_data as app_metadata,
@@ -27,7 +27,7 @@ const userJson = `(select row_to_json(x)::text from (select u.id, u.aud, u.role,
       from auth.mfa_factors f where f.user_id = u.id) y) as factors,
     u.created_at, u.updated_at, u.is_anonymous) x)`
 
-/** What a token says of its bearer, beside what follows from the request. */
+/** The claims of a token, besides those that follow from the request. */
 const claimsJson = (session: string, methods: string): string => `(select row_to_json(x) from (select u.id as sub,
     u.aud, u.role, u.email, '' as phone, u.raw_app_meta_data as app_metadata, u.raw_user_meta_data as user_metadata,
     u.is_anonymous, ${session} as session_id, (select json_agg(y) from (${methods}) y) as amr) x)`
@@ -37,7 +37,7 @@ const storedMethods = `select c.authentication_method as method, extract(epoch f
 
 const notBanned = `coalesce(u.banned_until <= now(), true)`
 
-/** $1 user, $2 session: no row where either is gone or the user is banned. */
+/** $1 user, $2 session: no row if either does not exist or the user is banned. */
 export const readUser = `select ${userJson} as body from auth.users u
   join auth.sessions s on s.id = $2 and s.user_id = u.id
   where u.id = $1 and ${notBanned}`
@@ -64,7 +64,7 @@ export const rotateToken = `with session as materialized (
   from spent join auth.sessions s on s.id = spent.session_id join auth.users u on u.id = s.user_id
   where ${notBanned}`
 
-/** $1 address: takes one of a code's five guesses, which has to stay taken whatever comes of it. */
+/** $1 address: takes one of a code's five guesses, which stays taken in any case. */
 export const takeGuess = `update catalograph_auth.codes c set tries = tries + 1 from auth.users u
   where u.instance_id = ${instance} and lower(u.email::text) = $1
     and c.user_id = u.id and c.slot = 'confirmation' and c.tries < 5 and c.issued_at > now() - interval '1 hour'
@@ -109,7 +109,7 @@ export const readPassword = `select u.id, u.encrypted_password from auth.users u
   where u.instance_id = ${instance} and lower(u.email::text) = $1
     and u.email_confirmed_at is not null and ${notBanned}`
 
-/** A sign-in, once the password is known to be right; $7 its hash, which has to be the same still. */
+/** A sign-in after the password was checked; $7 its hash, which must be unchanged. */
 export const beginByPassword = `with known as (
     update auth.users u set last_sign_in_at = now(), updated_at = now()
     where u.id = $1::uuid and u.encrypted_password = $7 returning u.*

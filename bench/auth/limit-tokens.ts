@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual, type Hmac } from 'node:crypto'
 
-/** HS256 tokens by hand (RFC 7515): the fewest steps that sign and check one. */
+/** HS256 tokens without a library (RFC 7515): the fewest steps that sign and check one. */
 
 export interface Tokens {
   readonly sign: (claims: object) => string
-  /** The claims of a token that is signed, meant and not expired; null for any other. */
+  /** The claims of a valid token; null for any other. */
   readonly read: (token: string) => Readonly<Record<string, unknown>> | null
 }
 

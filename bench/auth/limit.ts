@@ -9,20 +9,20 @@ import * as statements from './limit-statements.ts'
 import { createTokens, type Tokens } from './limit-tokens.ts'
 
 /**
- * The limit: what a careful engineer would write by hand for these endpoints alone, on the same Fastify, `pg`, hashing
- * library and queue. It does the same security work: the key and the bearer token are verified, user and session rows
- * are read for every call, bans hold, one token is rotated under its session's lock, a guess is counted before it is
- * compared, a code is spent by the statement that finds it, an act leaves its audit row. It answers the same objects,
- * which Postgres prints. It has no settings, no limits by address, and no errors that anybody could read.
+ * The limit: hand-written code for these endpoints alone, on the same Fastify, `pg`, hashing library and queue. It does
+ * the same security work: the key and the bearer token are verified, user and session rows are read for every call,
+ * bans apply, one token is rotated under its session's lock, a guess is counted before it is compared, a code is spent
+ * by the statement that finds it, an action leaves its audit row. It answers the same objects, which Postgres prints.
+ * It has no settings, no limits by address, and no readable errors.
  *
- * /hash and /new-hash only hash: sign-in and sign-up can get no faster. /sign-in and /sign-up do all but that.
+ * /hash and /new-hash only hash: sign-in and sign-up cannot be faster. /sign-in and /sign-up do everything else.
  */
 export interface LimitOptions {
   readonly port: number
   readonly databaseUrl: string
   readonly secret: string
   readonly apikey: string
-  /** A bcrypt hash, of the password that is sent to /hash. */
+  /** A bcrypt hash of the password for /hash. */
   readonly storedHash: string
   readonly poolSize: number
 }
@@ -37,7 +37,7 @@ interface Tools {
   readonly key: Buffer
 }
 
-/** Whatever the statements select, each some of it. */
+/** A row of any of the statements. */
 interface Row {
   readonly id: string
   readonly body: string
@@ -111,7 +111,7 @@ async function verify(request: FastifyRequest, reply: FastifyReply, tools: Tool)
   return sendSession(reply, tools, await tools.query('confirm', statements.confirmAndBegin, values), child)
 }
 
-/** All of a sign-in but the hash. */
+/** A sign-in without the hash. */
 async function signIn(request: FastifyRequest, reply: FastifyReply, tools: Tool): Promise<FastifyReply> {
   const found = await tools.query('password', statements.readPassword, [bodyOf(request)['email']])
   if (found === null) return refuse(reply)
@@ -120,7 +120,7 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, tools: Tool)
   return sendSession(reply, tools, await tools.query('begin', statements.beginByPassword, values), child)
 }
 
-/** All of a sign-up but the hash. */
+/** A sign-up without the hash. */
 async function signUp(request: FastifyRequest, reply: FastifyReply, tools: Tool): Promise<FastifyReply> {
   const { email = '' } = bodyOf(request)
   const [id, code, salt] = [randomUUID(), newCode(), newSalt()]

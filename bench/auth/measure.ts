@@ -3,14 +3,14 @@ import { saturate } from '../support/load.ts'
 import { quantile } from '../support/statistics.ts'
 import type { Case, Side } from './cases.ts'
 
-/** What one side did in one slice. Milliseconds; CPU per request. */
+/** The result of one side in one slice. Milliseconds; CPU per request. */
 export interface Slice {
   readonly perSecond: number
   readonly p50: number
   readonly p99: number
-  /** Of the server's main thread: everything that is not hashed or collected. */
+  /** Of the server's main thread: everything except hashing and garbage collection. */
   readonly main: number
-  /** Of its other threads: hashes, mostly. */
+  /** Of its other threads: mostly hashing. */
   readonly others: number
   readonly postgres: number
 }
@@ -20,11 +20,11 @@ export type Rounds = ReadonlyMap<Side, readonly Slice[]>
 export interface Plan {
   readonly rounds: number
   readonly ms: number
-  /** Id of the process that all backends descend from. */
+  /** Id of the postmaster. */
   readonly postgres: number
 }
 
-/** The sides of a case by turns. */
+/** The sides of a case alternately. */
 export async function measureCase({ sides, connections, warmUp }: Case, plan: Plan): Promise<Rounds> {
   const slices = new Map<Side, Slice[]>(sides.map((side) => [side, []]))
   for (const side of sides) await warm(side, connections, warmUp)
@@ -36,7 +36,7 @@ export async function measureCase({ sides, connections, warmUp }: Case, plan: Pl
 
 const [warmUpStepMs, longestWarmUpMs] = [250, 20_000]
 
-/** So many requests, or as many as a slow machine does in twenty seconds. */
+/** A number of requests, at most for twenty seconds. */
 async function warm({ server, next, good }: Side, connections: number, requests: number): Promise<void> {
   const until = performance.now() + longestWarmUpMs
   for (let answered = 0; answered < requests && performance.now() < until;) {

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { linkKey, linkToken, newSalt } from '../../runtime/auth/secrets/link-token.ts'
 import { createTokens } from './limit-tokens.ts'
 
-/** The rows that a run begins with, and what their owners hold: written by SQL, since signing up would take minutes. */
+/** The initial rows of a run, and their owners' secrets: inserted by SQL, because signing up would take minutes. */
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<unknown>
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 export interface Member {
   readonly email: string
   readonly accessToken: string
   readonly refreshToken: string
 }
 
-/** Somebody who has to confirm the address. */
+/** A user who must confirm the address. */
 export interface Newcomer {
   readonly email: string
   readonly code: string
@@ -23,7 +23,7 @@ const ids = (count: number): readonly string[] => Array.from({ length: count }, 
 
 const emailOf = (group: string, index: number): string => `${group}-${index}@example.com`
 
-/** $1 ids, $2 addresses, $3 hash, $4 confirmation tokens, empty for who has confirmed. */
+/** $1 ids, $2 addresses, $3 hash, $4 confirmation tokens, empty for confirmed users. */
 const insertUsers = `with given as (
     select * from unnest($1::uuid[], $2::text[], $4::text[]) as t (id, email, token)
   ), made as (
@@ -84,7 +84,7 @@ export async function addMembers(
 
 const code = '123456'
 
-/** Users whose code is on its way to them. */
+/** Users with a pending code. */
 export async function addNewcomers(
   query: Query,
   given: { readonly group: string; readonly count: number; readonly hash: string; readonly secret: string },

@@ -11,14 +11,14 @@ import { startPostgres } from '../support/postgres.ts'
 import { commandLine, projectFolder } from '../support/record.ts'
 import { startServer, type Server } from '../support/servers.ts'
 
-/** What a run measures: our server and the limit, each a process of its own, on one database of one Postgres. */
+/** The subjects of a run: our server and the limit, each a separate process, on one database of one Postgres. */
 export interface Place {
   readonly db: TestDatabase
   readonly secret: string
   readonly anon: string
   readonly password: string
   readonly storedHash: string
-  /** Id of the process that all backends descend from. */
+  /** Id of the postmaster. */
   readonly postgres: number
   readonly ours: Server
   readonly limit: Server
@@ -26,11 +26,11 @@ export interface Place {
 
 const secret = 'a secret that has more than thirty-two characters'
 const password = 'a good password'
-/** Header that tells our server where a request comes from: every request of a run has an address, as users have. */
+/** Header with the source address of a request: every request of a run has one, as in production. */
 export const addressHeader = 'x-bench-address'
 const poolSize = '6'
 
-/** Mails stay in the outbox and nothing else is set: every limit by address holds as it does by default. */
+/** Mails stay in the outbox and all other settings have defaults, including every limit by address. */
 const settings = { auth_enabled: 'on', site_url: 'https://app.example.com', mail_ceiling: '1000000' }
 
 async function enableAuth(db: TestDatabase): Promise<void> {
@@ -40,7 +40,7 @@ async function enableAuth(db: TestDatabase): Promise<void> {
 
 const ready = (path: string, headers = {}): Buffer => httpRequest({ method: 'GET', path, headers })
 
-/** Starts everything; what has to be closed is told to `later`. */
+/** Starts everything; `later` receives the cleanups. */
 export async function openPlace(later: (close: () => unknown) => void): Promise<Place> {
   const postgres = await startPostgres()
   later(postgres.stop)
@@ -68,7 +68,7 @@ export async function openPlace(later: (close: () => unknown) => void): Promise<
   return { db, secret, anon, password, storedHash, postgres: postgres.pid, ours, limit }
 }
 
-/** BENCH_PROFILE=FOLDER writes a CPU profile of our server there when the run ends. */
+/** BENCH_PROFILE=FOLDER writes a CPU profile of our server there at the end of the run. */
 function profiling(): readonly string[] {
   const folder = process.env['BENCH_PROFILE']
   return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`]

@@ -2,12 +2,12 @@ import type { CommentKeyName } from '../../compiler/comments/keys.ts'
 import type { Operation } from './operations.ts'
 import type { HandWritten } from './sql.ts'
 
-/** Operations with what a comment adds (related rows in filters and orders), which the peer has no words for. */
+/** Operations of additions (related rows in filters and orders), which the peer does not support. */
 export interface AdditionOperation extends Omit<Operation, 'name' | 'peer' | 'answers'> {
   readonly name: string
-  /** The keys of comments without which there is no such operation, or another one. */
+  /** The comment keys that the operation requires. */
   readonly shows: readonly CommentKeyName[]
-  /** True where it is a mutation. */
+  /** True for a mutation. */
   readonly writes?: true
   /** The best SQL that we could write by hand. */
   readonly hand: HandWritten

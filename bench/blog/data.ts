@@ -50,7 +50,7 @@ export const createBlog = async (major: Major, size: BlogSize): Promise<TestData
   return db
 }
 
-/** Foreign keys are not checked row by row meanwhile. */
+/** Foreign keys are not checked row by row in between. */
 export const fillBlog = async (db: Pick<TestDatabase, 'query' | 'superuser'>, size: BlogSize): Promise<void> => {
   const superuser = db.superuser('fills tables with foreign keys at rest')
   await superuser.query('set session_replication_role = replica')
@@ -61,7 +61,7 @@ export const fillBlog = async (db: Pick<TestDatabase, 'query' | 'superuser'>, si
   await db.query('vacuum analyze')
 }
 
-/** No table of values has more. */
+/** The maximum number of rows of a table of values. */
 export const allValues = 100_000
 
 /** Rows of one table refer to the first thousand of another. */

@@ -1,6 +1,6 @@
 import { pageOf, type AdditionOperation } from './additions.ts'
 
-/** Operations of what is counted and of values of the owner's types (values.sql). */
+/** Operations on counts and on values of the owner's types (values.sql). */
 
 type Read = Omit<AdditionOperation, 'hand' | 'writes'>
 

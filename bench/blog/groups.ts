@@ -1,8 +1,8 @@
 import type { AdditionOperation } from './additions.ts'
 
-/** Groups against the plain GROUP BY. */
+/** Groups compared with the plain GROUP BY. */
 
-/** @param groups rows of `g`; `key` and `shown` are what each group answers */
+/** @param groups rows of `g`; `key` and `shown` are the members of each group */
 const grouped = (field: string, key: string, shown: string, groups: string): string =>
   `select row_to_json(z) from (select (k.*)::record as "${field}" from (select array(select (e.*)::record
     from (${groups}) g, lateral (select ${key}) y, lateral (select (y.*)::record as key, ${shown}) e) as groups) k) z`

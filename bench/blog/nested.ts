@@ -1,6 +1,6 @@
 import type { AdditionOperation } from './additions.ts'
 
-/** Rows with related ones (writes.sql), beside one statement that knows nothing of policies between them. */
+/** Rows with related ones (writes.sql), compared with one statement that ignores policies between them. */
 
 interface Placed {
   readonly place: string

@@ -1,22 +1,20 @@
 import type { BlogSize } from './data.ts'
 
-/**
- * One operation in the words of the product and of the peer: the same rows, columns and page, as far as both allow it.
- */
+/** One operation for the product and for the peer: the same rows, columns and page, as far as both allow it. */
 export interface Operation {
   readonly name: 'key' | 'page' | 'nested' | 'insert' | 'thousand' | 'persisted'
   readonly document: string
   readonly variables: (draw: Draw, size: BlogSize) => Readonly<Record<string, unknown>>
-  /** PostGraphile's words for it; the variables are the same. */
+  /** The document for PostGraphile; the variables are the same. */
   readonly peer: string
-  /** What stands in every right answer, no matter who gives it. */
+  /** A part of every right answer, of any server. */
   readonly answers: RegExp
 }
 
 /** A whole number from 1 to the limit. */
 export type Draw = (limit: number) => number
 
-/** The one who asks: sub of the token, and author of what is inserted. */
+/** The caller: sub of the token, and author of inserted rows. */
 export const caller = 42
 
 const published = (): Readonly<Record<string, unknown>> => ({ status: 'published' })
@@ -47,7 +45,7 @@ const key: Operation = {
   answers: /"title":"The title of post \d+"/,
 }
 
-/** The same, of the product asked by the hash of its document alone, which an allow-list holds. */
+/** The same, requested from the product by the hash of its document, which is allow-listed. */
 export const persisted: Operation = { ...key, name: 'persisted' }
 
 export const operations: readonly Operation[] = [

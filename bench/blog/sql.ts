@@ -1,7 +1,7 @@
 /**
- * The best SQL that we could write by hand for each operation: one statement each, whose one value is the `data`
- * of the answer. Nothing of it is made by the compiler. A cursor need not be ours: it only has to lead on. Where that
- * matters, `alike` is the statement with the cursors that we have to give (spec/graphql.md 5.5).
+ * The best hand-written SQL for each operation: one statement each, whose only value is the `data` of the answer. It is
+ * independent of the compiler. A cursor may differ from ours: it only has to work. If that matters, `alike` is the
+ * statement with our cursors (spec/graphql.md 5.5).
  */
 
 export interface HandWritten {

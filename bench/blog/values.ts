@@ -1,7 +1,7 @@
 import type { CommentKeyName } from '../../compiler/comments/keys.ts'
 import { pageOf, type AdditionOperation } from './additions.ts'
 
-/** Operations with filters on values (values.sql), which their indexes serve. */
+/** Operations with filters on values (values.sql), which use their indexes. */
 
 const reading =
   (table: string) =>

@@ -1,6 +1,6 @@
 import type { AdditionOperation } from './additions.ts'
 
-/** Changes of rows that additions bring (writes.sql). */
+/** Changes of rows from additions (writes.sql). */
 
 const rowsOf = 20_000
 

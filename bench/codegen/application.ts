@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../support/record.ts'
 
-/** An application that has the client library and a generated client in `db/`. */
+/** An application with the client library and a generated client in `db/`. */
 export const createApplication = (folder: string): void => {
   mkdirSync(join(folder, 'node_modules/@catalograph'), { recursive: true })
   symlinkSync(join(projectFolder, 'runtime/client'), join(folder, 'node_modules/@catalograph/client'))
@@ -33,7 +33,7 @@ const imports = {
   database: `${head}import { createDb } from './db/db.js'\nconst { tab_9: table } = createDb(client)\n`,
 } as const
 
-/** What a file may have to do with the client. The first is what the others cost without it. */
+/** The uses of a client in a file. The first is the baseline without it. */
 const uses = {
   unrelated: `${head}export const answer = await client.graphql<{ readonly n: number }>('{ n }')\n`,
   table: imports.table + typical,
@@ -43,19 +43,19 @@ const uses = {
 export type Use = keyof typeof uses
 export const useNames = Object.keys(uses) as readonly Use[]
 
-/** What is open in an editor. */
+/** The open file of an editor. */
 export type EditorUse = keyof typeof imports
 export const editorUses = Object.keys(imports) as readonly EditorUse[]
 
 interface Unfinished {
   readonly text: string
-  /** Where the next name is to stand; both count from 0. */
+  /** The position of the next name; both count from 0. */
   readonly at: { readonly line: number; readonly character: number }
-  /** A name that could stand there. */
+  /** A name that is valid there. */
   readonly offered: string
 }
 
-/** A file with a selection that is not finished, two relations deep. */
+/** A file with an incomplete selection, two relations deep. */
 export const unfinished = (use: EditorUse): Unfinished => {
   const line = 'const listed = await table.list({ first: 10, select: { id: true, tab_4: { tab_2: { c0: true, '
   return {
@@ -65,7 +65,7 @@ export const unfinished = (use: EditorUse): Unfinished => {
   }
 }
 
-/** What the compiler says of itself about one file and all that it leads to. */
+/** The compiler's statistics about one file and its imports. */
 export interface Checked {
   readonly files: number
   readonly instantiations: number
@@ -88,7 +88,7 @@ export const compilerOptions = {
 
 const flags = Object.entries(compilerOptions).flatMap(([name, value]) => [`--${name}`, String(value)])
 
-/** Throws when the compiler has anything to complain of. */
+/** Throws if the compiler reports an error. */
 export const check = (folder: string, use: Use): Checked => {
   const args = [...flags, '--extendedDiagnostics', `${use}.ts`]
   const tsc = join(projectFolder, 'node_modules/.bin/tsc')

@@ -7,7 +7,7 @@ import { projectFolder } from '../support/record.ts'
 import { median } from '../support/statistics.ts'
 import { compilerOptions, unfinished, type EditorUse } from './application.ts'
 
-/** What an editor's language service uses while somebody writes a selection. Milliseconds of CPU, all threads. */
+/** The cost of an editor's language service while a selection is written. Milliseconds of CPU, all threads. */
 export interface Edited {
   /** From its start to the first list of names. */
   readonly loadMs: number
@@ -15,13 +15,13 @@ export interface Edited {
   readonly completionMs: number
 }
 
-/** Where in a file something is asked for; both count from 0. */
+/** A position in a file; both count from 0. */
 interface Position {
   readonly line: number
   readonly character: number
 }
 
-/** A language service that has a file open. */
+/** A language service with an open file. */
 interface Session {
   readonly pid: number
   /** Adds a blank to the first line. */
@@ -35,7 +35,7 @@ type Open = (file: string, text: string) => Promise<Session>
 
 type Message = Readonly<Record<string, unknown>>
 
-/** Calls back for each message of a stream that has a head with its length before each. */
+/** Calls back for each message of a stream with a length header before each. */
 const readMessages = (child: ChildProcessWithoutNullStreams, onMessage: (message: Message) => void): void => {
   let pending = Buffer.alloc(0)
   child.stdout.on('data', (chunk: Buffer) => {
@@ -55,7 +55,7 @@ const cut = (bytes: Buffer<ArrayBuffer>): { readonly text: string; readonly rest
     : { text: bytes.toString('utf8', start, end), rest: bytes.subarray(end) }
 }
 
-/** Who waits for which answer. */
+/** The pending answers. */
 const createAnswers = () => {
   const waiting = new Map<unknown, (message: Message) => void>()
   return {
@@ -128,7 +128,7 @@ const openLanguageServer: Open = async (file, text) => {
 
 const origin: Position = { line: 0, character: 0 }
 
-/** Names of what may be left out are shown with a question mark. */
+/** Optional names have a question mark. */
 const namesOf = (items: unknown): readonly string[] =>
   Array.isArray(items) ? items.map((item) => nameOf(item as Message).replace(/\?$/, '')) : []
 
@@ -140,7 +140,7 @@ const services = { 'TypeScript 5.9': openTsserver, 'TypeScript 7': openLanguageS
 export type Service = keyof typeof services
 export const serviceNames = Object.keys(services) as readonly Service[]
 
-/** A service that has a file of this text open, in a project of its own. */
+/** A service with an open file of this text, in a separate project. */
 const open = (folder: string, service: Service, text: string): Promise<Session> => {
   const file = join(folder, 'unfinished.ts')
   writeFileSync(file, text)
@@ -163,7 +163,7 @@ export const offeredBy = async (
   }
 }
 
-/** Throws when the service does not offer the table's columns. */
+/** Throws if the service does not offer the table's columns. */
 export const edit = async (folder: string, service: Service, use: EditorUse, edits: number): Promise<Edited> => {
   const { text, at, offered } = unfinished(use)
   const session = await open(folder, service, text)

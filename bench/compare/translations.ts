@@ -13,10 +13,7 @@ const tsc = 'node_modules/typescript/bin/tsc'
 
 type Figures = Readonly<Record<string, number>>
 
-/**
- * Runs a revision's own benchmark of translation: what it measures are functions, and those may have other names
- * there.
- */
+/** Runs a revision's own benchmark of translation: it measures functions, which may have other names there. */
 const runOnce = async ({ folder }: Worktree): Promise<Figures> => {
   const file = join(folder, '..', 'translate.json')
   const args = ['--expose-gc', 'bench/dist/bench/translate.js', '--tables', '20', '--json', file]
@@ -26,7 +23,7 @@ const runOnce = async ({ folder }: Worktree): Promise<Figures> => {
 
 const hasBench = ({ folder }: Worktree): boolean => existsSync(join(folder, 'bench/translate.ts'))
 
-/** Translation and compile on 20 tables, revisions by turns; no rows when one of them cannot measure it. */
+/** Translation and compile on 20 tables, revisions alternately; no rows if one of them cannot measure it. */
 export const compareTranslations = async (a: Worktree, b: Worktree, rounds: number): Promise<readonly Row[]> => {
   if (!hasBench(a) || !hasBench(b)) return []
   for (const { folder } of [a, b]) await execute(process.execPath, [tsc, '-p', 'bench/tsconfig.json'], { cwd: folder })

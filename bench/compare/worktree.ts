@@ -10,7 +10,7 @@ const execute = promisify(execFile)
 
 /** A revision of the project, built in a folder of its own. */
 export interface Worktree {
-  /** The revision as it was asked for, and its commit. */
+  /** The requested revision, and its commit. */
   readonly name: string
   readonly folder: string
   readonly remove: () => Promise<void>
@@ -21,7 +21,7 @@ const git = async (...args: readonly string[]): Promise<string> =>
 
 const lockOf = (folder: string): Promise<string> => readFile(join(folder, 'package-lock.json'), 'utf8')
 
-/** Our own packages where the revision asks for the same ones. */
+/** Our own packages if the revision has the same dependencies. */
 const install = async (folder: string): Promise<void> => {
   if ((await lockOf(folder)) === (await lockOf(projectFolder))) {
     await symlink(join(projectFolder, 'node_modules'), join(folder, 'node_modules'))
@@ -33,14 +33,11 @@ const install = async (folder: string): Promise<void> => {
 const tsc = 'node_modules/typescript/bin/tsc'
 const bundle = 'compiler/bundle.mjs'
 
-/**
- * Checks a revision out beside the working copy and builds it. Rejects for what git does not know and what does not
- * build.
- */
+/** Checks a revision out beside the working copy and builds it. Rejects for an unknown revision and a failed build. */
 export const openWorktree = async (revision: string): Promise<Worktree> => {
   const commit = await git('rev-parse', '--short=10', '--verify', `${revision}^{commit}`)
   const parent = await mkdtemp(join(tmpdir(), 'catalograph-compare-'))
-  // Root starts Postgres as another account, which has to reach its programs.
+  // Root starts Postgres as another account, which must reach its programs.
   await chmod(parent, 0o755)
   const folder = join(parent, commit)
   const remove = async (): Promise<void> => {
@@ -51,7 +48,7 @@ export const openWorktree = async (revision: string): Promise<Worktree> => {
     await git('worktree', 'add', '--detach', folder, commit)
     await install(folder)
     await execute(process.execPath, [tsc, '-p', 'tsconfig.json'], { cwd: folder })
-    // Older revisions are served as tsc leaves them.
+    // Older revisions run the output of tsc.
     if (existsSync(join(folder, bundle))) await execute(process.execPath, [bundle], { cwd: folder })
   } catch (error) {
     await remove()

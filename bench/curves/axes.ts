@@ -3,7 +3,7 @@ import { accessAs, postTo, startProduct, type Access } from '../serve/subjects.t
 import { serverPid } from '../support/postgres.ts'
 import { createTables, documentOf } from '../support/tables.ts'
 
-/** What may grow, and how a service of each size is made. A size is measured by the same questions as every other one. */
+/** A growing quantity, and how a service of each size is created. All sizes are measured with the same questions. */
 export interface Axis {
   readonly name: AxisName
   readonly sizes: readonly number[]
@@ -12,13 +12,13 @@ export interface Axis {
 
 export type AxisName = 'tables' | 'roles' | 'policies' | 'connections' | 'documents'
 
-/** Whose keys and tokens there are, and who closes what was opened. */
+/** The keys and tokens, and the cleanups. */
 export interface Place {
   readonly access: Access
   readonly later: (close: () => Promise<unknown>) => void
 }
 
-/** One size of an axis: where it is asked, and what. */
+/** One size of an axis: the server, and the request. */
 export interface Sized {
   readonly size: number
   readonly port: number
@@ -28,7 +28,7 @@ export interface Sized {
 }
 
 const usualConnections = 16
-/** Nobody may hold every connection of the pool, so it takes several to keep it busy. */
+/** One caller may not hold all connections of the pool, so several are needed to keep it busy. */
 const callers = 200
 
 type Opened = Pick<Sized, 'port' | 'processes'>
@@ -52,7 +52,7 @@ const persons = (access: Access): Promise<readonly Access[]> =>
 const rows = 1_000
 const rowOf = (index: number): number => 1 + ((index * 7) % rows)
 
-/** A table of a thousand rows, each seen by those whom `policies` let. */
+/** A table of a thousand rows, each visible by `policies`. */
 const tableOf = (name: string, grantees: string, policies: readonly string[]): string => `
   create table ${name} (id int primary key, kind int not null, title text not null, created_at timestamptz not null);
   insert into ${name} select n, 1000, 'The title of row ' || n, '2024-01-01'::timestamptz + n * interval '1 hour'
@@ -76,7 +76,7 @@ const smallDatabase = async (sql: string) => {
   return db
 }
 
-/** A document of three levels on a table that is there at each size. */
+/** A document of three levels on a table that exists at each size. */
 const tables: Axis = {
   name: 'tables',
   sizes: [10, 100, 1_000, 10_000],
@@ -95,7 +95,7 @@ const tables: Axis = {
   },
 }
 
-/** A row by key, by callers of all roles in turn. Roles belong to a server, so each size has one. */
+/** A row by key, by callers of all roles in turn. Roles are shared by a server, so each size has its own. */
 const roles: Axis = {
   name: 'roles',
   sizes: [3, 10, 100, 1_000],
@@ -125,7 +125,10 @@ const roles: Axis = {
   },
 }
 
-/** A row by key under so many policies, of which the last one lets everybody see it; without any, row security is off. */
+/**
+ * A row by key with so many policies, of which the last one shows it to all roles; without any, row-level security is
+ * off.
+ */
 const policies: Axis = {
   name: 'policies',
   sizes: [0, 1, 10, 100],
@@ -143,7 +146,7 @@ const policies: Axis = {
   },
 }
 
-/** A row by key, asked at once on so many connections of HTTP. */
+/** A row by key, on so many simultaneous HTTP connections. */
 const connections: Axis = {
   name: 'connections',
   sizes: [1, 10, 100, 500],
@@ -155,7 +158,7 @@ const connections: Axis = {
   },
 }
 
-/** A row by key in so many documents, each of which is another statement of SQL, in turn. */
+/** A row by key in so many documents, each with a different SQL statement, in turn. */
 const documents: Axis = {
   name: 'documents',
   sizes: [1, 10, 100, 1_000, 10_000],

@@ -7,7 +7,7 @@ const panel = { width: 260, height: 220, left: 44, right: 12, top: 34, bottom: 3
 const colours: Readonly<Record<Party, string>> = { serverCpu: '#1f6feb', databaseCpu: '#bc4c00' }
 const costs = [10, 100, 1_000, 10_000] as const
 
-/** Where a value lies between the first and the last of a logarithmic scale, from 0 to 1. */
+/** The position of a value on a logarithmic scale, from 0 to 1. */
 const place = (value: number, first: number, last: number): number =>
   last === first ? 0.5 : Math.log(value / first) / Math.log(last / first)
 
@@ -16,7 +16,7 @@ interface Scales {
   readonly y: (cost: number) => number
 }
 
-/** A size of 0 stands a little before the others. */
+/** A size of 0 is shown a little before the others. */
 const scalesOf = ({ points }: Curve): Scales => {
   const sizes = points.map(({ size }) => size).filter((size) => size > 0)
   const [first, last] = [Math.min(...sizes), Math.max(...sizes)]

@@ -3,7 +3,7 @@ import type { Series } from '../serve/measure.ts'
 import { exponentOf, figure, median, medianWithin, spreadText, type Spread } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
 
-/** What was measured at one size of an axis. */
+/** The measurements at one size of an axis. */
 export interface Point {
   readonly size: number
   readonly series: Series
@@ -14,11 +14,11 @@ export interface Curve {
   readonly points: readonly Point[]
 }
 
-/** Whose CPU a curve shows. */
+/** The process whose CPU a curve shows. */
 export const parties = { serverCpu: 'service', databaseCpu: 'database' } as const
 export type Party = keyof typeof parties
 
-/** The exponent of each round, and where their median lies. A size of 0 has no place on a scale of logarithms. */
+/** The exponent of each round, and the interval of their median. A size of 0 has no logarithm. */
 export const exponentWithin = ({ points }: Curve, party: Party): Spread => {
   const rounds = points[0]?.series[party].map((_, round) =>
     exponentOf(
@@ -42,7 +42,7 @@ export const curveRows = ({ points }: Curve): readonly Row[] =>
 
 const hasExponent = ({ points }: Curve): boolean => points.filter(({ size }) => size > 0).length > 1
 
-/** A row for each curve of two sizes and more. */
+/** A row for each curve of two or more sizes. */
 export const exponentRows = (curves: readonly Curve[]): readonly Row[] =>
   curves.filter(hasExponent).map((curve) => ({
     axis: curve.axis,

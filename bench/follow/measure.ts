@@ -11,19 +11,19 @@ import type { SchemaChange } from './tables.ts'
 export interface Effort {
   /** Measured changes of each kind. */
   readonly rounds: number
-  /** Changes between the first look at the heap and the last. */
+  /** Changes between the first and the last measurement of the heap. */
   readonly changes: number
 }
 
-/** Milliseconds, one of each round; CPU is of the change and two requests. */
+/** Milliseconds, one value per round; CPU is of the change and two requests. */
 export interface Series {
   readonly changed: readonly number[]
   readonly warm: readonly number[]
-  /** The longest that the event loop computed at a stretch until the first request was answered. */
+  /** The longest blocking of the event loop before the first answer. */
   readonly held: readonly number[]
   readonly serverCpu: readonly number[]
   readonly databaseCpu: readonly number[]
-  /** What the server takes to find out, behind the answer, what there is to say about the schema, and its longest stretch. */
+  /** The server's time for diagnostics after the answer, and its longest blocking. */
   readonly toldCpu: readonly number[]
   readonly toldHeld: readonly number[]
 }
@@ -31,7 +31,7 @@ export interface Series {
 export interface Followed {
   readonly tables: number
   readonly fullMs: number
-  /** The longest that the event loop computed at a stretch meanwhile. */
+  /** The longest blocking of the event loop in between. */
   readonly fullHeldMs: number
   readonly series: Readonly<Record<string, Series>>
   /** Megabytes after garbage collection: before the changes, after half of them, after all. */
@@ -41,7 +41,7 @@ export interface Followed {
 interface Served {
   readonly database: Database
   readonly ask: () => Promise<void>
-  /** Finds out what there is to say about the schema, as the product does behind the requests that wait for it. */
+  /** Computes the diagnostics, as the product does after the waiting requests. */
   readonly tell: () => Promise<unknown>
 }
 
@@ -146,7 +146,7 @@ async function watchHeap(change: Change, ask: Served['ask'], changes: number): P
   return heap
 }
 
-/** @param postgres the process that all backends descend from */
+/** @param postgres the postmaster */
 export async function measureFollowing(
   db: TestDatabase,
   tables: number,

@@ -21,7 +21,7 @@ export async function createTables(db: TestDatabase, count: number): Promise<voi
   await db.query('vacuum analyze')
 }
 
-/** A change and the one that takes it back. */
+/** A change and its reversal. */
 export interface SchemaChange {
   readonly name: string
   readonly sql: readonly [there: string, back: string]
@@ -31,7 +31,7 @@ export const schemaChanges: readonly SchemaChange[] = [
   { name: 'column', sql: ['alter table tab_9 add column extra int', 'alter table tab_9 drop column extra'] },
   { name: 'grant', sql: ['grant select on tab_9 to authenticated', 'revoke select on tab_9 from authenticated'] },
   { name: 'comment', sql: [`comment on table tab_9 is 'Text'`, 'comment on table tab_9 is null'] },
-  // A twentieth of all tables refer to it, and have its name in fields of theirs.
+  // A twentieth of all tables refer to it, and use its name in their fields.
   {
     name: 'name',
     sql: [`comment on table tab_9 is '@graphql({"name": "Other"})'`, 'comment on table tab_9 is null'],
@@ -39,7 +39,7 @@ export const schemaChanges: readonly SchemaChange[] = [
   { name: 'table', sql: ['create table added (id int primary key, tab int8 references tab_7)', 'drop table added'] },
   { name: 'schema', sql: ['create schema added', 'drop schema added'] },
   { name: 'sequence', sql: ['create sequence added', 'drop sequence added'] },
-  // What tells of it names its new owner alone.
+  // Its event names the new owner only.
   {
     name: 'owner of a sequence',
     sql: ['alter sequence tab_9_id_seq owned by none', 'alter sequence tab_9_id_seq owned by tab_9.id'],

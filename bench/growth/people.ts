@@ -1,8 +1,8 @@
 import type { Query } from '../auth/people.ts'
 
 /**
- * A population of auth as years of use leave it, written by SQL: a user has an address, a password and an identity, one
- * and a half sessions whose live token has the parent that still leads to it, tokens spent lately, and entries of the log.
+ * The rows of auth after years of use, inserted by SQL: a user has an address, a password and an identity, one and a
+ * half sessions whose live token has its parent, recently spent tokens, and entries of the log.
  */
 
 /** For each user: [numerator, denominator]. */
@@ -12,7 +12,7 @@ const entriesPerUser = 10
 
 const instance = `'00000000-0000-0000-0000-000000000000'`
 
-/** An id that the numbers of two rows decide, so that rows of several tables meet. */
+/** An id derived from the numbers of two rows, so that rows of several tables match. */
 const idOf = (kind: string, number: string): string => `md5('${kind}' || ${number})::uuid`
 
 /** $1 and $2: the first and the last number. */
@@ -56,7 +56,7 @@ const entries = `insert into auth.audit_log_entries (instance_id, id, payload, c
     now() - n * interval '1 second', '203.0.113.7'
   from generate_series($1::int, $2::int) n`
 
-/** Adds the users from the first to the last number, with all that is theirs. */
+/** Adds the users from the first to the last number, with all their rows. */
 export async function addPeople(query: Query, hash: string, first: number, last: number): Promise<void> {
   const of = (each: number): readonly number[] => [Math.ceil((first - 1) * each), Math.ceil(last * each) - 1]
   await query(users, [first, last, hash])

@@ -2,8 +2,8 @@ import type pg from 'pg'
 import { serialize } from 'pg-protocol'
 
 /**
- * The least that Postgres can be asked: the setting of role and claims and the one statement, both prepared, in one
- * write with one Sync, on one of pg's pooled connections. The answer is the only column of the only row, untouched.
+ * The minimum request to Postgres: the setting of role and claims and one statement, both prepared, in one write with
+ * one Sync, on one of pg's pooled connections. The answer is the only column of the only row, unchanged.
  */
 export interface Question {
   readonly name: string
@@ -41,12 +41,12 @@ const submittable = (bytes: Buffer, resolve: (answer: string) => void, reject: (
     },
     handleCommandComplete: () => undefined,
     handleReadyForQuery: () => resolve(answer),
-    // A statement that failed makes the benchmark worthless; nothing is repaired.
+    // A failed statement makes the benchmark worthless; nothing is repaired.
     handleError: reject,
   }
 }
 
-/** Asks as that role with those claims; resolves with the JSON that Postgres made. */
+/** Runs as that role with those claims; resolves with the JSON of Postgres. */
 export const createAsk =
   (pool: pg.Pool) =>
   async (role: string, claims: string, question: Question): Promise<string> => {

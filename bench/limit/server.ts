@@ -6,10 +6,10 @@ import { handWritten, type HandWritten } from '../blog/sql.ts'
 import { createAsk } from './pipeline.ts'
 
 /**
- * The hand-written limit: what an endpoint costs that knows its four operations beforehand. Fastify, a token that is
- * verified once and then remembered until it expires, a map from document to SQL, one pipelined round trip, and the
- * JSON of Postgres passed on. It sets role and claims and lets row-level security decide, as the product does; it
- * validates nothing, coerces nothing, notices no change of the schema and knows one kind of error.
+ * The hand-written limit: the cost of an endpoint that knows its four operations beforehand. Fastify, a token that is
+ * verified once and then cached until it expires, a map from document to SQL, one pipelined round trip, and the JSON of
+ * Postgres passed on. It sets role and claims and lets row-level security decide, as the product does; it validates and
+ * coerces nothing, does not detect changes of the schema and has one kind of error.
  */
 
 const need = (name: string): string => {

@@ -11,10 +11,13 @@ export interface Bursts {
   readonly commits: number
 }
 
-/** After so long a stream that has not heard the last commit never will. */
+/** The maximum wait for the last commit. */
 const patienceMs = 10_000
 
-/** Bursts of commits to a board that all watch with one document and the same rights: how many runs each makes. */
+/**
+ * Bursts of commits to a board that all streams watch with one document and the same privileges: the number of runs of
+ * each.
+ */
 export const measureBursts = async (
   stage: Stage,
   { streams: count, bursts, commits }: Bursts,
@@ -30,7 +33,7 @@ export const measureBursts = async (
     await pause(300)
     const before = await stage.runs()
     const began = performance.now()
-    // One board, whose row lock has the writers take turns.
+    // One board, whose row lock serializes the writers.
     const write = async (writer: (typeof writers)[number]): Promise<void> => {
       for (let commit = 0; commit < commits / writers.length; commit += 1) await writer.write(7, lateness)
     }

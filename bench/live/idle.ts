@@ -5,10 +5,10 @@ import type { Row } from '../support/table.ts'
 import { boards, type Stage } from './stage.ts'
 import { openStream, openStreams } from './streams.ts'
 
-/** A backend that is idle tells what it did up to ten seconds later (PostgreSQL source, pgstat.c). */
+/** An idle backend reports its statistics up to ten seconds later (PostgreSQL source, pgstat.c). */
 const settleMs = 12_000
 
-/** As many as a caller may have. */
+/** The limit of a caller. */
 const streamsOfCaller = 100
 
 export interface IdleFindings {
@@ -16,7 +16,7 @@ export interface IdleFindings {
   readonly figures: Readonly<Record<string, number>>
 }
 
-/** What streams cost while nothing happens, each of a query of its own; before them the same time without any. */
+/** The cost of idle streams, each with its own query; before them the same time without any. */
 export const measureIdle = async (stage: Stage, count: number, seconds: number): Promise<IdleFindings> => {
   const rest = async () => {
     const [runs, transactions] = [await stage.runs(), await stage.transactions()]

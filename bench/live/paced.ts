@@ -29,11 +29,11 @@ export interface Pace {
   readonly perSecond: number
   readonly seconds: number
   readonly rounds: number
-  /** Honest queries a second. */
+  /** Honest queries per second. */
   readonly honest: number
 }
 
-/** After the last commit so long is waited for its answers. */
+/** The wait for answers after the last commit. */
 const graceMs = 1_500
 
 type Look = (stage: Stage, pace: Pace, lateness: Lateness) => Promise<{ readonly close: () => void }>
@@ -46,7 +46,7 @@ const watch: Look = (stage, pace, lateness) =>
     return openStream(stage.port, request, lateness.heard)
   })
 
-/** Each caller asks once a second, at a time of their own. */
+/** Each caller asks once a second, at a random phase. */
 const poll: Look = async (stage, pace, lateness) => {
   let isOver = false
   const ask = async (number: number): Promise<void> => {

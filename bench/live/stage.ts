@@ -5,7 +5,7 @@ import { httpRequest, sendOnce } from '../support/http-client.ts'
 import { startPostgres } from '../support/postgres.ts'
 import type { Major } from '../../test/support/clusters.ts'
 
-/** The product on a table of boards that is live, with a table beside it for those who do not watch. */
+/** The product with a live table of boards, and a table for queries without watches. */
 export interface Stage {
   readonly db: TestDatabase
   readonly port: number
@@ -16,7 +16,7 @@ export interface Stage {
   readonly honest: () => Buffer
   /** Runs of watches since the start. */
   readonly runs: () => Promise<number>
-  /** Transactions that were committed in the database since the start, those of the service's own reading included. */
+  /** Committed transactions in the database since the start, including the service's own reads. */
   readonly transactions: () => Promise<number>
   readonly close: () => Promise<void>
 }
@@ -42,7 +42,7 @@ export const openStage = async (major: Major): Promise<Stage> => {
   const access = await createAccess()
   const owner = projectKeys(access.secret).serviceRole
   const { server } = await startProduct(db, access, {
-    // All clients come from one address, as from that of a proxy.
+    // All clients have one address, as behind a proxy.
     env: { METRICS: 'on', CLIENT_ADDRESS_HEADER: 'x-client' },
   })
   const { port } = server

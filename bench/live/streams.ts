@@ -1,20 +1,20 @@
 import { connect } from 'node:net'
 import { quantile } from '../support/statistics.ts'
 
-/** A stream of Server-Sent Events that costs its own process as little as possible. */
+/** A stream of Server-Sent Events with minimal cost for its own process. */
 export interface OpenStream {
   readonly close: () => void
 }
 
 const openMs = 60_000
 
-/** What answers say of a board: the last value in them; undefined: none. */
+/** The value of a board in answers: the last one; undefined: none. */
 export const valueIn = (text: string): number | undefined => {
   const found = [...text.matchAll(/"value": ?"?(\d+)/g)].at(-1)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-/** Resolves at the first answer. @param heard told the value of each later one */
+/** Resolves at the first answer. @param heard called with the value of each later one */
 export const openStream = (port: number, request: Buffer, heard: (value: number) => void): Promise<OpenStream> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
@@ -39,7 +39,7 @@ export const openStream = (port: number, request: Buffer, heard: (value: number)
     socket.write(request)
   })
 
-/** More at once than a service queues for one address are refused. */
+/** A service refuses more simultaneous ones of one address. */
 const atOnce = 20
 
 /** Opens many, some at a time. */
@@ -55,7 +55,7 @@ export const openStreams = async (
   return { close: () => streams.forEach((stream) => stream.close()) }
 }
 
-/** When each value was sent to Postgres and when it was committed, and how late it was heard. */
+/** When each value was sent to Postgres and committed, and the delay of its reports. */
 export interface Lateness {
   readonly sent: (value: number) => void
   readonly committed: (value: number) => void

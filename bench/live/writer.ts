@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Stage } from './stage.ts'
 import type { Lateness } from './streams.ts'
 
-/** Writes values to boards, each another one. */
+/** Writes increasing values to boards. */
 export interface Writer {
   readonly write: (board: number, lateness: Lateness) => Promise<number>
   readonly end: () => Promise<void>
@@ -26,7 +26,7 @@ export const openWriter = async ({ db }: Stage): Promise<Writer> => {
   }
 }
 
-/** So many commits a second, on one board after the other. */
+/** A number of commits per second, on one board after the other. */
 export const writeOn = async (
   writer: Writer,
   lateness: Lateness,

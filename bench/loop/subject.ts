@@ -8,7 +8,7 @@ import { hostileSql } from '../../test/support/hostile-documents.ts'
 import { healthy } from '../../test/support/healthy.ts'
 
 export interface Subject {
-  /** Sends a body; what came of it: `ok`, or the code of the first error. */
+  /** Sends a body; returns `ok`, or the code of the first error. */
   readonly ask: (body: Buffer) => Promise<string>
   readonly close: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export const openSubject = async (): Promise<Subject> => {
     const code = /"code":"(\w+)"/.exec(body.slice(0, 10_000))?.[1]
     return body.startsWith('{"data":{') ? 'ok' : (code ?? body.slice(0, 80))
   }
-  // What a server that has served for a while has compiled.
+  // The compiled code of a server after some time.
   for (let index = 0; index < 300; index += 1) {
     await ask(
       Buffer.from(

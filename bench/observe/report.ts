@@ -10,7 +10,7 @@ const joinedSeries = (all: readonly Series[]): Series => {
   return series
 }
 
-/** Rounds that were measured in several processes as those of one. */
+/** Rounds of several processes combined into one series. */
 export const joined = (all: readonly Measured[]): readonly Measured[] =>
   [...groupBy(all, ({ operation, subject }) => `${operation} ${subject}`).values()].flatMap((same) =>
     same.slice(0, 1).map((one) => ({ ...one, series: joinedSeries(same.map(({ series }) => series)) })),

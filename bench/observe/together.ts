@@ -5,13 +5,13 @@ import { postTo, requestsOf, type Access, type Subject } from '../serve/subjects
 import { projectFolder } from '../support/record.ts'
 import { startServer } from '../support/servers.ts'
 
-/** A server beside others in one process: its settings, and where it listens. */
+/** A server beside others in one process: its settings, and its port. */
 export interface Served {
   readonly port: number
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** A server to be measured against others: what it is called, and its settings besides those that all have. */
+/** A server to compare: its name, and its additional settings. */
 export interface Watched {
   readonly name: string
   readonly settings: Readonly<Record<string, string>>

@@ -2,7 +2,10 @@ import { propagation, trace } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { BasicTracerProvider, BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base'
 
-/** Loaded into a server that is measured: the SDK as an operator sets it up, which keeps what the server traces; what is exported is dropped. */
+/**
+ * Loaded into a measured server: the SDK as an operator sets it up, which records the server's traces; exports are
+ * dropped.
+ */
 const exporter: SpanExporter = {
   export: (_, done) => done({ code: 0 }),
   shutdown: () => Promise.resolve(),

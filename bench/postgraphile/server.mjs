@@ -31,7 +31,7 @@ const settingsOf = (authorization) => {
 
 const instance = postgraphile({
   extends: [PostGraphileAmberPreset],
-  // By itself it offers conditions on indexed columns only, and the page filters by one that is not.
+  // By default it supports conditions on indexed columns only, and the page filters by another one.
   disablePlugins: ['PgIndexBehaviorsPlugin'],
   pgServices: [
     makePgService({

@@ -1,6 +1,6 @@
 import { projectFolder } from '../support/record.ts'
 
-/** What `node --cpu-prof` writes (the Profile of the Chrome DevTools protocol), as far as it is read here. */
+/** The output of `node --cpu-prof` (the Profile of the Chrome DevTools protocol), the used members. */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number
@@ -11,7 +11,7 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[]
 }
 
-/** What time is put together by: the function (with file and line), or the file or package alone. */
+/** The grouping of time: the function (with file and line), or the file or package. */
 export type Grain = 'function' | 'file'
 
 export interface SelfTime {
@@ -37,7 +37,7 @@ const placeOf: Readonly<Record<Grain, (frame: CallFrame) => string>> = {
   file: (frame) => /node_modules\/(?:@[^/]+\/)?[^/]+/.exec(fileOf(frame))?.[0] ?? (fileOf(frame) || functionOf(frame)),
 }
 
-/** Where most of the last microseconds were spent, in the functions themselves and not in what they called. */
+/** The functions with the largest self time in the last microseconds. */
 export const selfTimes = (profile: CpuProfile, last: number, grain: Grain, top: number): readonly SelfTime[] => {
   const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf[grain](callFrame)]))
   const times = new Map<string, number>()

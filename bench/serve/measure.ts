@@ -15,9 +15,9 @@ export interface Effort {
   readonly rounds: number
   readonly connections: number
   readonly sliceMs: number
-  /** A server is not itself before its code is compiled: so many requests first, however busy the machine is. */
+  /** Requests before measuring, because a server is slow before its code is compiled, however busy the machine is. */
   readonly warmUp: number
-  /** Arrivals a second for latency; 0 leaves it out. */
+  /** Arrivals per second for latency; 0 omits it. */
   readonly perSecond: number
 }
 
@@ -32,7 +32,7 @@ export const effortOf = (options: Options): Effort => ({
 /** One figure for each round, by name. */
 export type Series = Readonly<Record<FigureName, readonly number[]>>
 
-/** Requests a second, microseconds of CPU a request, and milliseconds. */
+/** Requests per second, microseconds of CPU per request, and milliseconds. */
 export type FigureName =
   | 'perSecond'
   | 'serverCpu'
@@ -49,7 +49,7 @@ export interface Measured {
   readonly series: Series
 }
 
-/** As many different requests as keep their making out of the measured time. */
+/** Prepared requests, so that making them is not measured. */
 const ring = 1_000
 
 const nextOf = (subject: Subject, operation: Operation, size: BlogSize): (() => Buffer) => {
@@ -58,7 +58,7 @@ const nextOf = (subject: Subject, operation: Operation, size: BlogSize): (() => 
   return () => requests[index++ % ring] as Buffer
 }
 
-/** The load of one operation on one subject; an answer that says nothing is not a good one. */
+/** The load of one operation on one subject; an answer without data is not a good one. */
 export const loadFor = (
   subject: Subject,
   operation: Operation,
@@ -72,7 +72,7 @@ export const loadFor = (
   good: ({ status, body }) => status === 200 && body.length > 40,
 })
 
-/** @throws when a subject does not answer what it was asked: its speed would mean nothing */
+/** @throws if a subject gives a wrong answer: its speed would be meaningless */
 export const checkAnswer = async (subject: Subject, operation: Operation, size: BlogSize): Promise<string> => {
   const answer = await sendOnce(subject.server.port, subject.request(operation, size))
   const body = answer.body.toString()
@@ -81,12 +81,12 @@ export const checkAnswer = async (subject: Subject, operation: Operation, size: 
   return body
 }
 
-/** What is measured: a load, and the processes whose CPU its answers take; `database` is the one that all backends descend from. */
+/** The measured load, and the processes whose CPU its answers take; `database` is the postmaster. */
 export interface Loaded {
   readonly name: string
   readonly load: Load
   readonly processes: Readonly<Record<'server' | 'database', Counted>>
-  /** Arrivals a second for latency; 0 leaves it out. */
+  /** Arrivals per second for latency; 0 omits it. */
   readonly perSecond: number
 }
 
@@ -112,7 +112,7 @@ interface Runner {
   readonly steady: () => Promise<void>
 }
 
-/** As many as it takes for arrivals to find one that is free. */
+/** Enough for arrivals to find a free one. */
 const manyConnections = 64
 
 const createRunner = (loaded: Loaded): Runner => {
@@ -143,20 +143,20 @@ const createRunner = (loaded: Loaded): Runner => {
 
 const warmUpSlices = 15
 
-/** Loads a server until it answered so many requests, though not for long. */
+/** Loads a server until it answered so many requests, with a time limit. */
 export const warmUp = async (load: Load, requests: number): Promise<void> => {
   let answered = 0
   for (let slice = 0; slice < warmUpSlices && answered < requests; slice += 1)
     answered += (await saturate({ ...load, ms: 500 })).answered
 }
 
-/** Each by turns, the order reversed every other round. */
+/** Alternately, the order reversed every other round. */
 const byTurns = async (runners: readonly Runner[], rounds: number, slice: 'saturated' | 'steady'): Promise<void> => {
   for (let round = 0; round < rounds; round += 1)
     for (const runner of round % 2 === 0 ? runners : [...runners].reverse()) await runner[slice]()
 }
 
-/** Measures each, all of them warm, and gives the figures in the same order. */
+/** Measures each after warming up, and returns the figures in the same order. */
 export const measureByTurns = async (
   all: readonly Loaded[],
   { warmUp: requests, rounds }: Pick<Effort, 'warmUp' | 'rounds'>,
@@ -168,7 +168,7 @@ export const measureByTurns = async (
   return runners.map(({ series }) => series)
 }
 
-/** Measures one operation on all subjects. `database` is the process that all backends descend from. */
+/** Measures one operation on all subjects. `database` is the postmaster. */
 export const measure = async (
   subjects: readonly Subject[],
   operation: Operation,

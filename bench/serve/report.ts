@@ -6,7 +6,7 @@ import type { FigureName, Measured } from './measure.ts'
 const both = (measured: Measured, first: FigureName, second: FigureName): string =>
   `${figure(median(measured.series[first]))} / ${figure(median(measured.series[second]))}`
 
-/** Of server and database, microseconds a request. */
+/** Of server and database, microseconds per request. */
 export const totalCpu = ({ series }: Measured): readonly number[] =>
   series.serverCpu.map((cpu, round) => cpu + (series.databaseCpu[round] ?? Number.NaN))
 

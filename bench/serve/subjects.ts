@@ -12,11 +12,11 @@ import { httpRequest } from '../support/http-client.ts'
 import { projectFolder } from '../support/record.ts'
 import { startServer, type Server } from '../support/servers.ts'
 
-/** What is measured against each other: servers of the blog, each with the requests that mean the same to all. */
+/** The measured servers of the blog, each with equivalent requests. */
 export interface Subject {
   readonly name: string
   readonly server: Server
-  /** The bytes of a request with variables of its own. */
+  /** The bytes of a request with new variables. */
   readonly request: (operation: Operation, size: BlogSize) => Buffer
 }
 
@@ -86,7 +86,7 @@ const theirs =
 
 const health = httpRequest({ method: 'GET', path: '/health' })
 
-/** What a server is asked until it answers: one of compiled documents has to have it. */
+/** The request that is repeated until a server answers: a server of compiled documents must have it. */
 export const readyDocument = '{ __typename }\n'
 
 /** The product as `catalograph serve` runs it, built in `folder`. */
@@ -98,7 +98,7 @@ export const startProduct = async (
     readonly folder?: string
     readonly nodeOptions?: readonly string[]
     readonly args?: readonly string[]
-    /** Settings besides those that every subject has. */
+    /** Settings besides the common ones. */
     readonly env?: Readonly<Record<string, string>>
     readonly patienceMs?: number
   } = {},
@@ -120,7 +120,7 @@ export const startProduct = async (
   return { name, server, request: requestsOf(access) }
 }
 
-/** The product with the documents of all operations compiled, and no others to answer. */
+/** The product with only the compiled documents of all operations. */
 export const startCompiledOnly =
   (folder: string) =>
   async (db: TestDatabase, access: Access): Promise<Subject> => {

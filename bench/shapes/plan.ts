@@ -1,4 +1,4 @@
-/** What `explain (analyze, format json)` tells of a plan, in a line. */
+/** A line with the facts of a plan from `explain (analyze, format json)`. */
 export interface PlanNode {
   readonly 'Node Type': string
   readonly 'Relation Name'?: string
@@ -23,16 +23,16 @@ const counted = (names: readonly string[]): string => {
 
 export interface PlanSummary {
   readonly indexes: string
-  /** Tables that were read from end to end. */
+  /** Sequentially scanned tables. */
   readonly scanned: string
-  /** Rows that the largest sort took in. */
+  /** Rows of the largest sort. */
   readonly sorted: number
-  /** Rows that were read for nothing. */
+  /** Rows that were read and discarded. */
   readonly removed: number
 }
 
 export const summaryOf = (plan: PlanNode): PlanSummary => {
-  // What was never executed cost nothing.
+  // A node that was never executed cost nothing.
   const nodes = nodesOf(plan).filter((node) => node['Actual Loops'] > 0)
   const sorts = nodes.filter((node) => node['Node Type'] === 'Sort')
   const rowsInto = (sort: PlanNode): number => Math.max(0, ...(sort.Plans ?? []).map((input) => input['Actual Rows']))

@@ -1,12 +1,9 @@
-/**
- * Documents that are wide or deep, each with the variables that it is asked with, on the blog and the tables of
- * schema.sql.
- */
+/** Wide or deep documents, each with its variables, on the blog and the tables of schema.sql. */
 export interface Shape {
   readonly name: string
   readonly document: string
   readonly variables: Readonly<Record<string, unknown>>
-  /** Whether an index serves it: then no table of any size may be read from end to end. */
+  /** Whether an index serves it: then no table of any size may be scanned sequentially. */
   readonly indexed: boolean
 }
 

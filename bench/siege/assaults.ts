@@ -4,7 +4,7 @@ import { cpuTime } from '../support/cpu.ts'
 import { figure, quantile } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
 
-/** Honest traffic alone, and right afterwards under an attack. */
+/** Honest traffic alone, and then under an attack. */
 export interface MeasuredAssault {
   readonly name: string
   readonly alone: Measured
@@ -18,7 +18,7 @@ export interface Effort {
   readonly aloneMs: number
 }
 
-/** As long as a server may need that gives up statements after half a minute. */
+/** The maximum wait for a server that cancels statements after half a minute. */
 const patienceMs = 60_000
 
 export async function measureAssault(stage: Stage, attack: Attack, effort: Effort): Promise<MeasuredAssault> {

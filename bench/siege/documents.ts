@@ -8,13 +8,13 @@ import { httpRequest, openConnection, type HttpConnection } from '../support/htt
 import { figure, median } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
 
-/** What one document costs a server that has nothing else to do. */
+/** The cost of one document for an idle server. */
 export interface MeasuredDocument {
   readonly name: string
   readonly kilobytes: number
   readonly code: string
   readonly first: Cost
-  /** The median of the next ones, which are the same. */
+  /** The median of the following ones, which are the same. */
   readonly next: Cost
   readonly figures: Readonly<Record<string, number>>
 }
@@ -25,7 +25,7 @@ interface Cost {
   readonly cpu: number
   /** Of its main thread, the event loop. */
   readonly main: number
-  /** The longest time that a request of nothing had to wait meanwhile. */
+  /** The longest delay of a trivial request in between. */
   readonly held: number
 }
 
@@ -33,7 +33,7 @@ const repetitions = 5
 
 const preflight = httpRequest({ method: 'OPTIONS', path: '/graphql/v1' })
 
-/** The longest wait of requests that follow each other until the work is done. */
+/** The longest delay of consecutive requests until the work is done. */
 async function waits(probe: HttpConnection, work: Promise<unknown>): Promise<number> {
   const state = { done: false }
   void work.finally(() => (state.done = true)).catch(() => undefined)

@@ -8,13 +8,13 @@ import { openConnection } from '../support/http-client.ts'
 import { figure } from '../support/statistics.ts'
 import type { Row } from '../support/table.ts'
 
-/** Something that has to end in time, and how it did. */
+/** An action with a time limit, and its result. */
 export interface MeasuredLimit {
   readonly row: Row
   readonly figures: Readonly<Record<string, number>>
 }
 
-/** Sixteen functions of 1.5 s in one mutation, where a request may take two seconds. */
+/** Sixteen functions of 1.5 s in one mutation, with a request limit of two seconds. */
 export async function longMutation(source: ClusterSource): Promise<MeasuredLimit> {
   const settings = { STATEMENT_TIMEOUT_MS: '2000', REQUEST_TIMEOUT_MS: '2000' }
   const town = await openTown({ source, settings })

@@ -1,8 +1,8 @@
 type Close = () => Promise<unknown> | unknown
 
 /**
- * Lends `later`, which remembers how to close what was opened. All of it is closed in reverse order when the work ends,
- * fails or is told to stop (SIGINT, SIGTERM; the process then ends with 128 + the signal's number).
+ * Lends `later`, which collects cleanups. All of them run in reverse order when the work ends, fails or is interrupted
+ * (SIGINT, SIGTERM; the process then ends with 128 + the signal's number).
  */
 export const withCleanup = async <T>(work: (later: (close: Close) => void) => Promise<T>): Promise<T> => {
   const closing: Close[] = []

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * CPU time of processes from /proc (Linux; elsewhere NaN). The scheduler's own account is taken, in nanoseconds; what
- * ended processes used is known to their parent in ticks of 10 ms only. These files are made as they are read, so that
- * waiting for them in other threads would cost more than reading.
+ * CPU time of processes from /proc (Linux; elsewhere NaN). The scheduler's own account is used, in nanoseconds; the
+ * time of ended processes is known to their parent in ticks of 10 ms only. These files are synthesized on read, so that
+ * reading in other threads would cost more.
  */
 
 const tickMicroseconds = 10_000
@@ -24,7 +24,7 @@ const threadsOf = (pid: string): readonly string[] => {
   }
 }
 
-/** A process and all that descend from it: each thread knows the processes that it started (proc(5), children). */
+/** A process and its descendants: each thread lists the processes that it started (proc(5), children). */
 const treeOf = (root: string): readonly string[] => {
   const children = threadsOf(root).flatMap((thread) => textOf(`${thread}/children`).split(' ').filter(Boolean))
   return [root, ...children.flatMap(treeOf)]
@@ -33,7 +33,7 @@ const treeOf = (root: string): readonly string[] => {
 const threadTime = (pid: string): number =>
   threadsOf(pid).reduce((sum, thread) => sum + Number(textOf(`${thread}/schedstat`).split(' ')[0] ?? 0) / 1_000, 0)
 
-/** cutime and cstime (proc(5), fields 16 and 17), counted after the name, which may hold blanks itself. */
+/** cutime and cstime (proc(5), fields 16 and 17), counted after the name, which may contain blanks. */
 const endedChildrenTime = (pid: string): number => {
   const text = textOf(`/proc/${pid}/stat`)
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -52,18 +52,18 @@ export const residentMb = (pid: number): number => {
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) / 1_024
 }
 
-/** What descends from a process, with how it was started. */
+/** The descendants of a process, with their command lines. */
 export const descendantsOf = (root: number): readonly { pid: number; command: string }[] =>
   treeOf(String(root))
     .slice(1)
     .map((pid) => ({ pid: Number(pid), command: textOf(`/proc/${pid}/cmdline`) }))
 
-/** One process, or several that count together. */
+/** One process, or several that are added up. */
 export type Counted = number | readonly number[]
 
 const timeOf = (counted: Counted): number => [counted].flat().reduce((sum, root) => sum + cpuTime(root), 0)
 
-/** What work cost each of the processes, in microseconds, and what it gave. */
+/** The CPU of each process during the work, in microseconds, and the result of the work. */
 export const withCpu = async <T, K extends string>(
   processes: Readonly<Record<K, Counted>>,
   work: () => Promise<T>,
@@ -77,7 +77,7 @@ export const withCpu = async <T, K extends string>(
   return { value, cpu: Object.fromEntries(cpu) as Record<K, number> }
 }
 
-/** Microseconds that the main thread of a process has used: what its event loop did, without the pool of threads. */
+/** Microseconds of a process's main thread: the event loop, without the thread pool. */
 export const mainThreadTime = (pid: number): number => {
   const [time] = textOf(`/proc/${pid}/task/${pid}/schedstat`).split(' ')
   return time ? Number(time) / 1_000 : Number.NaN

@@ -55,7 +55,7 @@ export const runCompile = async (
   await promisify(execFile)(process.execPath, [commandLine, 'compile', '--out', out, ...asked], { env })
 }
 
-/** Compiles the database with documents for who is signed in. Resolves with the artifacts' folder. */
+/** Compiles the database with documents for signed-in users. Resolves with the artifacts' folder. */
 export const compileApplication = async (
   db: TestDatabase,
   folder: string,

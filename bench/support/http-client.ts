@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 
 export interface HttpAnswer {
   readonly status: number
-  /** The head as it came, without the empty line that ends it. */
+  /** The head without the empty line that ends it. */
   readonly head: string
   readonly body: Buffer
 }
@@ -48,7 +48,7 @@ interface Expected {
   readonly reject: (error: Error) => void
 }
 
-/** The length of the body that follows a head. Chunked answers are refused: none of the measured servers sends them. */
+/** The length of the body after a head. Chunked answers are refused: none of the measured servers sends them. */
 const bodyLength = (head: string): number => {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
   if (length !== undefined) return Number(length)
@@ -56,7 +56,7 @@ const bodyLength = (head: string): number => {
   throw new Error(`An answer without Content-Length:\n${head}`)
 }
 
-/** The first whole answer in the bytes, or null as long as some are missing. */
+/** The first complete answer in the bytes, or null while some are missing. */
 const cutAnswer = (bytes: Buffer): HttpAnswer | null => {
   const end = bytes.indexOf(endOfHead)
   if (end === -1) return null
@@ -84,7 +84,7 @@ const receive = (socket: Socket, take: () => Expected | null): void => {
   socket.on('close', () => fail(new Error('The server closed the connection.')))
 }
 
-/** @param localAddress where the connection comes from, one of the loopback addresses */
+/** @param localAddress the source of the connection, one of the loopback addresses */
 export const openConnection = (port: number, localAddress = '127.0.0.1'): Promise<HttpConnection> =>
   new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true })
@@ -107,7 +107,7 @@ export const openConnection = (port: number, localAddress = '127.0.0.1'): Promis
     })
   })
 
-/** Sends one request on a connection of its own. */
+/** Sends one request on a separate connection. */
 export const sendOnce = async (port: number, request: Buffer): Promise<HttpAnswer> => {
   const connection = await openConnection(port)
   try {

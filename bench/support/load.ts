@@ -1,18 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openConnection, type HttpAnswer, type HttpConnection } from './http-client.ts'
 
-/**
- * Load from one process onto one server: as much as it takes (closed loop), or so many requests a second (open loop).
- */
+/** Load from one process onto one server: the maximum (closed loop), or a number of requests per second (open loop). */
 
 export interface Load {
   readonly port: number
-  /** How many are opened for this load, or those that stay open after it. */
+  /** The number to open for this load, or existing ones that stay open. */
   readonly connections: number | readonly HttpConnection[]
   readonly ms: number
   /** The bytes of the next request. */
   readonly next: () => Buffer
-  /** Whether an answer is a good one; by itself every answer of status 200 is. */
+  /** Whether an answer is good; the default is status 200. */
   readonly good?: (answer: HttpAnswer) => boolean
 }
 
@@ -22,7 +20,7 @@ export interface Sample {
   readonly failed: number
   /** Milliseconds from the first request to the last answer. */
   readonly ms: number
-  /** Milliseconds that each request took, in no order that matters. */
+  /** Milliseconds of each request, unordered. */
   readonly latencies: readonly number[]
 }
 

@@ -1,4 +1,4 @@
-/** `--name value` and `--name` alone, as a benchmark's command line has them. */
+/** `--name value` and `--name` on a benchmark's command line. */
 export interface Options {
   readonly text: (name: string) => string | null
   /** All values after the name, up to the next name. */

@@ -5,16 +5,16 @@ import type { TestDatabase } from '../../test/support/database.ts'
 import { pristineOf, publishClusters, type Major } from '../../test/support/clusters.ts'
 import { binariesOf, isMissing } from '../../test/support/major-binaries.ts'
 
-/** The throw-away Postgres of a run: nothing is synced to disk, so what writes cost is CPU. */
+/** The temporary Postgres of a run: nothing is synced to disk, so the cost of writes is CPU. */
 export interface BenchPostgres {
   readonly major: Major
   readonly port: number
-  /** Of the process that all backends descend from. */
+  /** Of the postmaster. */
   readonly pid: number
   readonly stop: () => Promise<void>
 }
 
-/** What servers of that version are made of. */
+/** The programs of that version. */
 export const postgresSource = async (major: Major = 18): Promise<ClusterSource> => {
   await sweepClusters()
   const binaries = await binariesOf(major)
@@ -36,7 +36,7 @@ const postmasterOf = async (folder: string): Promise<number> => {
   return Number(pid)
 }
 
-/** The process that all backends of a database's server descend from. */
+/** The postmaster of a database. */
 export const serverPid = async ({ query }: Pick<TestDatabase, 'query'>): Promise<number> => {
   const { rows } = await query('show data_directory')
   return postmasterOf((rows[0] as { readonly data_directory: string }).data_directory)

@@ -3,14 +3,14 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { cpus, loadavg, platform, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 
-/** What a run leaves behind, so that it can be compared with another. */
+/** The stored result of a run, for comparison. */
 export interface RunRecord {
   readonly bench: string
   readonly at: string
   readonly commit: string
   readonly machine: Readonly<Record<string, string | number>>
   readonly versions: Readonly<Record<string, string>>
-  /** Numbers by path, such as `serve.page.limit.perSecond`: a list holds one of each round. */
+  /** Numbers by path, such as `serve.page.limit.perSecond`: a list has one per round. */
   readonly figures: Readonly<Record<string, number | readonly number[]>>
 }
 
@@ -62,9 +62,9 @@ export interface Findings {
 }
 
 /**
- * Writes the record of a run to `file` (option --json) or, without one, to bench/records, which git ignores,
- * or to the folder that BENCH_RECORDS names.
- * @returns where it stands
+ * Writes the record of a run to `file` (option --json) or, without one, to bench/records, which git ignores, or to the
+ * folder BENCH_RECORDS.
+ * @returns its path
  */
 export const writeRecord = async (findings: Findings, file: string | null): Promise<string> => {
   const at = new Date().toISOString()

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { freePort } from '../../runtime/db/embedded/free-port.ts'
 import { sendOnce } from './http-client.ts'
 
-/** A measured server: a process of its own that listens on a port. */
+/** A measured server: a separate process that listens on a port. */
 export interface Server {
   readonly name: string
   readonly pid: number
@@ -13,17 +13,17 @@ export interface Server {
 
 export interface ServerCommand {
   readonly name: string
-  /** By itself the Node that runs the benchmark. */
+  /** By default the Node that runs the benchmark. */
   readonly program?: string
   readonly args: readonly string[]
-  /** Beside PATH and PORT; nothing else of our own environment reaches it. */
+  /** Besides PATH and PORT; our own environment is not inherited. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Where it is to listen; left out: on a free port. */
+  /** Its port; absent: a free one. */
   readonly port?: number
   /** A request that is answered with 200 once the server is ready. */
   readonly ready: Buffer
-  /** How long it may take to become ready, by itself 30 s. */
+  /** The time limit until it is ready, by default 30 s. */
   readonly patienceMs?: number
 }
 
@@ -35,10 +35,7 @@ const isReady = async (port: number, request: Buffer): Promise<boolean> => {
   }
 }
 
-/**
- * Starts a server and resolves once it is ready. Rejects with its last output when it ends or stays
- * away.
- */
+/** Starts a server and resolves once it is ready. Rejects with its last output if it ends or is late. */
 export const startServer = async (command: ServerCommand): Promise<Server> => {
   const port = command.port ?? (await freePort())
   const env = { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...command.env, PORT: String(port) }

@@ -1,4 +1,4 @@
-/** What samples say. All take numbers in any order and give NaN for none. */
+/** Statistics of samples. All functions take numbers in any order and return NaN for none. */
 
 const sorted = (values: readonly number[]): readonly number[] => [...values].sort((a, b) => a - b)
 
@@ -14,7 +14,7 @@ export const median = (values: readonly number[]): number => {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2
 }
 
-/** Several rounds of one figure: their median, and how far they lay apart. */
+/** Several rounds of one figure: their median and spread. */
 export interface Spread {
   readonly median: number
   readonly min: number
@@ -27,7 +27,7 @@ export const spreadOf = (values: readonly number[]): Spread => ({
   max: Math.max(...values),
 })
 
-/** The median of a sample, and where that of all values lies nineteen times out of twenty (sign test). */
+/** The median of a sample, with its 95 % confidence interval (sign test). */
 export const medianWithin = (values: readonly number[]): Spread => {
   const list = sorted(values)
   const outside = Math.max(0, Math.floor((list.length - 1.96 * Math.sqrt(list.length)) / 2) - 1)
@@ -35,7 +35,7 @@ export const medianWithin = (values: readonly number[]): Spread => {
   return { median: median(list), min: bound(outside), max: bound(-1 - outside) }
 }
 
-/** The ratios of two series that were measured by turns, round by round. */
+/** The ratios of two alternately measured series, round by round. */
 export const ratios = (ours: readonly number[], theirs: readonly number[]): Spread =>
   spreadOf(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)))
 
@@ -50,7 +50,7 @@ export const exponentOf = (points: readonly (readonly [x: number, y: number])[])
   return sum((x, y) => x * y) / sum((x) => x * x)
 }
 
-/** A number with as many digits as it deserves. */
+/** A number with a suitable number of digits. */
 export const figure = (value: number): string => {
   if (!Number.isFinite(value)) return '–'
   const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2

@@ -24,7 +24,7 @@ const block = 50
 /** A database with so many tables tab_0, tab_1, ..., prepared for the product. */
 export const createTables = async (major: Major, count: number): Promise<TestDatabase> => {
   const db = await createDatabase({ major })
-  // Nothing is crowded out while they are made; what follows changes is prepared afterwards.
+  // No autovacuum runs while they are made; the following of changes is prepared afterwards.
   for (let from = 0; from < count; from += block) {
     const indexes = Array.from({ length: Math.min(block, count - from) }, (_, offset) => from + offset)
     await db.query(indexes.map(tableSql).join(''))

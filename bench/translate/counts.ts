@@ -1,6 +1,6 @@
 import type { Translated } from './translate.ts'
 
-/** What a translation came to, in numbers that do not depend on the machine. */
+/** The results of a translation in numbers that do not depend on the machine. */
 export interface Counts {
   readonly statements: number
   readonly parameters: number

@@ -20,7 +20,7 @@ export interface Translated {
 export const compileOnce = (url: string): Promise<Compiled> =>
   withSession({ url }, (query) => createCompiler({ query, schemas: ['public'], version: versionExpression }).compile())
 
-/** A translator that knows no document yet. */
+/** A translator without known documents. */
 export const createTranslator = ({ revision }: Pick<Compiled, 'revision'>, role: string): Translator => {
   const documents: Documents = createDocuments(createEngine(revision), untrustedCacheLimits)
   return {

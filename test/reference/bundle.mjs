@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
-// Bundles the package into dist/, with the few plain functions that it takes from the product's folders. Run by `npm run build`.
+// Bundles the package into dist/, with the few pure functions that it shares with the product. Run by `npm run build`.
 
 const built = new URL('dist/', import.meta.url)
 

@@ -4,17 +4,17 @@ import type { AnnotatedColumn, AnnotatedType } from '../../compiler/comments/ann
 import { isGeoType } from '../../compiler/model/geo.ts'
 import type { BaseType, ColumnType } from './interpreter/world.ts'
 
-/** What a type is looked up in. */
+/** The lookup of types. */
 export interface Types {
   readonly types: ReadonlyMap<Oid, AnnotatedType>
   readonly schema: string
-  /** Whether domains are served as what lies under them (spec/graphql.md 17). */
+  /** Whether domains are served as their base types (spec/graphql.md 17). */
   readonly domains: boolean
-  /** Whether what PostGIS holds is served as GeoJSON. */
+  /** Whether values of PostGIS are served as GeoJSON. */
   readonly geo: boolean
 }
 
-/** How a column's values are ordered: by bytes, by a collation, or in a way that their texts do not show. */
+/** The order of a column's values: by bytes, by a collation, or unknown from their texts. */
 export type Collation =
   | { readonly kind: 'bytes' }
   | { readonly kind: 'named'; readonly sql: string }
@@ -28,7 +28,7 @@ export interface KnownColumn {
   readonly sql: string
 }
 
-/** Schemas that a role has to be allowed to use in order to see a column of the type (spec/graphql.md 1.4). */
+/** Schemas on which a role needs USAGE to see a column of the type (spec/graphql.md 1.4). */
 export function homesOf(types: Types, oid: Oid): readonly string[] {
   const found = types.types.get(oid)
   if (found === undefined) return []
@@ -37,7 +37,7 @@ export function homesOf(types: Types, oid: Oid): readonly string[] {
   return [found.schema, ...under]
 }
 
-/** Types of pg_catalog by name; what is not here is answered as to_jsonb prints it and never asked for. */
+/** Types of pg_catalog by name; others are answered as to_jsonb prints them and never filtered. */
 const bases: Readonly<Record<string, BaseType>> = {
   int2: 'int2',
   int4: 'int4',
@@ -58,7 +58,7 @@ const bases: Readonly<Record<string, BaseType>> = {
 
 const plain = (base: BaseType): ColumnType => ({ base, list: false, enum: null })
 
-/** Null where the interpreter does not know how values of the type are answered. */
+/** Null if the interpreter does not know the answers of the type. */
 export function knownColumn(types: Types, column: AnnotatedColumn, collation: Collation): KnownColumn | null {
   const type = typeOf(types, column.type, column.modifier, collation)
   const { collation: collated } = column
@@ -83,7 +83,7 @@ function typeOf(types: Types, oid: Oid, modifier: number, collation: Collation):
   return modified(base, modifier, collation)
 }
 
-/** What elements print as is only known of types that the interpreter knows. */
+/** The answers of elements are only known for types of the interpreter. */
 const listType = (element: ColumnType | null): ColumnType | null => {
   if (element === null || element.base === 'other' || element.base === 'jsonb') return null
   const { collation: _, ...rest } = element
@@ -91,7 +91,7 @@ const listType = (element: ColumnType | null): ColumnType | null => {
   return { ...rest, list: true }
 }
 
-/** The modifier of what lies under a domain is not in the catalogue, so only types that have none are looked into. */
+/** The modifier of a domain's base type is not in the catalogue, so only types without one are supported. */
 function domainType(types: Types, { base }: AnnotatedType, collation: Collation): ColumnType | null {
   const under = base === null ? null : typeOf(types, base, -1, collation)
   if (under === null) return null
@@ -104,8 +104,8 @@ function enumType({ schema }: Types, found: AnnotatedType): ColumnType {
 }
 
 /**
- * Operands are cast to the exact type of the column (spec/graphql.md 3.4): where that would round what is drawn,
- * nothing is drawn.
+ * Operands are cast to the exact type of the column (spec/graphql.md 3.4): if that would round drawn values, none are
+ * drawn.
  */
 function modified(base: BaseType, modifier: number, collation: Collation): ColumnType {
   switch (base) {
@@ -159,6 +159,6 @@ function cellOf(types: Types, type: ColumnType, { name, type: oid }: AnnotatedCo
   return type.base === 'other' ? `to_jsonb(${column})` : column
 }
 
-/** What lies under a domain, where domains are served as that. */
+/** The base type of a domain, if domains are served so. */
 const servedType = (types: Types, type: AnnotatedType | undefined): AnnotatedType | undefined =>
   types.domains && type?.kind === 'd' ? servedType(types, types.types.get(type.base ?? '')) : type

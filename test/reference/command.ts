@@ -8,7 +8,8 @@ import type { Verdict, VerifyOptions } from './verify.ts'
 const usualMost = 5
 
 /**
- * The command `verify` of the product: holds the served answers against the reference interpreter, on the user's own schema and rows.
+ * The command `verify` of the product: compares the served answers with the reference interpreter, on the user's own
+ * schema and rows.
  */
 export const commandOf = (product: Product): Command => ({
   name: 'verify',
@@ -78,7 +79,7 @@ function claimsOf({ misuse }: Product, text: string): VerifyOptions['claims'] {
   throw misuse('--claims takes a JSON object')
 }
 
-/** The tables and views that are named, with their schema or without it. @throws CommandFailure where there is none */
+/** The named tables and views, with or without their schema. @throws CommandFailure for an unknown one */
 function skippedOf(
   { misuse }: Product,
   names: readonly string[],
@@ -91,7 +92,7 @@ function skippedOf(
   })
 }
 
-/** Of what the time did not suffice for. */
+/** The parts that the time did not suffice for. */
 const notReached = (role: string, schema: string): Verdict => ({
   role,
   schema,
@@ -109,7 +110,7 @@ async function verify(product: Product, request: VerifyRequest, { stage }: Termi
   const { createCompiler, demandReadable, demandSchemas, withDatabase, withSession } = product
   const { database, roles, minutes, claims, seed, rows, most } = request
   const { url, schemas } = database
-  // fast-check stands behind this import, which the help of all commands does not owe.
+  // fast-check is behind this import, which the help of all commands does not need.
   const { verifySchema } = await import('./verify.ts')
   stage('Compiling the database')
   const { annotated, revision } = await withSession({ url }, async (query) => {

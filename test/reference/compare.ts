@@ -1,7 +1,7 @@
 import type { Json } from './interpreter/world.ts'
 import { apartTexts, shortened } from './texts-apart.ts'
 
-/** Where two answers differ first, or null where they are the same. Members must come in the same order, too. */
+/** The first difference of two answers, or null. Members must come in the same order, too. */
 export function difference(
   expected: Json,
   actual: Json,
@@ -41,7 +41,7 @@ function compareLists(
 ): string | null {
   for (let index = 0; index < Math.max(expected.length, actual.length); index += 1) {
     const found = compareItems(expected[index], actual[index], unordered, `${path}[${index}]`)
-    // Where lists of different lengths part is seldom the whole difference.
+    // The first difference of lists with different lengths is seldom the whole difference.
     if (found !== null && expected.length !== actual.length) return `${lengths(path, expected, actual)}; ${found}`
     if (found !== null) return found
   }

@@ -3,7 +3,7 @@ import type { Question } from './interpreter/world.ts'
 
 const nothing = { kind: Kind.NULL } as const
 
-/** A document without its values and aliases: where two of one form are answered otherwise, the reason is mostly one. */
+/** A document without its values and aliases: failures of one form mostly have one cause. */
 export const formOf = ({ document }: Pick<Question, 'document'>): string =>
   print(
     visit(parse(document, { noLocation: true }), {

@@ -3,10 +3,10 @@ import type { Outcome } from './interpreter/interpret.ts'
 import type { Json } from './interpreter/world.ts'
 import { shortened } from './texts-apart.ts'
 
-/** One way in which the service and the interpreter disagree. */
+/** A disagreement of the service and the interpreter. */
 export interface Disagreement {
   readonly kind: 'answer' | 'refusal' | 'state' | 'shape'
-  /** Why it was refused where that was not expected. */
+  /** The code of an unexpected refusal. */
   readonly code: string | null
   readonly message: string
 }
@@ -20,11 +20,11 @@ export interface Answer {
   }[]
 }
 
-/** Two refusals with the same reason are the same failure, also with different names in them. */
+/** Refusals with the same reason are the same failure, even with different names in them. */
 const reasonOf = ({ message, extensions }: NonNullable<Answer['errors']>[number]): string =>
   extensions.sqlstate ?? `${extensions.code} ${message.replace(/"[^"]*"/g, '""')}`
 
-/** What an answer has otherwise than the interpreter expects it; null where they agree. */
+/** The difference of an answer from the interpreter's; null if they agree. */
 export function judgeAnswer({ answer: expected, unordered }: Outcome, actual: Answer): Disagreement | null {
   const errors = actual.errors ?? []
   const code = errors[0] === undefined ? null : reasonOf(errors[0])

@@ -1,14 +1,14 @@
 import type { Collation } from './column-types.ts'
 import type { Ask } from './rows.ts'
 
-/** What Postgres says of a role and of the columns of a schema. */
+/** Postgres' facts about a role and the columns of a schema. */
 export interface LookedUp {
-  /** Whether the role may use the schema at all. */
+  /** Whether the role has USAGE on the schema. */
   readonly usable: boolean
   readonly columns: readonly LookedUpColumn[]
-  /** Names of schemas that the role may not use. */
+  /** Names of schemas without USAGE. */
   readonly lockedSchemas: readonly string[]
-  /** Names of enums that the role may not use. */
+  /** Names of enums without USAGE. */
   readonly lockedEnums: readonly string[]
 }
 
@@ -22,8 +22,8 @@ export interface LookedUpColumn {
 }
 
 /**
- * Asked as the role itself: its privileges are what Postgres takes them for. The collation of a database is bytewise
- * only where the C library compares by "C" (PostgreSQL manual, 24.2).
+ * Queried as the role itself, with its own privileges. The collation of a database is bytewise only if the C library
+ * compares by "C" (PostgreSQL manual, 24.2).
  */
 const question = (schema: string): string => `select json_build_object(
   'usable', has_schema_privilege(n.oid, 'usage'),

@@ -7,7 +7,7 @@ import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { lawMajors } from '../support/whole.ts'
 
-/** Types with two values of each, as what stands in a key. */
+/** Types with two values of each, for keys. */
 const keys: readonly (readonly [type: string, one: string, other: string])[] = [
   ['text[]', `'{a,"b c",NULL}'`, `'{"a\\"b",""}'`],
   ['int[]', `'{1,2}'`, `'{}'`],
@@ -97,7 +97,7 @@ describe.each(lawMajors())('verify on keys of unusual types on PostgreSQL %i', {
         exchanges += 1
         return database.run(exchange)
       },
-      // By what was asked, not by the clock: a busy machine is to ask as much.
+      // By documents, not by the clock: a busy machine must ask as many.
       get deadline() {
         return exchanges < 200 ? Number.POSITIVE_INFINITY : 0
       },

@@ -1,7 +1,7 @@
 import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Difference, Verdict } from './verify.ts'
 
-/** A verdict for people: the differences first, then what was asked, then what was not. */
+/** A verdict for people: first the differences, then the judged parts, then the others. */
 export function printVerdict(verdict: Verdict): string {
   const { role, schema, differences, notJudged } = verdict
   const documents = `${verdict.documents} documents, ${verdict.refused} of them refused`
@@ -20,7 +20,7 @@ export function printVerdict(verdict: Verdict): string {
 const headline = (differences: number): string =>
   differences === 0 ? 'no difference' : `ANSWERED OTHERWISE (${differences})`
 
-/** As many as are read; JSON has all. */
+/** A readable number; JSON has all. */
 const mostNamed = 3
 
 const someOf = (names: readonly string[]): string =>

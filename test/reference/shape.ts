@@ -12,8 +12,8 @@ import type { NotJudged } from './sketch.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /**
- * Removes from a world what the role's schema shows otherwise: names of objects that the interpreter does not know (a
- * function, a relation of another schema), and what is not shown at all. Each removal is reported.
+ * Removes from a world the parts that the role's schema shows differently: names of unknown objects (a function, a
+ * relation of another schema), and missing objects. Each removal is reported.
  */
 export function fitted(world: World, view: RoleView): Snapshot {
   const { role } = view
@@ -57,7 +57,7 @@ function lackedBy({ schema }: RoleView, name: string, members: readonly string[]
   return members.flatMap((member) => (Object.hasOwn(offered, member) ? [] : [`${name}.${member}`]))
 }
 
-/** Keys have to be written in documents, and a sampled table has to be asked for by its key. */
+/** Keys must be written in documents, and a sampled table is requested by its key. */
 function withoutUnasked(world: World, view: RoleView): readonly [World, readonly TableSketch[]] {
   const unasked = apiOf(world, view.role).tables.filter(
     ({ sketch, filters, key }) =>
@@ -70,7 +70,7 @@ function withoutUnasked(world: World, view: RoleView): readonly [World, readonly
   return [rest, unasked.map(({ sketch }) => sketch)]
 }
 
-/** An enum whose name somebody else has is no type. */
+/** An enum whose name is taken has no type. */
 function isShown(world: World, { schema }: RoleView, type: ColumnType): boolean {
   const kind = world.enums.find(({ name }) => type.base === 'enum' && name === type.enum)
   return kind === undefined || isEnumType(schema.getType(enumName(world, kind)))

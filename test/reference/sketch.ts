@@ -19,7 +19,7 @@ import {
 } from './interpreter/world.ts'
 import type { LookedUp, LookedUpColumn } from './look-up.ts'
 
-/** Something that no document is drawn about, and why. */
+/** An object that is not judged, and the reason. */
 export interface NotJudged {
   readonly object: string
   readonly reason: string
@@ -29,7 +29,7 @@ export interface NotJudged {
 export interface Sketched {
   readonly table: TableSketch
   readonly object: string
-  /** Whether Postgres holds that no two rows have the same key. */
+  /** Whether Postgres guarantees that keys are unique. */
   readonly isUnique: boolean
   /** In the order of the sketch's columns. */
   readonly columns: readonly KnownColumn[]
@@ -41,7 +41,7 @@ export interface Sketch {
   readonly notJudged: readonly NotJudged[]
 }
 
-/** A schema as the interpreter knows it, for one role, and what of it the interpreter does not know. */
+/** A schema for the interpreter, for one role, and the unknown parts. */
 export function sketchOf(
   annotated: Annotated,
   schema: AnnotatedSchema,
@@ -81,13 +81,13 @@ export function sketchOf(
   return { world: worldOf(annotated, schema, linked), tables: linked, notJudged }
 }
 
-/** Names of roles whose settings hold for the role. */
+/** Names of roles whose settings apply to the role. */
 function namesHeld(annotated: Annotated, role: string): readonly string[] {
   const facts = rolePrivileges(annotated)[role]
   return [role, 'public', ...(facts === undefined || facts.superuser ? [] : facts.effective)]
 }
 
-/** Without what is not readable and without rows. */
+/** Without unreadable objects and without rows. */
 function worldOf(annotated: Annotated, { name, settings }: AnnotatedSchema, tables: readonly Sketched[]): World {
   const limits = annotated.schemas.flatMap((schema) => schema.settings.limits ?? [])
   const least = (key: 'fields' | 'rows'): number | null => {
@@ -107,7 +107,7 @@ function worldOf(annotated: Annotated, { name, settings }: AnnotatedSchema, tabl
   }
 }
 
-/** How an owner's texts become words is the server's affair, so nothing is searched. */
+/** The words of an owner's texts depend on the server, so search is excluded. */
 const known = additions.filter((name) => name !== 'search')
 
 const additionsOf = (settings: Readonly<Record<(typeof additions)[number], boolean | null>>): Additions =>
@@ -136,7 +136,7 @@ function tellRelations(relation: AnnotatedRelation, put: Put): void {
 
 const bytes: Collation = { kind: 'bytes' }
 
-/** None where its key cannot be held in a node id of ours. */
+/** Null if its key cannot be in a node id. */
 function sketchTable(
   types: Types,
   relation: AnnotatedRelation,
@@ -211,7 +211,7 @@ function sketchTable(
   return [{ table, object: nameRelation(relation), isUnique, columns: columns.map(({ known }) => known) }]
 }
 
-/** How these are written in a node id is the server's affair. */
+/** Their form in a node id depends on the server. */
 const unusableInKeys: ReadonlySet<string> = new Set(['other', 'float8', 'composite', 'jsonb'])
 
 const columnSketch = (column: AnnotatedRelation['columns'][number], { type }: KnownColumn): ColumnSketch => ({
@@ -241,7 +241,7 @@ function withKeys(table: TableSketch, relations: readonly AnnotatedRelation[]): 
   }
 }
 
-/** Without foreign keys that lead to or from what is not among the tables and columns. */
+/** Without foreign keys between missing tables and columns. */
 export const withoutDangling = (table: TableSketch, tables: readonly TableSketch[]): TableSketch => ({
   ...table,
   foreignKeys: table.foreignKeys.filter(

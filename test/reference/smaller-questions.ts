@@ -1,14 +1,12 @@
 import { Kind, parse, print, visit, type ASTNode, type DefinitionNode, type DocumentNode } from 'graphql'
 import type { Question } from './interpreter/world.ts'
 
-/** The lists of a document from which one thing may go. */
+/** The lists of a document from which one item may be removed. */
 const lists = ['definitions', 'selections', 'arguments', 'directives', 'fields', 'values'] as const
 
 type Plain = { [key: string]: Plain | Plain[] | string | undefined }
 
-/**
- * Questions that ask a little less: one selection, argument, condition, fragment or alias gone. Larger things go first.
- */
+/** Smaller questions: one selection, argument, condition, fragment or alias removed. Larger ones go first. */
 export function* smallerQuestions(question: Question): Generator<Question> {
   const document = parse(question.document, { noLocation: true })
   for (const path of removals(document as unknown as Plain)) {
@@ -16,7 +14,7 @@ export function* smallerQuestions(question: Question): Generator<Question> {
     const owner = path.slice(0, -1).reduce<never>((node, step) => node[step], smaller as never) as unknown as Plain[]
     const removed = owner.splice(Number(path[path.length - 1]), 1)[0]
     yield tidied(question, smaller)
-    // In its place what it holds.
+    // Replaced by its content.
     const inner = (removed?.['selectionSet'] as Plain | undefined)?.['selections']
     if (removed?.['kind'] !== Kind.INLINE_FRAGMENT || !Array.isArray(inner)) continue
     owner.splice(Number(path[path.length - 1]), 0, ...inner)
@@ -26,7 +24,7 @@ export function* smallerQuestions(question: Question): Generator<Question> {
   if (print(bare) !== print(document)) yield tidied(question, bare)
 }
 
-/** Paths of all that may go, from the outside to the inside. */
+/** Paths of all removable parts, from the outside to the inside. */
 function removals(root: Plain): readonly (readonly string[])[] {
   const found: string[][] = []
   let level: (readonly [string[], Plain])[] = [[[], root]]
@@ -49,7 +47,7 @@ function removals(root: Plain): readonly (readonly string[])[] {
   return found
 }
 
-/** Without the variables and fragments that nothing uses any more. */
+/** Without unused variables and fragments. */
 function tidied(question: Question, document: DocumentNode): Question {
   const spread = names(document, Kind.FRAGMENT_SPREAD)
   const used = names(document, Kind.VARIABLE)

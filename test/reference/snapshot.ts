@@ -12,7 +12,7 @@ import { poolOf } from './questions/values.ts'
 import { readRows, sortedTexts, type Ask } from './rows.ts'
 import { withoutDangling, type NotJudged, type Sketched } from './sketch.ts'
 
-/** A world with the rows that the role sees at the moment. */
+/** A world with the role's present rows. */
 export interface Snapshot {
   readonly world: World
   readonly notJudged: readonly NotJudged[]
@@ -20,8 +20,8 @@ export interface Snapshot {
 
 /**
  * Reads the rows of every table of the world. Of tables with more than `most` rows a sample is taken, with the rows
- * that others refer to, where they have a key of one column; other large ones, and those that cannot be read, are taken
- * out, and so are columns that hold what the interpreter has no canonical form for. Rejects with DatabaseFailure.
+ * that others refer to, if they have a key of one column; other large tables, and unreadable ones, are removed, and so
+ * are columns with values that the interpreter has no canonical form for. Rejects with DatabaseFailure.
  */
 export async function takeSnapshot(
   ask: Ask,
@@ -48,7 +48,7 @@ export async function takeSnapshot(
   return { world: { ...whole, collations: await collationsOf(ask, whole) }, notJudged }
 }
 
-/** How far rows that are referred to are followed. */
+/** The maximum length of followed references. */
 const mostSteps = 3
 const sampleSize = 200
 
@@ -78,11 +78,11 @@ async function readTable(ask: Ask, world: World, sketched: Sketched, most: numbe
   }
 }
 
-/** By its name: the class is one of the product that is asked, of which this package has no part. */
+/** By its name: the class belongs to the product, which this package does not contain. */
 const isDatabaseFailure = (error: unknown): error is DatabaseFailure =>
   error instanceof Error && error.name === 'DatabaseFailure'
 
-/** Keys that a comment declares are the owner's word: rows of one key stand in no order that anybody promises. */
+/** Keys of comments are not enforced: the order of rows with one key is undefined. */
 function isToldApart({ columns, primaryKey, rows }: TableSketch): boolean {
   const positions = primaryKey.map((key) => columns.findIndex(({ name }) => name === key))
   const keys = rows.map((row) => positions.map((position) => row[position] ?? null))
@@ -92,14 +92,14 @@ function isToldApart({ columns, primaryKey, rows }: TableSketch): boolean {
 
 const keyBases: ReadonlySet<BaseType> = new Set(['int2', 'int4', 'int8', 'text', 'uuid'])
 
-/** Where the one column of the key stands, if it can be asked for. */
+/** The position of the single key column, if it can be filtered. */
 function keyColumn({ table: { primaryKey, columns } }: Sketched): number | null {
   const position = columns.findIndex(({ name }) => name === primaryKey[0])
   const type = columns[position]?.type
   return primaryKey.length === 1 && type !== undefined && keyBases.has(type.base) && !type.list ? position : null
 }
 
-/** A sample and the rows that rows of other tables refer to. */
+/** A sample and the rows that other tables refer to. */
 async function withReferred(
   ask: Ask,
   world: World,
@@ -126,7 +126,7 @@ async function withReferred(
   return { ...sketched, table: { ...table, rows: [...table.rows, ...more] } }
 }
 
-/** Columns in which some cell is not what reading it would give: `infinity`, dates before Christ, NaN. */
+/** Columns with some cell that reading would change: `infinity`, dates before Christ, NaN. */
 const strangeColumns = (world: World, { columns, rows }: TableSketch): readonly string[] =>
   columns.flatMap(({ name, type }, index) =>
     rows.every((row) => isCanonical(world, type, (row[index] ?? null) as Json)) ? [] : [name],
@@ -154,7 +154,7 @@ function without(table: TableSketch, names: readonly string[]): TableSketch {
   }
 }
 
-/** For each collation, all texts that a document may hold: those of the rows and those that are drawn besides. */
+/** For each collation, all texts that a document may contain: those of the rows and drawn ones. */
 async function collationsOf(ask: Ask, world: World): Promise<Readonly<Record<string, readonly string[]>>> {
   const texts = new Map<string, Set<string>>()
   for (const { columns, rows } of world.tables) {

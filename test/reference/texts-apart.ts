@@ -1,11 +1,11 @@
-/** How much of a text a message shows. */
+/** The maximum length of a text in a message. */
 const most = 400
-/** How much of what two long texts have in common is shown before the place where they part. */
+/** The length of the common part that is shown before the first difference of two long texts. */
 const before = 60
 
 export const shortened = (text: string): string => (text.length > most ? `${text.slice(0, most)}...` : text)
 
-/** Two texts that differ, cut where they are long so that the place where they part can be seen. */
+/** Two different texts, cut so that the first difference is visible. */
 export function apartTexts(a: string, b: string): readonly [string, string] {
   if (Math.max(a.length, b.length) <= most) return [a, b]
   const start = placeApart(a, b) - before

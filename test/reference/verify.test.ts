@@ -174,7 +174,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
   })
 
   describe('of rows that hide from some statements', () => {
-    // Policies that hide rows from statements other than those that read them all.
+    // Policies that hide rows from statements other than those that read all rows.
     const shy = (name: string): string => `create table ${name} (id int primary key, body text);
       insert into ${name} select i, 'x' from generate_series(1, 5) i;
       alter table ${name} enable row level security; grant select on ${name} to anon;
@@ -232,7 +232,7 @@ describe('what verify notices', { timeout: 120_000 }, () => {
   })
   afterAll(() => db.drop())
 
-  /** Everything as it is, but for the text of the statements that the service sends. */
+  /** Everything unchanged, except the text of the statements that the service sends. */
   async function verifyWith(change: (text: string) => string): Promise<Verdict> {
     const { annotated, revision } = await withSession({ url: db.url }, (query) =>
       createCompiler({ query, schemas: ['public'], version: null }).compile(),

@@ -29,31 +29,31 @@ export interface VerifyOptions {
   readonly seed: number
   /** The largest table whose rows are read. */
   readonly rows: number
-  /** How many differences are looked for. */
+  /** The maximum number of differences. */
   readonly most: number
-  /** Tables and views that nothing is asked of. */
+  /** Tables and views that are excluded. */
   readonly skip: readonly AnnotatedRelation[]
-  /** In milliseconds of Date.now(): no document is begun later. */
+  /** In milliseconds of Date.now(): no document is started later. */
   readonly deadline: number
 }
 
-/** What was found out about one schema as one role sees it. */
+/** The result for one schema and role. */
 export interface Verdict {
   readonly role: string
   readonly schema: string
   readonly tables: number
   readonly rows: number
   readonly documents: number
-  /** Of the documents those that both refuse. */
+  /** The documents that both refuse. */
   readonly refused: number
-  /** Drawn besides, and not judged: they reach rows that were not read, or rows that changed meanwhile. */
+  /** Drawn but not judged: they reach rows that were not read, or rows that changed in between. */
   readonly skipped: number
-  /** In the order in which they were found, one of each form. */
+  /** In the order of detection, one of each form. */
   readonly differences: readonly Difference[]
   readonly notJudged: readonly NotJudged[]
 }
 
-/** The smallest document that was found to be answered otherwise. */
+/** The smallest document with a different answer. */
 export interface Difference {
   readonly message: string
   readonly document: string
@@ -61,7 +61,7 @@ export interface Difference {
   readonly variables: Question['variables']
 }
 
-/** What is asked and compared for one role on one schema. */
+/** The context for one role on one schema. */
 interface Trial {
   readonly service: GraphqlService
   readonly ask: Ask
@@ -75,9 +75,9 @@ interface Trial {
 }
 
 /**
- * Draws documents over the rows that a role sees of a schema, answers each by the service and by the reference
- * interpreter, and compares, until the deadline or until there are as many differences as are looked for. Everything is
- * read in transactions that are read-only. Rejects with DatabaseFailure.
+ * Draws documents over the rows of a schema that a role sees, answers each by the service and by the reference
+ * interpreter, and compares, until the deadline or the maximum number of differences. Everything is read in read-only
+ * transactions. Rejects with DatabaseFailure.
  */
 export async function verifySchema(options: VerifyOptions, schema: AnnotatedSchema): Promise<Verdict> {
   const trial = await beginTrial(options, schema)
@@ -100,7 +100,7 @@ export async function verifySchema(options: VerifyOptions, schema: AnnotatedSche
   }
 }
 
-/** At least one document, however little time there is. */
+/** At least one document, however short the time is. */
 const isGoing = ({ deadline }: VerifyOptions, { world }: Trial, round: number): boolean =>
   usefulRoles(world).length > 0 && (round === 0 || Date.now() < deadline)
 
@@ -109,7 +109,7 @@ async function beginTrial(options: VerifyOptions, schema: AnnotatedSchema): Prom
   const caller = { role, claims: JSON.stringify({ role, ...claims }) }
   const ask = askAs(run, caller)
   const { world, tables, notJudged } = sketchOf(annotated, schema, role, await lookUp(ask, schema.name), skip)
-  // What is listed is for callers, and what something costs the interpreter cannot know; here every document is asked.
+  // Lists concern callers, and the interpreter cannot compute costs; here every document is allowed.
   const { allowlists: _, limits, ...rest } = revision.manifest
   const manifest = { ...rest, ...(limits && { limits: { fields: limits.fields, rows: limits.rows } }) }
   const open: Revision = { ...revision, version: null, manifest }
@@ -154,7 +154,7 @@ async function playRound(
       if (judged.refused) tally.refused += 1
       if (judged.disagreement === null) continue
       const confirmed = await confirm(trial, asked)
-      // The rows changed meanwhile: what is drawn next is about the new ones.
+      // The rows changed in between: further draws use the new ones.
       if (confirmed === null) tally.skipped += 1
       return confirmed === null ? null : shrink(trial, asked, confirmed)
     }
@@ -163,7 +163,7 @@ async function playRound(
   return null
 }
 
-/** Null where the answer depends on rows that were not read. */
+/** Null if the answer depends on rows that were not read. */
 function passUnknown(error: unknown): null {
   if (error instanceof Unknown) return null
   throw error
@@ -192,7 +192,7 @@ const cancelled = '57014'
 
 const attempts = 3
 
-/** A difference counts when the rows were the same before and after the answer; null: others write all the time. */
+/** A difference counts if the rows were the same before and after the answer; null: concurrent writes never stop. */
 async function confirm(trial: Trial, question: Question): Promise<Disagreement | null> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await look(trial)
@@ -205,7 +205,7 @@ async function confirm(trial: Trial, question: Question): Promise<Disagreement |
   return null
 }
 
-/** How long a document is made smaller, in milliseconds. */
+/** The time limit of shrinking, in milliseconds. */
 const shrinkingMs = 30_000
 
 async function shrink(trial: Trial, question: Question, found: Disagreement): Promise<Difference> {
@@ -230,7 +230,7 @@ async function smaller(
 ): Promise<{ readonly question: Question; readonly message: string } | null> {
   for (const candidate of smallerQuestions(question)) {
     if (Date.now() > end) return null
-    // What is left may be no document any more.
+    // The rest may be an invalid document.
     const { disagreement } = await judge(trial, candidate).catch(() => ({ disagreement: null }))
     if (disagreement !== null && disagreement.kind === found.kind && disagreement.code === found.code) {
       return { question: candidate, message: disagreement.message }

@@ -4,13 +4,13 @@ import type { Question, World } from '../interpreter/world.ts'
 import { compactJson } from '../../support/golden/compact.ts'
 import { dataSql, schemaSql } from './ddl.ts'
 
-/** A case as it is kept: what `--replay` runs again, and what a person reads. */
+/** A stored case: for `--replay`, and for people. */
 export interface Case {
-  /** What was found; empty in a fixture that is to pass. */
+  /** The disagreement; empty in a fixture that is expected to pass. */
   readonly message: string
-  /** Null: it is the schema that is shown which is wrong, not an answer. */
+  /** Null: the schema is wrong, not an answer. */
   readonly question: Question | null
-  /** Variables with which the same document was asked just before, so that it was known. */
+  /** Variables of an earlier request with the same document, so that it was known. */
   readonly earlier: Question['variables'] | null
   readonly world: World
 }
@@ -23,7 +23,7 @@ interface KeptCase extends Case {
   }
 }
 
-/** Writes a case with the lines of its SQL and its document beside it. */
+/** Writes a case with its SQL and its document in lines. */
 export async function keepCase(file: string, kept: Case): Promise<void> {
   const lines = {
     schema: split(schemaSql(kept.world)),

@@ -27,7 +27,7 @@ import { part } from '../interpreter/conditions.ts'
 import { columnNamed, compositeNamed, grantsOf, keyOf, tableNamed, uniqueKeysOf } from '../interpreter/world.ts'
 import { roles } from './worlds/roles.ts'
 
-/** A World as SQL: what makes it, what fills it, what empties it again. */
+/** A World as SQL: its schema, its rows, and its reset. */
 
 function typeSql({ domain, elementDomain, ...under }: ColumnType): string {
   if (elementDomain !== undefined) return `${ident(elementDomain)}[]`
@@ -57,7 +57,7 @@ export function valueSql(world: World, type: ColumnType, value: Value): string {
 
 const list = (names: readonly string[]): string => names.map(ident).join(', ')
 
-/** A directive alone, or with words around it that mean nothing (spec/graphql.md 13.1). */
+/** A directive alone, or with meaningless words around it (spec/graphql.md 13.1). */
 const around: Readonly<Record<World['comments'], (directive: string) => string>> = {
   bare: (directive) => directive,
   before: (directive) => `Some words (in brackets) before.\n${directive}`,
@@ -99,14 +99,14 @@ function tableSql(world: World, table: TableSketch): string {
   return `create table ${ident(table.name)} (\n  ${parts.join(',\n  ')}\n)${partitionsSql(table)};${heirSql(table)}`
 }
 
-/** In a schema that nobody is served of. */
+/** In a schema that is not served. */
 const heirName = ({ name }: TableSketch): string => `parts."${sha256Hex(name).slice(0, 32)} heir"`
 
-/** From PostgreSQL 18 on heirs have the NOT NULL of their parents unless these say otherwise. */
+/** From PostgreSQL 18 on children have the NOT NULL of their parents unless they are declared otherwise. */
 function heirSql(table: TableSketch): string {
   if (table.heir === undefined) return ''
   const [own, heir] = [ident(table.name), heirName(table)]
-  // As texts: an older version would refuse the whole block for this syntax, also where it is not run.
+  // As texts: an older version would refuse the whole block for this syntax, even if it is not run.
   const loosened = table.heir.nullable.map((column) => {
     const name = ident(column)
     return `execute ${literal(`alter table ${own} alter ${name} drop not null, add not null ${name} no inherit`)};`
@@ -128,7 +128,7 @@ export const viewSql = ({ name, columns }: TableSketch, { of, flag, invoker }: V
   `create or replace view ${ident(name)} with (security_invoker = ${invoker}) as
   select ${list(columns.map((column) => column.name))} from ${ident(of)}${flag === null ? '' : ` where ${ident(flag)}`};`
 
-/** In a schema that nobody is served of, and not longer than names may be. */
+/** In a schema that is not served, within the length limit of names. */
 export const partitionNames = ({ name }: TableSketch): readonly string[] =>
   [0, 1].map((remainder) => `parts."${sha256Hex(name).slice(0, 32)} ${remainder}"`)
 
@@ -189,7 +189,7 @@ const accessSettings = (world: World, table: TableSketch): Readonly<Record<strin
 const conditionSettings = (conditions: readonly ConditionSketch[]): Json =>
   Object.fromEntries(conditions.map(({ column, operator, value }) => [column, { [operator]: value }]))
 
-/** What a table's comment and those of its columns say. */
+/** The comments of a table and of its columns. */
 export const commentSql = (world: World, table: TableSketch): readonly string[] => [
   ...setting(world, `${table.view === undefined ? 'table' : 'view'} ${ident(table.name)}`, {
     name: table.typeName,
@@ -242,7 +242,7 @@ export function grantSql(table: TableSketch): readonly string[] {
 
 const claim = `(nullif(current_setting('request.jwt.claims', true), '')::json ->> 'sub')`
 
-/** A function that asks for a value in a column, no matter who may read the table. */
+/** A function that looks a value up in a column, with its owner's privileges. */
 const askerOf = ({ table, foreign, by }: ExistsCondition): string =>
   `rules."${sha256Hex(JSON.stringify([table, foreign, by])).slice(0, 32)}"`
 
@@ -428,7 +428,7 @@ export const schemaCommentSql = (world: World): readonly string[] =>
     domains: (world.domains ?? []).length > 0 && { enabled: true },
   })
 
-/** A table without its rows, as one that the others do not refer to. */
+/** A table without its rows, and without foreign keys to it. */
 export const tableAloneSql = (world: World, table: TableSketch): readonly string[] => [
   tableSql(world, table),
   ...uniqueSql(table),
@@ -438,7 +438,7 @@ export const tableAloneSql = (world: World, table: TableSketch): readonly string
   ...policySql(table),
 ]
 
-/** Everything that is declared. */
+/** All declarations. */
 export function schemaSql(world: World): string {
   const enums = world.enums.flatMap((item) => [
     `create type ${ident(item.name)} as enum (${item.labels.map(literal).join(', ')});`,
@@ -485,10 +485,10 @@ function fillTable(world: World, table: TableSketch): readonly string[] {
   ]
 }
 
-/** Everything that is in it. */
+/** All rows. */
 export const dataSql = (world: World): string => world.tables.flatMap((table) => fillTable(world, table)).join('\n')
 
-/** Puts the data back as it was, with foreign keys at rest; no DDL, so that nobody reads the catalogue again. */
+/** Restores the data, with foreign keys disabled; no DDL, so that the catalogue need not be read again. */
 export function resetSql(world: World): string {
   const sequences = world.tables.flatMap((table) =>
     table.columns

@@ -20,8 +20,8 @@ import { withoutLive, type Setting } from './hunt.ts'
 import { stageOn } from './stage.ts'
 
 /**
- * Drawn catalogues on Citus: each table has the tenant in its keys and is distributed by it, but for the first one where nothing
- * keeps that from being a reference table; policies show the tenant in the claim `sub`. Each tenant has all rows.
+ * Drawn catalogues on Citus: each table has the tenant in its keys and is distributed by it, except the first one if it
+ * can be a reference table; policies show the tenant in the claim `sub`. Each tenant has all rows.
  */
 
 const tenant = 'tenant of row'
@@ -30,7 +30,7 @@ const tenants: readonly string[] = ['a', 'b', '']
 /** Every second world has one. */
 const isReference = ({ tables }: World, table: TableSketch): boolean => table === tables[0] && tables.length % 2 === 0
 
-/** Of functions Citus runs on shards only what reads no table, and it hands names on without their quotes. */
+/** Citus runs only functions without table access on shards, and passes names on without their quotes. */
 const isRunOnShards = ({ name, body: { kind } }: World['functions'][number]): boolean =>
   (kind === 'sum' || kind === 'echo' || kind === 'void') && /^[a-z_][a-z_\d]*$/.test(name)
 
@@ -48,7 +48,7 @@ function distributedWorld(world: World): World {
   return { ...distributed, tables: distributed.tables.map((table) => alongTenants(world, distributed, table)) }
 }
 
-/** The table with links and unions that name relations as they are called where keys have the tenant. */
+/** The table with links and unions whose relation names fit keys with the tenant. */
 function alongTenants(before: World, after: World, table: TableSketch): TableSketch {
   const { links, unions } = table
   return {
@@ -63,7 +63,7 @@ function alongTenants(before: World, after: World, table: TableSketch): TableSke
   }
 }
 
-/** Where a step leads nowhere, so does the path: the rest of it stays as it is. */
+/** If a step has no target, the path has none: its rest is unchanged. */
 function pathAlong(before: World, after: World, from: string, path: LinkSketch['path']): LinkSketch['path'] {
   const [step, ...others] = path
   const found = step === undefined ? undefined : fieldAlong(before, after, from, step.field)
@@ -101,7 +101,7 @@ const distributedTable = (world: World, table: TableSketch): TableSketch => ({
   ...table,
   additions: { ...table.additions, nestedWrites: false },
   columns: [
-    // Citus takes identities of bigint alone.
+    // Citus supports identities of bigint only.
     ...withoutIdentities(table),
     {
       name: tenant,
@@ -129,7 +129,7 @@ const distributedTable = (world: World, table: TableSketch): TableSketch => ({
   rows: tenants.flatMap((name) => table.rows.map((row): readonly Value[] => [...row, name])),
 })
 
-/** Who reads a key reads all of it; rows stay their tenant's. */
+/** A readable key is readable as a whole; rows stay with their tenant. */
 const tenantGrants = (table: TableSketch, { select, insert, update, ...others }: Grants): Grants => {
   const inserted = withDefaults(table, insert)
   return {
@@ -140,7 +140,7 @@ const tenantGrants = (table: TableSketch, { select, insert, update, ...others }:
   }
 }
 
-/** The right to insert columns with those that have a default (spec/graphql.md 1.4). */
+/** The privilege to insert columns, with those that have a default (spec/graphql.md 1.4). */
 const withDefaults = ({ columns }: TableSketch, insert: Grants['insert']): Grants['insert'] => {
   if (insert === 'all' || insert.length === 0) return insert
   const sent = columns.filter(({ fallback }) => fallback.kind !== 'none').map(({ name }) => name)
@@ -159,10 +159,10 @@ const distributeSql = ({ tables }: World): readonly string[] => {
   })
 }
 
-/** Keys between tables come once these are distributed. */
+/** Keys between tables are added once these are distributed. */
 const isOfKeys = (text: string): boolean => /^\s*(alter table .* add constraint|comment on constraint) /i.test(text)
 
-/** It is there already. */
+/** It exists already. */
 const isOfPostgis = (text: string): boolean => splitSql(postgisSql).some((statement) => statement.text === text)
 
 const worldSql = (world: World): readonly string[] => {
@@ -181,7 +181,7 @@ const runAll = async ({ query }: TestDatabase, texts: readonly string[]): Promis
   for (const text of texts) await query(text)
 }
 
-/** What drops all that a world has; the schema stays, since Citus has views in it. */
+/** Drops all objects of a world; the schema stays, because Citus has views in it. */
 const leftSql = `select pg_catalog.format('drop %s if exists %s cascade', kind, name) as text from (
     select 1, 'table', c.oid, c.oid::regclass::text from pg_class c
       where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
@@ -203,7 +203,7 @@ const empty = async (database: TestDatabase): Promise<void> => {
   )
 }
 
-/** Without a tenant's rows; keys hold on the shards, whatever the session says. */
+/** Without a tenant's rows; keys are enforced on the shards, whatever the session settings are. */
 const resetting = (world: World): readonly string[] => [
   `truncate ${world.tables.map(({ name }) => ident(name)).join(', ')} restart identity`,
   ...splitSql(dataSql(world)).map(({ text }) => text),
@@ -216,7 +216,7 @@ export interface DistributedSetting extends Setting {
 /** Codes for rows that break a constraint, have no tenant, or are not the caller's. */
 const ofRows = /"sqlstate":"(23...|42501|22004)"/
 
-/** What crosses shards is refused, and of several faults of a row each shard tells its own. */
+/** Cross-shard queries are refused, and of several faults of a row each shard reports its own. */
 const excuses: Setting['excuses'] = ({ kind, message }) =>
   kind === 'refusal' &&
   (message.includes('DATABASE_SHARDS_CROSSED') || (message.startsWith('expected the refusal') && ofRows.test(message)))

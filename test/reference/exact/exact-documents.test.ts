@@ -5,11 +5,14 @@ import { hunt, newTally, openedSetting, usualSetting } from './hunt.ts'
  * Compiled SQL answers what the reference interpreter answers, for a minute of documents on catalogues that nobody thought of.
  * `npm run test:exact` is the same for as long as one likes; EXACT_SEED repeats a run of this file.
  */
-/** One seed for everybody, so that a run here judges the change and not the draw; `npm run test:exact` looks for what is new. */
+/**
+ * One fixed seed, so that a run here judges the change and not the draw; `npm run test:exact` searches for new
+ * failures.
+ */
 const seed = Number(process.env['EXACT_SEED'] ?? '800000')
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/reference/exact/exact-documents.test.ts`
 const milliseconds = 32_000
-/** Documents of the first world or two: a busy machine takes longer for as much. */
+/** Documents of the first world or two: a busy machine takes longer for as many. */
 const fewest = 20
 
 describe(`random documents of random roles are answered exactly (again: ${again})`, () => {

@@ -19,7 +19,7 @@ import { roles } from './worlds/roles.ts'
 import { assertDeterministic, assertExact, assertNames, assertOrderIndependent, assertSafeTexts } from './laws.ts'
 import { sized } from '../../support/whole.ts'
 
-/** What holds of drawn catalogues besides exact answers, and what once failed; EXACT_SEED repeats a run of this file. */
+/** Properties of drawn catalogues besides exact answers, and former failures; EXACT_SEED repeats a run of this file. */
 const seed = Number(process.env['EXACT_SEED'] ?? '800000')
 const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts test/reference/exact/exact.test.ts`
 
@@ -72,7 +72,7 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
   })
   afterAll(() => stage.close())
 
-  /** Ten times with choices of its own. */
+  /** Ten times with different choices. */
   const often = (check: (draw: Draw) => Promise<void>): Promise<void> =>
     fc.assert(
       fc.asyncProperty(choices(400), (numbers) => check(drawFrom(numbers))),
@@ -142,10 +142,10 @@ describe(`the laws of a catalogue (again: ${again})`, () => {
   })
 })
 
-/** What asks documents of a stage both ways. */
+/** Asks a stage's documents in both ways. */
 interface BothWays {
   readonly demandSame: (question: Question) => Promise<void>
-  /** Of those that can be asked both ways. */
+  /** Of those that can be asked in both ways. */
   readonly answers: readonly string[]
   readonly close: () => Promise<void>
 }

@@ -9,23 +9,23 @@ import type { Disagreement } from '../judge-answer.ts'
 import { judge, judgeCase, type Asked } from './judge.ts'
 import { openChosenStage, openStage, type OpenStage, type Stage } from './stage.ts'
 
-/** Draws worlds and asks documents of each until it is told to stop. */
+/** Draws worlds and asks documents of each until it is stopped. */
 export interface Hunt {
   readonly seed: number
-  /** Documents asked of one world: its database costs as much as some hundred of them. */
+  /** Documents per world: its database costs as much as some hundred of them. */
   readonly documents: number
   readonly isOver: () => boolean
-  /** Makes worlds of those that are drawn, and opens them; left out: they are what is drawn. */
+  /** Converts drawn worlds, and opens them; absent: unchanged. */
   readonly setting?: Setting
-  /** How many worlds are tried at most. */
+  /** The maximum number of worlds. */
   readonly worlds?: number
 }
 
-/** Where worlds are played. */
+/** The environment of worlds. */
 export interface Setting {
   readonly fit: (world: World) => World
   readonly open: OpenStage
-  /** True for refusals that are the setting's, and none that the world calls for. */
+  /** True for refusals that the setting causes, not the world. */
   readonly excuses: (disagreement: Disagreement) => boolean
 }
 
@@ -33,7 +33,7 @@ export const usualSetting: Setting = { fit: withKeyedView, open: openStage, excu
 
 const everything = { select: 'all', insert: 'all', update: 'all', delete: true } as const
 
-/** With every addition, and with everything granted: less is refused there, and less drawn before an operator is. */
+/** With every addition, and all privileges: fewer refusals occur there, and operators are drawn earlier. */
 const opened = (world: World): World => ({
   ...withoutBounds(withKeyedView(world)),
   maxRows: null,
@@ -41,7 +41,7 @@ const opened = (world: World): World => ({
   tables: world.tables.map(({ access: ___, ...table }) => ({
     ...table,
     ...{ additions: {}, policies: null, totalCount: true, aggregate: true, maxRows: null },
-    // Nobody writes to views and tables with heirs.
+    // Views and tables with children are not written.
     grants:
       table.heir === undefined && table.view === undefined
         ? Object.fromEntries(roles.map((role) => [role, everything]))
@@ -79,7 +79,7 @@ export interface Tally {
   /** Cases since the last failure. */
   clean: number
   refusals: number
-  /** Refusals that are the setting's. */
+  /** Refusals that the setting causes. */
   excused: number
   readonly features: Map<string, number>
   readonly found: Found[]
@@ -98,7 +98,7 @@ export const newTally = (): Tally => ({
 const sample = <T>(arbitrary: fc.Arbitrary<T>, seed: number, count: number): readonly T[] =>
   fc.sample(arbitrary, { seed, numRuns: count })
 
-/** One world per number that follows the seed, so that a world can be found again by its own. */
+/** One world per number from the seed on, so that a world can be found again by its own. */
 export async function hunt(options: Hunt, tally: Tally = newTally()): Promise<Tally> {
   const { setting = usualSetting } = options
   for (let index = 0; index < (options.worlds ?? Number.POSITIVE_INFINITY) && !options.isOver(); index += 1) {
@@ -123,7 +123,7 @@ async function huntInWorld(
     if (shape !== null) return tell(tally, { message: shape.message, question: null, earlier: null, world }, shape)
     for (const { question, again, features, writes } of drawn) {
       features.forEach((feature) => count(tally, feature))
-      // One failure tells on a world; the others would mostly be the same one.
+      // One failure is enough for a world; the others would mostly be the same one.
       if (isOver() || !(await tryOne(tally, stage, setting, { question, earlier: null }, writes))) return
       const asked = { question: again, earlier: question.variables }
       if (isOver() || !(await tryOne(tally, stage, setting, asked, writes))) return
@@ -161,7 +161,7 @@ function tell(tally: Tally, failing: Case, disagreement: Disagreement): void {
 const count = (tally: Tally, feature: string): void =>
   void tally.features.set(feature, (tally.features.get(feature) ?? 0) + 1)
 
-/** What of the specification a world touches by itself. */
+/** The features of the specification in a world. */
 function describe(world: World): readonly string[] {
   const say = (isSo: boolean, feature: string): readonly string[] => (isSo ? [feature] : [])
   return [

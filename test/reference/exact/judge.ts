@@ -13,7 +13,7 @@ export interface Judged {
   readonly refused: boolean
 }
 
-/** Judges the answer to a question, or without one the schema that each role is shown. */
+/** Judges the answer to a question, or without one the schema of each role. */
 export async function judgeCase(stage: Stage, { question, earlier }: Asked): Promise<Disagreement | null> {
   if (question === null) {
     const message = await judgeShape(stage)
@@ -28,7 +28,7 @@ export async function judgeCase(stage: Stage, { question, earlier }: Asked): Pro
 
 export type Asked = Pick<Case, 'question' | 'earlier'>
 
-/** Asks both. What is written is taken back before this returns. */
+/** Asks both. Written rows are rolled back before this returns. */
 export async function judge(stage: Stage, question: Question, isMutation: boolean): Promise<Judged> {
   const interpreted = interpret(stage.world, storeOf(stage.world), question)
   const answer = await stage.ask(question)
@@ -41,7 +41,7 @@ export async function judge(stage: Stage, question: Question, isMutation: boolea
   return { disagreement: found ?? state, refused }
 }
 
-/** What may be refused on the way to an answer either was or was not. */
+/** A possible refusal either occurred or did not. */
 function asMet({ world }: Stage, outcome: Outcome, { errors = [] }: Answer): Outcome {
   const isMet = errors.some(({ extensions: { sqlstate = '' } }) => outcome.meanwhile.has(sqlstate))
   return isMet && outcome.answer.kind === 'data'
@@ -49,7 +49,7 @@ function asMet({ world }: Stage, outcome: Outcome, { errors = [] }: Answer): Out
     : outcome
 }
 
-/** What was written is there, and what was refused changed nothing. */
+/** Written rows exist, and a refusal changed nothing. */
 async function judgeState(stage: Stage, outcome: Outcome): Promise<Disagreement | null> {
   const expected = dumpOf(stage.world, outcome.store)
   for (const [table, rows] of await stage.dump()) {

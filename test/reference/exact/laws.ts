@@ -22,7 +22,7 @@ import type { Json, Question, Role, World } from '../interpreter/world.ts'
 import { judge } from './judge.ts'
 import type { Stage } from './stage.ts'
 
-/** The laws of the house as assertions: each takes anything of its kind and fails with what broke it. */
+/** The properties of the product as assertions: each takes any input of its kind and fails with the violation. */
 
 const modelOf = (catalog: Catalog): Model => atOnce(buildModel(atOnce(annotate(catalog)).annotated)).model
 
@@ -34,14 +34,14 @@ export async function assertDeterministic(catalog: Catalog): Promise<void> {
   expect(await emitted(catalog)).toBe(await emitted(catalog))
 }
 
-/** The order of lists that mean nothing does not reach the Model, whose members stand in any order. */
+/** The order of unordered lists does not affect the Model, whose members are in any order. */
 export function assertOrderIndependent(draw: Draw, catalog: Catalog): void {
   expect(dump(modelOf(permuted(draw, catalog)))).toBe(dump(modelOf(catalog)))
 }
 
 const isName = (name: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(name) && !name.startsWith('__')
 
-/** Every name of a schema is one that GraphQL can spell; names of one type are unique by construction. */
+/** Every name of a schema is valid in GraphQL; names of one type are unique by construction. */
 export function assertNames(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter((type) => !type.name.startsWith('__'))
   const members = types.flatMap((type) => {
@@ -57,9 +57,7 @@ export function assertNames(schema: GraphQLSchema): void {
   expect([...types.map((type) => type.name), ...members].filter((name) => !isName(name))).toEqual([])
 }
 
-/**
- * Every text that was sent parses as exactly one statement and holds none of the marks that its caller put into values.
- */
+/** Every sent text parses as exactly one statement and contains none of the marks that its caller put into values. */
 export async function assertSafeTexts(exchanges: readonly Exchange[], marks: readonly string[]): Promise<void> {
   const parse = createSqlParser()
   for (const { text } of exchanges.flatMap((exchange) => exchange.statements)) {
@@ -72,7 +70,7 @@ export async function assertSafeTexts(exchanges: readonly Exchange[], marks: rea
   }
 }
 
-/** The service and the interpreter answer the same, what was written is there, and what was refused changed nothing. */
+/** The service and the interpreter give equal answers, written rows exist, and a refusal changed nothing. */
 export async function assertExact(stage: Stage, question: Question): Promise<void> {
   const writes = /^\s*mutation\b/.test(question.document)
   const { disagreement } = await judge(stage, question, writes)
@@ -90,7 +88,7 @@ export interface Walk {
   readonly backward: boolean
 }
 
-/** What a walk went through: the whole collection in its order. */
+/** The whole collection of a walk in its order. */
 export interface Walked {
   readonly order: readonly Term[]
   readonly rows: readonly Row[]
@@ -107,7 +105,7 @@ export async function assertPagesAreWhole(stage: Stage, walk: Walk): Promise<Wal
   const rows = readDistinct(around, walk.table, order, walk.distinctOn)(all)
   const pages: string[][] = []
   let cursor: string | null = null
-  // One page more than there can be: a walk that does not end is a failure, too.
+  // One page more than possible: an endless walk is a failure, too.
   for (let count = 0; count <= rows.length + 1; count += 1) {
     const page = await askPage(stage, walk, cursor)
     pages.push(page.ids)
@@ -129,7 +127,7 @@ const aroundOf = (world: World, { role, claims }: Caller): Parameters<typeof rea
   reach: ({ sketch }) => visibleRows(storeOf(world), sketch, claims).filter((row) => isMeant(sketch, row, undefined)),
 })
 
-/** The rows of a collection that is asked for without a filter, in no order. */
+/** The rows of a collection without a filter, in no order. */
 export function shownRows(world: World, { table, ...caller }: Caller & Pick<Walk, 'table'>): Walked['rows'] {
   const around = aroundOf(world, caller)
   const chosen = readChosen(around, table, undefined)
@@ -171,7 +169,7 @@ async function askPage(stage: Stage, walk: Walk, cursor: string | null): Promise
 const idField = (table: ApiTable): string =>
   [...table.fields].find(([, field]) => field.kind === 'nodeId')?.[0] ?? '__typename'
 
-/** Collections that can be walked through: their pages are not empty, and nothing hides the node id. */
+/** Collections for walks: their pages are not empty, and the node id is visible. */
 export const walkable = (api: Api): readonly (readonly [field: string, table: ApiTable])[] =>
   [...api.query].flatMap(([field, root]) =>
     root.kind === 'collection' && root.table.maxRows > 0 && root.table.orders.size > 0

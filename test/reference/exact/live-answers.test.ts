@@ -29,18 +29,18 @@ import { sized } from '../../support/whole.ts'
  */
 const seed = Number(process.env['LIVE_SEED'] ?? '900020')
 const minutes = Number(process.env['LIVE_MINUTES'] ?? sized(0.1, 0.05))
-/** Of each world, for which services have to be started. */
+/** Per world, for which services must be started. */
 const playMs = Math.min(minutes * 30_000, 20_000)
-/** As many have one world with a service of compiled documents, and one without. */
+/** The number of worlds that includes one with a service of compiled documents, and one without. */
 const fewestWorlds = 2
 
-/** `explain` answers otherwise each time. */
+/** `explain` differs each time. */
 const played = (drawn: World): World => {
   const { explain: _, ...world } = withoutHeirs(drawn)
   return { ...world, live: true, tables: world.tables.map(partitioned) }
 }
 
-/** What a table may look like from below: unique keys would have to hold its key, and of some keys there is no hash. */
+/** A table with possible partitions: unique keys would have to contain its key, and some keys have no hash. */
 const partitioned = (table: TableSketch, place: number): TableSketch => {
   const keyTypes = table.columns.filter(({ name }) => table.primaryKey.includes(name)).map(({ type }) => type)
   const isHashed = keyTypes.every(({ base, list }) => !list && ['int4', 'int8', 'text', 'uuid'].includes(base))
@@ -50,7 +50,7 @@ const partitioned = (table: TableSketch, place: number): TableSketch => {
 const inUtc = `do $$ begin execute format('alter database %I set timezone to ''UTC''', current_database()); end $$;
   set timezone to 'UTC';`
 
-/** Ends connections of the services now and then. */
+/** Ends connections of the services occasionally. */
 const outages =
   (db: TestDatabase, random: Random): NonNullable<Play['trouble']> =>
   async (isOver) => {
@@ -77,7 +77,7 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
   const db = await createDatabase({ prepare: true, sql: [inUtc, schemaSql(drawn), dataSql(drawn)].join('\n') })
   for (const { document } of drawn.allowlist === undefined ? [] : questions.watched)
     if (isListed(drawn, document)) await db.query(listSql, [hashOf(document), document])
-  // Fewer than there are watchers, who find a place at the other service then.
+  // Fewer than the watchers, who then find a place at the other service.
   const most = worldSeed % 4 === 1 ? 3 : null
   const reference = await createTestService({ told: true, database: { ...db, drop: () => Promise.resolve() } })
   const compiled = worldSeed % 2 === 1 ? await compileQuestions(db.query, reference.revision, questions.watched) : null
@@ -87,13 +87,13 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
       const found = await reference.watch(document, { ...ask, ...(operationName !== null && { operationName }) })
       if (found.kind !== 'refused') return null
       const { errors } = JSON.parse(found.response.body.toString()) as Refused
-      // What a document is was not read where a connection ended meanwhile.
+      // The document was not read if a connection ended in between.
       if (errors.every(({ extensions }) => extensions.code !== 'DATABASE_UNAVAILABLE'))
         return errors.map(({ message }) => message)
     }
   }
   const read: Play['read'] = async (all) => {
-    // What runs is of the schema of now; what is read need not be.
+    // Execution needs the current schema; reading does not.
     await reference.graphql('{ __typename }')
     const verdicts = await Promise.all(all.map(readOne))
     await compiled?.compile()

@@ -21,7 +21,7 @@ const again = `EXACT_SEED=${seed} npx vitest run --config test/vitest.config.ts 
 
 const [sampled, batches, chosen, walks] = [250, 12, 8, 70]
 
-/** What an order has to be by, in whatever is drawn. */
+/** The required keys of orders, in any draw. */
 const wantedAims: readonly string[] = [
   'a rank',
   'row-level security',
@@ -30,13 +30,13 @@ const wantedAims: readonly string[] = [
   ),
 ]
 
-/** Each order by one thing that a role can express of a collection, through two related rows at most. */
+/** Each order by one key of a collection for a role, over at most two relations. */
 interface Way {
   readonly role: string
   readonly field: string
   readonly table: ApiTable
   readonly path: readonly string[]
-  /** The role is shown several rows, which make pages. */
+  /** The role sees several rows, which form pages. */
   readonly hasPages: boolean
 }
 
@@ -60,7 +60,7 @@ const pathsOf = (api: Api, table: ApiTable, depth: number): readonly (readonly s
   }),
 ]
 
-/** What a walk is about for certain, by an order that leads to no related rows. */
+/** The certain kinds of a walk, by an order without relations. */
 function aimsOf({ table, path: [first = '', ...more], hasPages }: Way): readonly string[] {
   if (!hasPages || more.length > 0) return []
   const type = table.orders.get(first)?.type
@@ -70,7 +70,7 @@ function aimsOf({ table, path: [first = '', ...more], hasPages }: Way): readonly
   ]
 }
 
-/** What tells ways of a world from others: where they lead, and what type is there. */
+/** The distinguishing traits of a world's ways: their targets and types. */
 function traitsOf(world: World): ReadonlySet<string> {
   return new Set(
     waysOf(world).flatMap((way) => {
@@ -86,14 +86,14 @@ interface Candidate {
   readonly traits: ReadonlySet<string>
 }
 
-/** What refuses documents says nothing of pages. */
+/** Settings that refuse documents are irrelevant for pages. */
 const sampleFrom = (batch: number): readonly Candidate[] =>
   fc
     .sample(worlds, { seed: seed + batch, numRuns: sampled })
     .filter((world) => world.limits === undefined && world.allowlist === undefined && usefulRoles(world).length > 0)
     .map((world) => ({ world, traits: traitsOf(world) }))
 
-/** Sampled until each type that is wanted is among them. */
+/** Sampled until each required type occurs. */
 function candidatesOf(): readonly Candidate[] {
   const all: Candidate[] = []
   for (let batch = 0; batch < batches; batch += 1) {
@@ -104,7 +104,7 @@ function candidatesOf(): readonly Candidate[] {
   return all
 }
 
-/** Of many catalogues a few that have among them what the others have, and as many more as have a type that is wanted. */
+/** A few of many catalogues that together have all traits, and further ones with a required type. */
 function stageWorthy(): readonly World[] {
   const candidates = candidatesOf()
   const [known, taken] = [new Set<string>(), [] as World[]]
@@ -139,13 +139,13 @@ function walkOn(draw: Draw, world: World, { role, field, table, path }: Way): Wa
   }
 }
 
-/** Whether an order is by what no walk was about yet. */
+/** Whether an order has a kind that no walk had yet. */
 const isNew =
   (drawn: ReadonlyMap<string, number>) =>
   (way: Way): boolean =>
     aimsOf(way).some((aim) => !drawn.has(aim))
 
-/** Those come first: each type that is drawn takes from the others. */
+/** New ones come first: each drawn type takes from the others. */
 function newFirst(ways: readonly Way[], drawn: ReadonlyMap<string, number>): readonly Way[] {
   const isFirst = isNew(drawn)
   return [...ways.filter(isFirst), ...ways.filter((way) => !isFirst(way))]
@@ -156,7 +156,7 @@ const ofManyPages = (walk: Walk): Walk => ({ ...walk, distinctOn: [], size: 1 })
 
 const ofType = ({ base, domain }: ColumnType): string => `of type ${domain === undefined ? base : 'a domain'}`
 
-/** What a walk was about; of one with a single page nothing is counted. */
+/** The kinds of a walk; none for a single page. */
 function kindsOf(walk: Walk, { order, rows }: Walked): readonly string[] {
   if (rows.length <= walk.size) return []
   const asked = order.slice(0, order.length - walk.table.key.length)
@@ -193,7 +193,7 @@ function termKinds(term: Term, rows: Walked['rows']): readonly string[] {
   ]
 }
 
-/** What has to be among it, whatever else is drawn. */
+/** The required kinds, in any draw. */
 const wanted = [
   'a composite key',
   'a count',

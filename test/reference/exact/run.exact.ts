@@ -16,7 +16,7 @@ const topology = chosenTopology()
 const onCitus = topology?.name === 'citus'
 const folder = process.env['EXACT_OUT'] ?? tmpdir()
 
-/** Failures that look the same are shrunk once. */
+/** Equal-looking failures are shrunk once. */
 const signature = ({ disagreement: { kind, code, message } }: Found): string =>
   [kind, code, message.replace(/"[^"]*"|\d+/g, '').slice(0, 60)].join(' ')
 

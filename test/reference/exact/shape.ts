@@ -13,21 +13,18 @@ import type { Stage } from './stage.ts'
 /** Types of a schema by name, with the names of their members. */
 type Shape = ReadonlyMap<string, readonly string[]>
 
-/**
- * Where the schema that a role is shown is none, or differs from what the catalogue should give (spec/graphql.md 1, 2), or
- * null.
- */
+/** Why the schema of a role is invalid, or differs from the expected one (spec/graphql.md 1, 2), or null. */
 export async function judgeShape(stage: Stage): Promise<string | null> {
-  // Introspection selects more fields than any limit that is drawn.
+  // Introspection selects more fields than any drawn limit.
   if (typeof stage.world.limits?.fields === 'number') return null
-  // Nor does it have to be on a list.
+  // Nor can it be required to be on a list.
   if (stage.world.allowlist !== undefined) return null
   for (const role of roles) {
     const schema = await introspect(stage.service, { role, claims: {} })
     const [invalid] = validateSchema(schema)
     if (invalid !== undefined) return `${role} sees no valid schema: ${invalid.message}`
     for (const [type, expected] of shapeOf(stage, role)) {
-      // A connection that nothing leads to need not be there: another table may have taken the name of its root field.
+      // A connection without a field need not exist: another table may have its root field's name.
       if (schema.getType(type) === undefined && isPart(type)) continue
       const actual = [...namesOf(schema, type)].sort()
       const wanted = [...expected].sort()
@@ -62,7 +59,7 @@ function shapeOf(stage: Stage, role: Role): Shape {
   ])
 }
 
-/** The types of the collection of an interface, of which inputs without a field are not there. */
+/** The types of an interface's collection, except inputs without a field. */
 function collectedShape({ name, of, filters, orders }: Collected): readonly (readonly [string, readonly string[]])[] {
   const logic = ['and', 'or', 'not'].filter((word) => of.every((table) => !table.filters.has(word)))
   const counted = of.every(({ sketch }) => sketch.totalCount)
@@ -78,7 +75,7 @@ function collectedShape({ name, of, filters, orders }: Collected): readonly (rea
 const watchable = ({ query, tables }: Api): readonly string[] =>
   [...query.keys()].filter((name) => name !== 'node' || tables.length > 0)
 
-/** What rows can be grouped by, and what is told of groups. */
+/** The keys and figures of groups. */
 function groupShape(api: Api, table: ApiTable): readonly (readonly [string, readonly string[]])[] {
   const keys = [...table.orders.keys(), ...table.groupRelations.keys()]
   const measured = [...(table.figures.get('sum')?.keys() ?? [])]
@@ -117,7 +114,7 @@ function groupShape(api: Api, table: ApiTable): readonly (readonly [string, read
   ]
 }
 
-/** Times that recur, with the fields that have them here or lead to such. */
+/** Recurring units of time, with the fields that have them here or over relations. */
 const recurringShape = (
   api: Api,
   table: ApiTable,
@@ -136,7 +133,7 @@ const recurringShape = (
     return fields.length === 0 ? [] : [{ member, part, fields }]
   })
 
-/** What may become of the rows of a relation. */
+/** The changes of a relation's rows. */
 const changeShape = ({ target, type, members }: ChangedField): readonly [string, readonly string[]] => [
   target.type + type,
   members.flatMap((member) => (member === 'insert' && target.conflicts.size > 0 ? [member, 'onConflict'] : [member])),
@@ -187,7 +184,7 @@ function tableShape(world: World, api: Api, table: ApiTable): readonly (readonly
   ]
 }
 
-/** Columns and relations that are NonNull and should not be, or the other way round. */
+/** Columns and relations whose nullability is wrong. */
 function otherNullability(schema: GraphQLSchema, table: ApiTable): readonly string[] {
   const type = schema.getType(table.type)
   if (!isObjectType(type)) return []
@@ -200,7 +197,7 @@ function otherNullability(schema: GraphQLSchema, table: ApiTable): readonly stri
   })
 }
 
-/** Null: it is not known of such fields. */
+/** Null: unknown for such fields. */
 function isAlwaysNonNull({ sketch: { heir, primaryKey, view } }: ApiTable, field: RowField): boolean | null {
   if (field.kind === 'relation') return field.notNull
   if (field.kind !== 'column' || view !== undefined) return null

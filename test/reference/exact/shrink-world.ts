@@ -159,7 +159,7 @@ const isNeeded = (world: World, table: TableSketch, column: string): boolean =>
   world.tables.some((other) =>
     other.foreignKeys.some((key) => key.target === table.name && key.targetColumns.includes(column)),
   ) ||
-  // Which column of which table does not matter: functions go first.
+  // Functions are removed first, so any column may go.
   world.functions.some(({ body }) => Object.values(body).includes(column))
 
 function withoutColumn(table: TableSketch, index: number): TableSketch {
@@ -172,7 +172,7 @@ function withoutColumn(table: TableSketch, index: number): TableSketch {
       { ...item, select: cut(item.select), insert: cut(item.insert), update: cut(item.update) },
     ]),
   ) as unknown as TableSketch['grants']
-  // Settings of its columns go first.
+  // Settings of its columns are removed first.
   const { access: _, ...plain } = table
   return {
     ...plain,

@@ -7,8 +7,8 @@ import { emptierWorlds, simplerWorlds } from './shrink-world.ts'
 import { openStage, type OpenStage, type Stage } from './stage.ts'
 
 /**
- * Makes a failing case as small as it gets before the deadline: first the document and the rows, on the database that
- * is there, then the catalogue. What fails in another way, or cannot be asked any more, is not the same case.
+ * Shrinks a failing case until the deadline: first the document and the rows, on the existing database, then the
+ * catalogue. A case that fails differently, or cannot be asked any more, is not the same.
  */
 export async function shrinkCase(
   failing: Case,
@@ -28,7 +28,7 @@ export async function shrinkCase(
 const isSame = (a: Disagreement, b: Disagreement | null): b is Disagreement =>
   b !== null && a.kind === b.kind && a.code === b.code
 
-/** Null where the case cannot even be asked: a candidate may name what is no longer there. */
+/** Null if the case cannot be asked: a candidate may name a missing object. */
 const attempt = (stage: Stage, asked: Asked): Promise<Disagreement | null> => judgeCase(stage, asked).catch(() => null)
 
 async function shrinkOnStage(failing: Case, found: Disagreement, deadline: number, open: OpenStage): Promise<Case> {
@@ -75,7 +75,7 @@ async function firstFailing<T>(
   return null
 }
 
-/** Judges on a database of its own. */
+/** Judges on a separate database. */
 export async function judgeNew(world: World, asked: Asked, open: OpenStage = openStage): Promise<Disagreement | null> {
   const stage = await open(world).catch(() => null)
   if (stage === null) return null

@@ -1,7 +1,7 @@
 import type { Catalog, CatalogRelation } from '../../../compiler/catalog/catalog.ts'
 import type { Draw } from '../questions/draw.ts'
 
-/** The same Catalog with its lists in another order, wherever the order of a list says nothing. */
+/** The same Catalog with its unordered lists in another order. */
 export function permuted(draw: Draw, catalog: Catalog): Catalog {
   return {
     ...catalog,

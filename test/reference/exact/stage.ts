@@ -6,21 +6,21 @@ import type { Json, Question, TableSketch, World } from '../interpreter/world.ts
 import { hashOf, isListed } from '../interpreter/allowlist.ts'
 import { dataSql, dumpSql, listSql, resetSql, schemaSql } from './ddl.ts'
 
-/** A World that exists: a database of its own and the service in front of it. */
+/** An existing World: a separate database with the service. */
 export interface Stage<S extends AskedService = AskedService> {
   readonly world: World
   readonly service: S
   readonly ask: (question: Question) => Promise<Answer>
-  /** The rows of each table, no matter who may see them. */
+  /** The rows of each table, regardless of privileges. */
   readonly dump: () => Promise<ReadonlyMap<string, readonly Json[]>>
-  /** Puts the rows back. */
+  /** Restores the rows. */
   readonly reset: () => Promise<void>
   /** The same database with the rows of another World of the same catalogue. */
   readonly holding: (world: World) => Promise<Stage<S>>
   readonly close: () => Promise<void>
 }
 
-/** What the service throws, its caller would answer as an internal error; here it is one more wrong answer. */
+/** An exception of the service would be an internal error; here it is a wrong answer. */
 const crashed = (error: unknown): Answer => ({
   data: null,
   errors: [
@@ -56,7 +56,7 @@ export const openStage = async (world: World): Promise<Stage<TestService>> =>
 /** In the topology of the run. */
 export const openChosenStage: OpenStage = async (world) => stageOf(world, await openAsked(optionsOf(world)))
 
-/** @param putBack fills the tables with the rows of a World of the same catalogue, and with nothing else */
+/** @param putBack replaces the rows by those of a World of the same catalogue */
 export function stageOn<S extends AskedService>(
   world: World,
   service: S,
@@ -64,7 +64,7 @@ export function stageOn<S extends AskedService>(
 ): Stage<S> {
   const rowsOf = async (table: TableSketch): Promise<readonly Json[]> =>
     (await service.db.query(dumpSql(table))).rows[0].rows as readonly Json[]
-  /** Puts a document on the list where it belongs there: its hash may then stand for it. */
+  /** Lists a document if it belongs there: its hash can then replace it. */
   const listed = async (document: string): Promise<string | null> => {
     if (!isListed(world, document)) return null
     await service.db.query(listSql, [hashOf(document), document])
@@ -102,7 +102,7 @@ export function stageOn<S extends AskedService>(
   return stage
 }
 
-/** What `dump` is expected to say. */
+/** The expected result of `dump`. */
 export const dumpOf = (world: World, store: Store): ReadonlyMap<string, readonly Json[]> =>
   new Map(
     world.tables.map((table) => [

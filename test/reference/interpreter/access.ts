@@ -1,16 +1,16 @@
 import type { Claims } from './policies.ts'
 import type { AccessSketch, PresetSketch, Role, TableSketch, Value } from './world.ts'
 
-/** What a table's comment says of columns for one role (spec/graphql.md 17.5). */
+/** The settings of a table's comment for columns of one role (spec/graphql.md 17.5). */
 export interface Access {
-  /** Columns that no input has. */
+  /** Columns that are not in inputs. */
   readonly withheld: readonly string[]
-  /** Columns that nothing else has. */
+  /** Columns that are in inputs only. */
   readonly hidden: readonly string[]
   readonly presets: AccessSketch['presets']
 }
 
-/** A role's own word goes before that of everybody. */
+/** A role's own setting takes precedence over that of `public`. */
 export function accessOf({ access = [] }: TableSketch, role: Role): Access {
   const own = access.filter((one) => one.role === role)
   const held = [...own, ...access.filter((one) => one.role === 'public')]
@@ -22,7 +22,7 @@ export function accessOf({ access = [] }: TableSketch, role: Role): Access {
   }
 }
 
-/** The value that a preset has for a caller. */
+/** The value of a preset for a caller. */
 export const presetValue = (preset: PresetSketch, claims: Claims): Value => {
   if (preset.kind === 'value') return preset.value
   const { sub } = claims

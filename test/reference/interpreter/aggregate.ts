@@ -6,7 +6,7 @@ import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 export type FigureName = 'sum' | 'avg' | 'min' | 'max'
 
 /**
- * One figure over the values that are not null; null where there are none (spec/graphql.md 6). Numbers pass through a
+ * One figure over the values that are not null; null if there are none (spec/graphql.md 6). Numbers pass through a
  * float.
  */
 export function figure(world: World, name: FigureName, column: ColumnSketch, rows: readonly Row[]): Json {
@@ -22,12 +22,12 @@ export function figure(world: World, name: FigureName, column: ColumnSketch, row
   return Number(printDecimal(name === 'sum' ? sum : divideDecimal(sum, values.length)))
 }
 
-/** What groups tell besides (spec/graphql.md 17.2). */
+/** Further figures of groups (spec/graphql.md 17.2). */
 export type GroupFigure = FigureName | 'countDistinct' | 'every' | 'some'
 
 export const isFigure = (name: string): name is FigureName => ['sum', 'avg', 'min', 'max'].includes(name)
 
-/** A figure that is as it is answered: a count or a flag. */
+/** A figure with its final value: a count or a flag. */
 function plainFigure(world: World, name: GroupFigure, { type }: ColumnSketch, values: readonly Value[]): Value {
   if (name !== 'countDistinct') {
     if (values.length === 0) return null
@@ -39,7 +39,7 @@ function plainFigure(world: World, name: GroupFigure, { type }: ColumnSketch, va
 const different = (world: World, type: ColumnType, values: readonly Value[]): readonly Value[] =>
   values.filter((value, index) => values.findIndex((other) => compareValues(world, type, other, value) === 0) === index)
 
-/** Different values, the least first (spec/graphql.md 17.2). */
+/** Distinct values in ascending order (spec/graphql.md 17.2). */
 export const leastValues = (
   world: World,
   column: ColumnSketch,
@@ -59,7 +59,7 @@ export function groupFigure(world: World, name: GroupFigure, column: ColumnSketc
 const presentValues = (column: ColumnSketch, rows: readonly Row[]): readonly Value[] =>
   rows.map((row) => row.get(column.name) ?? null).filter((value) => value !== null)
 
-/** The same with all digits, as a value of the column or as a `numeric`: what groups are compared and sorted by. */
+/** The same with all digits, as a value of the column or as a `numeric`: for comparing and sorting groups. */
 export function exactFigure(world: World, name: GroupFigure, column: ColumnSketch, rows: readonly Row[]): Value {
   const values = presentValues(column, rows)
   if (!isFigure(name)) return plainFigure(world, name, column, values)
@@ -72,7 +72,7 @@ export function exactFigure(world: World, name: GroupFigure, column: ColumnSketc
   return printDecimal(name === 'sum' ? sum : quotient(sum, values.length))
 }
 
-/** Between the two values that stand next to that part of them, in proportion. */
+/** Interpolated between the two neighbouring values. */
 export function percentile(at: number, column: ColumnSketch, rows: readonly Row[]): Json {
   const values = presentValues(column, rows)
     .map(Number)

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Question, World } from './world.ts'
 
-/** Documents on the list of allowed ones, and whom it governs (spec/graphql.md 17). */
+/** The allow-listed documents, and the governed roles (spec/graphql.md 17). */
 
 export const hashOf = (document: string): string => createHash('sha256').update(document, 'utf8').digest('hex')
 

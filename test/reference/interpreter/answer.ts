@@ -122,7 +122,7 @@ function rowField(context: Context, store: Store, table: ApiTable, row: Row, fie
       return computedField(context, store, table, row, field.function, nodes)
     case 'relation': {
       if (!field.many) return relatedRow(context, store, table, row, field, nodes)
-      // A collection chooses among all of them.
+      // A collection selects among all of them.
       const found = relatedRows(nestedIn(context, store), table, field, row, 'WITH')
       const related = found.map((one) => one.row)
       const through = field.way?.onEdge ?? null
@@ -155,7 +155,7 @@ function relatedRow(
   return first === undefined ? null : rowObject(context, store, target, first.row, nodes)
 }
 
-/** A composite value is an object of what is selected of it, also where all of that is null (spec/graphql.md 17). */
+/** A composite value is an object of its selections, even if all of them are null (spec/graphql.md 17). */
 function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: Nodes, enumArrays: boolean): Json {
   if (type.base !== 'composite' || value === null) return toAnswer(context.world, type, value, enumArrays)
   const { world } = context
@@ -168,7 +168,7 @@ function valueAnswer(context: Context, type: ColumnType, value: Value, nodes: No
   })
 }
 
-/** spec/graphql.md 9.3. What is not given takes the default of the function, an explicit null does not. */
+/** spec/graphql.md 9.3. An absent argument takes the default of the function, an explicit null does not. */
 export function callField(context: Context, store: Store, nodes: Nodes, fields: Api['query']): Json {
   const field = fields.get(nodes[0].name.value)
   if (field?.kind !== 'call') throw new Error(`${nodes[0].name.value} is no function`)
@@ -202,7 +202,7 @@ export function callField(context: Context, store: Store, nodes: Nodes, fields: 
   }
 }
 
-/** What is left out has the default, null has not. */
+/** An absent argument has the default, null has not. */
 const echoed = (given: Value | undefined, fallback: Value | undefined): Value =>
   (given === undefined ? fallback : given) ?? null
 
@@ -214,7 +214,7 @@ const passedTo = ({ world, scope }: Context, fn: FunctionSketch, nodes: Nodes): 
     return read
   })
 
-/** An integer that int4 cannot hold is refused (PostgreSQL manual, 8.1.1). */
+/** An integer beyond int4 is refused (PostgreSQL manual, 8.1.1). */
 function int4(value: number): number {
   if (value !== (value | 0)) throw new Refused('22003')
   return value
@@ -266,12 +266,12 @@ interface Collection {
   readonly table: ApiTable
   readonly order: readonly Term[]
   readonly page: Page
-  /** All that match, on every page. */
+  /** All matching rows, on every page. */
   readonly matching: readonly Row[]
   readonly reached: Between | null
 }
 
-/** Rows of a sampled table may be nested where the one that they belong to was read. */
+/** Rows of a sampled table may be nested if their parent was read. */
 const nestedIn = (context: Context, store: Store): Surroundings => ({
   ...surroundingsOf(context, store),
   reach: (table) => visibleRows(store, table.sketch, context.claims),

@@ -13,19 +13,19 @@ import {
   type World,
 } from './world.ts'
 
-/** Which columns of a table a role sees, by the names of their fields, and what it may do with them. */
+/** The visible columns of a table for a role, by the names of their fields, and the privileges on them. */
 
-/** What a role is shown of columns: without those that it only writes. */
+/** The visible columns of a role: without write-only ones. */
 export const readableColumns = (sketch: TableSketch, role: Role): readonly ColumnSketch[] =>
   sketch.columns.filter(
     ({ name }) => isGranted(grantsOf(sketch, role).select, name) && !accessOf(sketch, role).hidden.includes(name),
   )
 
-/** Texts and vectors of one value; lists are searched by nothing. */
+/** Texts and vectors of single values; lists have no search. */
 export const isSearched = ({ type }: ColumnSketch): boolean =>
   !type.list && (type.base === 'tsvector' || rulesOf(type).graphql === 'String')
 
-/** What an operator changes is read and written. */
+/** An operator reads and writes its column. */
 export const changeable = (
   readable: readonly ColumnSketch[],
   writable: readonly ColumnSketch[],
@@ -65,7 +65,7 @@ export const ordersOf = (world: World, role: Role, sketch: TableSketch): Readonl
   new Map([...shownColumns(world, role, sketch)].filter(([, column]) => isOrderable(column.type)))
 
 /**
- * The name of a column's field, or none. The node id keeps its own: what would take it has the spelling of the
+ * The name of a column's field, or none. The node id keeps its own: a column with its name has the spelling of the
  * database, unless that is the same or another column's field (spec/graphql.md, decision 15).
  */
 export function columnField(world: World, { columns }: TableSketch, column: ColumnSketch): readonly string[] {

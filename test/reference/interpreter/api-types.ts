@@ -35,38 +35,38 @@ export interface ApiTable {
   readonly type: string
   readonly maxRows: number
   readonly key: readonly ColumnSketch[]
-  /** The arguments that look a row up by its key, in the key's order; null where a part of it cannot be an argument. */
+  /** The arguments of a look-up by the key, in the key's order; null if a part of it cannot be an argument. */
   readonly keyArguments: ReadonlyMap<string, ColumnSketch> | null
   readonly fields: ReadonlyMap<string, RowField>
-  /** What the role may read, also where a relation has the field of the name. */
+  /** The readable columns, even if a relation has the field's name. */
   readonly columns: ReadonlyMap<string, ColumnSketch>
   readonly filters: ReadonlyMap<string, ColumnSketch>
-  /** Relations that can be asked for in a filter (spec/graphql.md 17). */
+  /** Relations in filters (spec/graphql.md 17). */
   readonly filterRelations: ReadonlyMap<string, RelationField>
-  /** Columns that others are compared with in a filter (spec/graphql.md 17.1). */
+  /** Columns that can be compared with others in a filter (spec/graphql.md 17.1). */
   readonly compared: ReadonlyMap<string, ColumnSketch>
   readonly orders: ReadonlyMap<string, ColumnSketch>
   /** Relations that rows can be sorted by (spec/graphql.md 17). */
   readonly orderRelations: ReadonlyMap<string, RelationField>
-  /** Columns by the order of how well they fit a query (spec/graphql.md 17). */
+  /** Columns by their order by rank (spec/graphql.md 17). */
   readonly ranks: ReadonlyMap<string, ColumnSketch>
   /** Columns that `distinctOn` can name (spec/graphql.md 17). */
   readonly distinct: ReadonlyMap<string, ColumnSketch>
-  /** By command, what columns are set to whatever the document says (spec/graphql.md 17.5). */
+  /** By command, the presets of columns (spec/graphql.md 17.5). */
   readonly presets: Readonly<Record<'insert' | 'update', ReadonlyMap<string, PresetSketch>>>
   readonly inserts: ReadonlyMap<string, ColumnSketch>
   readonly updates: ReadonlyMap<string, ColumnSketch>
   /** By operator, the columns that it can change (spec/graphql.md 17.4). */
   readonly operators: ReadonlyMap<OperatorName, ReadonlyMap<string, ColumnSketch>>
-  /** Unique keys that an insert can name, and what a row can take over then (spec/graphql.md 17). */
+  /** Unique keys for `onConflict`, and the columns that an existing row can take over (spec/graphql.md 17). */
   readonly conflicts: ReadonlyMap<string, UniqueSketch>
   readonly takeovers: ReadonlyMap<string, ColumnSketch>
-  /** What of columns can be figured out, whether `aggregate` is on or not. */
+  /** The figures of columns, independent of `aggregate`. */
   readonly figures: ReadonlyMap<GroupFigure, ReadonlyMap<string, ColumnSketch>>
   readonly aggregates: ReadonlyMap<'sum' | 'avg' | 'min' | 'max', ReadonlyMap<string, ColumnSketch>>
   /** Tables whose rows edges are reached through, by their field on the edge (spec/graphql.md 17.7). */
   readonly between: ReadonlyMap<string, string>
-  /** Relations to one row, by whose values rows can be grouped (spec/graphql.md 17.2). */
+  /** To-one relations whose values are possible keys of groups (spec/graphql.md 17.2). */
   readonly groupRelations: ReadonlyMap<string, RelationField>
 }
 
@@ -77,28 +77,28 @@ export interface RelationField {
   readonly direction: 'forward' | 'reverse'
   readonly local: readonly string[]
   readonly foreign: readonly string[]
-  /** Whether there always is a row that everybody sees (spec/graphql.md 8.4, decision 18). */
+  /** Whether there always is a row that all roles see (spec/graphql.md 8.4, decision 18). */
   readonly notNull: boolean
-  /** Where more than one key decides which rows are related (spec/graphql.md 17.7, 17.8). */
+  /** If more than one key decides the related rows (spec/graphql.md 17.7, 17.8). */
   readonly way?: Way
 }
 
 export interface Way {
-  /** Tables in between, each with its columns for what stands before it and for what comes after it. */
+  /** Intermediate tables, each with its columns for the previous and for the next one. */
   readonly through: readonly {
     readonly table: string
     readonly near: readonly string[]
     readonly far: readonly string[]
-    /** What its rows have to meet. */
+    /** The condition on its rows. */
     readonly meets: Condition | null
   }[]
-  /** What the rows there have to meet. */
+  /** The condition on the rows there. */
   readonly meets: Condition | null
-  /** The table in between whose row is on the edge. */
+  /** The intermediate table whose row is on the edge. */
   readonly onEdge: string | null
 }
 
-/** The row of the first of these that leads to one (spec/graphql.md 17.9). */
+/** The row of the first of these relations with a row (spec/graphql.md 17.9). */
 export interface UnionField {
   readonly kind: 'union'
   /** Its type. */
@@ -112,7 +112,7 @@ export type RowField =
   | RelationField
   | UnionField
   | { readonly kind: 'computed'; readonly function: FunctionSketch }
-  /** A text with what is found in it between marks. */
+  /** A text with the matches between marks. */
   | { readonly kind: 'headline'; readonly column: ColumnSketch }
 
 export type RootField =
@@ -123,7 +123,7 @@ export type RootField =
   | { readonly kind: 'collection' | 'byKey' | 'insert' | 'update' | 'delete'; readonly table: ApiTable }
   | RowWrite
 
-/** A change of one row by a key, or of many by the primary one. */
+/** A change of one row by a key, or of many by the primary key. */
 export interface RowWrite {
   readonly kind: 'updateRow' | 'deleteRow' | 'updateRows'
   readonly table: ApiTable

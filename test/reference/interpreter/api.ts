@@ -77,7 +77,7 @@ const builtIn: ReadonlySet<string> = new Set([
 
 const apis = new WeakMap<World, Map<Role, Api>>()
 
-/** The schema that a role sees; made once for a world, which does not change. */
+/** The schema of a role; made once per world, which is immutable. */
 export function apiOf(world: World, role: Role): Api {
   const known = apis.get(world) ?? new Map<Role, Api>()
   apis.set(world, known)
@@ -143,13 +143,13 @@ const withoutHidden = (world: World, table: ApiTable): ApiTable => ({
 
 interface TablesFor {
   readonly exposed: readonly TableSketch[]
-  /** Those that have an insert alone. */
+  /** The relations with inserts only. */
   readonly insertOnly: readonly TableSketch[]
 }
 
 /**
- * Relations that a role has something of (spec/graphql.md 1.2); the first in byte order keeps a name that two want, those
- * that it reads before others, built-in names are never given (spec/graphql.md 2.4).
+ * Relations that a role may use (spec/graphql.md 1.2); the first in byte order keeps a contested name, readable ones
+ * before others, built-in names are never given (spec/graphql.md 2.4).
  */
 function tablesFor(world: World, role: Role): TablesFor {
   const taken = new Set(builtIn)
@@ -177,7 +177,7 @@ function apiTable(
     new Map(columns.flatMap((column) => columnField(world, sketch, column).map((field) => [field, column] as const)))
   const access = accessOf(sketch, role)
   const readable = readableColumns(sketch, role)
-  // Composites are no inputs (spec/graphql.md 17).
+  // Composites are not in inputs (spec/graphql.md 17).
   const writable = sketch.columns.filter(
     ({ name, fallback, type }) =>
       fallback.kind !== 'identity' && type.base !== 'composite' && !access.withheld.includes(name),
@@ -278,7 +278,7 @@ function apiTable(
   }
 }
 
-/** Those that the role may write: the statement names them. */
+/** The writable ones: the statement names them. */
 const presetsOf = (
   { presets }: ReturnType<typeof accessOf>,
   grants: Grants,
@@ -291,7 +291,7 @@ const presetsOf = (
     }),
   )
 
-/** Each text has a field of excerpts, unless something else has its name. */
+/** Each text has a field of excerpts, unless its name is taken. */
 const withHeadlines = (
   fields: ReadonlyMap<string, RowField>,
   searched: readonly (readonly [string, ColumnSketch])[],
@@ -303,10 +303,7 @@ const withHeadlines = (
     ...fields,
   ])
 
-/**
- * Computed scalars and enums that take nothing are asked for like the columns that they are the values of
- * (spec/graphql.md 17).
- */
+/** Computed scalars and enums without arguments are filtered like columns (spec/graphql.md 17). */
 function addComputedFilters(
   world: World,
   sketch: TableSketch,
@@ -320,7 +317,7 @@ function addComputedFilters(
     const isTaken = filters.has(name) || ['nodeId', 'and', 'or', 'not'].includes(name)
     if (column === undefined || isTaken || column.type.list) continue
     if (column.type.base === 'enum' && column.type.domain !== undefined) continue
-    // What functions answer is of their schema.
+    // The result of a function has the settings of its schema.
     if (column.type.base === 'jsonb' && operatorsOf(column.type, world.additions ?? {}).length === 0) continue
     filters.set(name, column)
   }
@@ -404,7 +401,7 @@ const relationBy = ({ target, local, foreign, many, way }: LinkedPath): Relation
   way,
 })
 
-/** What the table's comment names by the ways that lead there (spec/graphql.md 17.8). */
+/** The links in the table's comment (spec/graphql.md 17.8). */
 function linkedOf(
   world: World,
   role: Role,
@@ -414,7 +411,7 @@ function linkedOf(
   return pathsOf(world, sketch, sightOf(world, role, exposed)).map((path) => [path.name, relationBy(path)])
 }
 
-/** Where tables lead that connect rows of this one with others (spec/graphql.md 17.7). */
+/** The fields through tables that connect rows of this one with others (spec/graphql.md 17.7). */
 const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly (readonly [string, RelationField])[] =>
   (links.to.get(sketch) ?? []).flatMap((near) => {
     const { child } = near
@@ -445,8 +442,8 @@ const crossingsOf = (world: World, links: Links, sketch: TableSketch): readonly 
   })
 
 /**
- * Every column of the key has a name of its own among them (spec/graphql.md 7.3, decision 5); readable or not, the
- * field is there (spec/graphql.md 1.2).
+ * Every column of the key has a unique argument name (spec/graphql.md 7.3, decision 5); readable or not, the field
+ * exists (spec/graphql.md 1.2).
  */
 const keyArguments = (
   named: ReadonlyMap<string, ColumnSketch>,

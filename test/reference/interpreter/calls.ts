@@ -47,11 +47,11 @@ const isReserved = (world: World, table: string, name: string): boolean =>
 const isEnum = ({ base }: ColumnType): boolean => base === 'enum'
 
 /**
- * The arguments of a root function; null where one has no usable name, or one that collections have
- * (spec/graphql.md 2.5), or a type that functions do not take.
+ * The arguments of a root function; null if one has no usable name, or one of collections (spec/graphql.md 2.5), or an
+ * unsupported type.
  */
 export function argumentsOf(world: World, { body }: FunctionSketch): readonly ArgumentSketch[] | null {
-  // Without a name it is the place that counts, a row before it included.
+  // An unnamed one is called by position, including a leading row.
   const before = body.kind === 'computedSum' || body.kind === 'computedRows' ? 2 : 1
   const found = listArguments(world, body).map((argument, index) => ({
     ...argument,

@@ -5,21 +5,21 @@ import { Refused } from './refusal.ts'
 import type { Row } from './store.ts'
 import type { ColumnSketch, Json, Value, World } from './world.ts'
 
-/** What an update changes: values that are set, and operators (spec/graphql.md 10.3, 17.4). */
+/** The changes of an update: set values, and operators (spec/graphql.md 10.3, 17.4). */
 
-/** The new value of a column from the row that is there. @throws Refused where there is none */
+/** The new value of a column from the existing row. @throws Refused if there is none */
 export type Change = (row: Row) => Value
 
 type Argument = (name: string) => Json | undefined
 
-/** The columns that `set` and the operators change, by SQL name. @throws Refused where there is none */
+/** The columns that `set` and the operators change, by SQL name. @throws Refused if there are none */
 export function readChanges(world: World, table: ApiTable, arg: Argument): ReadonlyMap<string, Change> {
   const all = readNamed(world, table, arg)
   if (all.size === 0) throw new Refused('At least one mapping must be provided to set argument')
   return new Map([...all].map(([column, { change }]) => [column, change]))
 }
 
-/** The same with the fields that name them; there may be none. */
+/** The same with their field names; there may be none. */
 export function readNamed(world: World, table: ApiTable, arg: Argument): ReadonlyMap<string, Named> {
   const all = [
     ...readSet(world, table, arg('set')),

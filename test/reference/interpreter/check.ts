@@ -15,8 +15,8 @@ import type { Json } from './world.ts'
 import { readConflict, readObjects, readRows } from './write.ts'
 
 /**
- * Reads the arguments of a field and of everything below it, whether or not a row will ever be there to ask for it.
- * Where several are refused, any of them may be the first.
+ * Reads the arguments of a field and of everything below it, whether or not a row will use them. If several are
+ * refused, any of them may be the first.
  */
 export function checkRoot(context: Context, root: 'Query' | 'Mutation', nodes: Nodes): readonly string[] {
   const field = (root === 'Query' ? context.api.query : context.api.mutation).get(nodes[0].name.value)
@@ -134,7 +134,7 @@ function checkRow(context: Context, table: ApiTable, nodes: Nodes): readonly str
   })
 }
 
-/** Where a field leads, if it leads to rows. */
+/** The target of a field with rows. */
 export function linkOf(field: RowField): { readonly target: string; readonly many: boolean } | null {
   if (field.kind === 'relation') return field
   if (field.kind !== 'computed' || !('target' in field.function.body)) return null

@@ -3,9 +3,9 @@ import { familyOf } from './compared.ts'
 import { compareText, operatorsOf, rulesOf } from './types.ts'
 import { additionsOf, type ColumnSketch, type ColumnType, type World } from './world.ts'
 
-/** What collections of interfaces there are (spec/graphql.md 17.9). */
+/** The collections of interfaces (spec/graphql.md 17.9). */
 
-/** By interface; what a role has the types of. */
+/** By interface; for a role with their types. */
 export function collectedBy(
   world: World,
   tables: readonly ApiTable[],
@@ -44,11 +44,11 @@ const areAlike = (tables: readonly ApiTable[], textOf: (table: ApiTable) => stri
 const familyIn = (column: ColumnSketch | undefined): string | null =>
   column === undefined ? null : sortedAs(column.type)
 
-/** Values of one type, rounded and cut alike. */
+/** Values of one type, with equal rounding and truncation. */
 const sortedAs = (type: ColumnType): string =>
   familyOf(type) === 'number' ? `${type.base} ${type.scale ?? ''}` : familyOf(type)
 
-/** What tells the filter of a column from others of its type. */
+/** The identity of a column's filter among others of its type. */
 function filterText(world: World, { sketch }: ApiTable, column: ColumnSketch | undefined): string | null {
   if (column === undefined) return null
   const { type } = column

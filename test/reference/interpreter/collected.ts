@@ -24,7 +24,7 @@ export interface Mixed {
 
 type Argument = (name: string) => Json | undefined
 
-/** By table, what its rows are sorted by before their type and key. */
+/** By table, the sort keys before the type and key. */
 export const termsOf = (
   around: Surroundings,
   { of }: Collected,
@@ -44,7 +44,7 @@ export function readCollectedPage(around: Surroundings, collected: Collected, ar
   return readPage(arg, given.length + 1 + key)
 }
 
-/** Of a table without deleted rows none are meant where these alone are. */
+/** Tables without soft deletion are excluded if only deleted rows are requested. */
 const meantOf = ({ of }: Collected, arg: Argument): readonly ApiTable[] =>
   of.filter(({ sketch }) => arg('deleted') !== 'ONLY' || mayBeDeleted(sketch))
 
@@ -80,7 +80,7 @@ export function takeCollected(
           )
         : []),
     ])
-  /** Where a row stands to a cursor, whose values are those of its type where it names that. */
+  /** The position of a row relative to a cursor, whose values have its type if the cursor names that. */
   const toCursor = (row: Row, cursor: readonly JsonNode[]): number => {
     const [own, { type }] = [given(row), tableOf(row)]
     const named = cursor[own.length]

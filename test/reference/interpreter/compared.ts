@@ -15,7 +15,7 @@ export function familyOf({ base, enum: name, collated = '' }: ColumnType): strin
   return base === 'varchar(5)' ? `text ${collated}` : `${base} ${name ?? collated}`
 }
 
-/** Of columns that are filtered and sorted by, those that are not alone. */
+/** The filterable and sortable columns with at least one counterpart. */
 export function comparable(columns: ReadonlyMap<string, ColumnSketch>): ReadonlyMap<string, ColumnSketch> {
   const named = [...columns].filter(([name]) => isEnumName(name))
   const families = named.map(([, { type }]) => familyOf(type))

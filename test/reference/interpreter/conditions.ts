@@ -28,7 +28,7 @@ export const isObject = (input: Input): input is Fields =>
   typeof input === 'object' && input !== null && !Array.isArray(input)
 export const asList = (input: Json): readonly Json[] => (Array.isArray(input) ? input : [input])
 
-/** Reads every part; where several are refused, any of the refusals may be answered. */
+/** Reads every part; if several are refused, any of the refusals may be answered. */
 export function readAll<Part, Result>(parts: readonly Part[], read: (part: Part) => Result): readonly Result[] {
   const reasons: string[] = []
   const results = parts.flatMap((part) => {
@@ -94,13 +94,13 @@ export function readColumn(
   )
 }
 
-/** Of a list, as it is compared. */
+/** The comparison type of a list's elements. */
 function elementType(type: ColumnType): ColumnType {
   const { elementDomain: _, domain: __, ...rest } = type
   return { ...rest, list: false }
 }
 
-/** Conditions on the elements of a list (spec/graphql.md 17.1); of no list nothing is known. */
+/** Conditions on the elements of a list (spec/graphql.md 17.1); for a null list they are unknown. */
 function readElements(
   world: World,
   type: ColumnType,
@@ -120,7 +120,7 @@ function readElements(
   }
 }
 
-/** Conditions on what stands at paths of a JSON value (spec/graphql.md 17.1). */
+/** Conditions on values at paths of a JSON value (spec/graphql.md 17.1). */
 const readPaths = (world: World, input: Json, valueOf: (row: Row) => Value): Condition | null =>
   input === null
     ? null
@@ -214,7 +214,7 @@ function compareBy(world: World, type: ColumnType, operator: string, value: Valu
   return operatorHolds(operator, compareValues(world, type, value, operand))
 }
 
-/** A null element is equal to nothing here (Postgres manual 9.19). */
+/** A null element equals nothing here (Postgres manual 9.19). */
 function compareSets(
   world: World,
   type: ColumnType,

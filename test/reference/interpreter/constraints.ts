@@ -11,13 +11,13 @@ import {
   type World,
 } from './world.ts'
 
-/** SQLSTATEs of the constraints that the rows of a store break; any of them may be the first that Postgres meets. */
+/** SQLSTATEs of the constraints that the rows of a store violate; any of them may be the first in Postgres. */
 export function violations(world: World, store: Store): readonly string[] {
   return [...new Set(world.tables.flatMap((table) => tableViolations(world, store, table)))]
 }
 
 function tableViolations(world: World, store: Store, table: TableSketch): readonly string[] {
-  // A view shows what its table holds.
+  // The rows of a view are those of its table.
   if (table.view !== undefined) return []
   const rows = rowsOf(store, table.name)
   const uniques: readonly UniqueSketch[] = [{ columns: table.primaryKey, where: null }, ...table.uniques]
@@ -35,7 +35,7 @@ function tableViolations(world: World, store: Store, table: TableSketch): readon
 const breaksDomain = (world: World, table: TableSketch, rows: readonly Row[]): boolean =>
   table.columns.some((column) => rows.some((row) => !isInDomain(world, column.type, row.get(column.name) ?? null)))
 
-/** Whether a value passes what its domain checks, or each of its elements does; null does, as an unknown outcome does. */
+/** Whether a value, or each of its elements, passes its domain's check; null does, like an unknown outcome. */
 export function isInDomain(world: World, { elementDomain, ...type }: ColumnType, value: Value): boolean {
   if (elementDomain !== undefined) {
     const element = { ...type, list: false, domain: elementDomain }
@@ -55,7 +55,7 @@ function hasTwins(world: World, table: TableSketch, unique: UniqueSketch, rows: 
   )
 }
 
-/** Whether the columns of one row equal those of another, pair by pair; null equals nothing. */
+/** Whether the columns of two rows are equal, pair by pair; null equals nothing. */
 export function isSame(
   world: World,
   table: TableSketch,
@@ -78,7 +78,7 @@ function isOrphan(world: World, store: Store, table: TableSketch, key: ForeignKe
   return !rowsOf(store, key.target).some((parent) => isSame(world, table, key.columns, row, key.targetColumns, parent))
 }
 
-/** Removes rows and what `on delete` makes of the rows that refer to them, until nothing is left to do. */
+/** Removes rows and applies `on delete` to the rows that refer to them, repeatedly. */
 export function removeRows(world: World, store: Store, table: TableSketch, removed: readonly Row[]): Store {
   if (removed.length === 0) return store
   let after = withRows(

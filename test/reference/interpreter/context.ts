@@ -6,18 +6,18 @@ import { Unknown } from './sample.ts'
 import { visibleRows, type Store } from './store.ts'
 import type { Json, Question, World } from './world.ts'
 
-/** What every part of the interpreter is handed. */
+/** The context of every part of the interpreter. */
 export interface Context {
   readonly world: World
   readonly api: Api
   readonly scope: Scope
   readonly claims: Question['claims']
   readonly unordered: Set<Json>
-  /** SQLSTATEs of what may be refused on the way to an answer, by the order in which rows are changed. */
+  /** SQLSTATEs of possible refusals on the way to an answer, which depend on the order of changes. */
   readonly meanwhile: Set<string>
 }
 
-/** What filters look at; without a store, when they are only read, nothing. */
+/** The rows for filters; empty without a store, when they are only read. */
 export const surroundingsOf = ({ world, api, claims }: Context, store: Store | null): Surroundings => ({
   world,
   api,
@@ -34,5 +34,5 @@ export type Nodes = readonly [FieldNode, ...FieldNode[]]
 export const selectionsOf = (nodes: Nodes): readonly (SelectionSetNode | undefined)[] =>
   nodes.map((node) => node.selectionSet)
 
-/** Types of what a mutation answers, by what follows the table's name. */
+/** Types of mutation answers, by the suffix of the table's name. */
 export const responses = { insert: 'InsertResponse', update: 'UpdateResponse', delete: 'DeleteResponse' } as const

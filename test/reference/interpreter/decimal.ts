@@ -1,4 +1,4 @@
-/** Decimal numbers of any length, as `numeric` has them: digits and how many of them stand behind the point. */
+/** Decimal numbers of any length, like `numeric`: digits and the number of them after the point. */
 export interface Decimal {
   readonly digits: bigint
   readonly scale: number
@@ -44,7 +44,7 @@ export function roundDecimal(value: Decimal, scale: number): Decimal {
   return { digits: value.digits < 0n ? -rounded : rounded, scale }
 }
 
-/** The quotient to thirty digits behind the point: more than a 64-bit float can hold. */
+/** The quotient to thirty digits after the point: more than a 64-bit float can hold. */
 export const divideDecimal = (value: Decimal, by: number): Decimal => ({
   digits: (value.digits * 10n ** 30n) / BigInt(by),
   scale: value.scale + 30,

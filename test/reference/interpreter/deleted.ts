@@ -2,11 +2,11 @@ import type { ApiTable } from './api-types.ts'
 import type { Row } from './store.ts'
 import { columnNamed, grantsOf, type Json, type Role, type TableSketch, type Value } from './world.ts'
 
-/** Rows that count as deleted (spec/graphql.md 17.5). */
+/** Soft-deleted rows (spec/graphql.md 17.5). */
 
 type Condition = (row: Row) => boolean | null
 
-/** Null where the comment names nothing that can mark rows. */
+/** Null if the comment names no usable marker. */
 function markOf(table: TableSketch): 'time' | 'flag' | null {
   const column = table.columns.find(({ name }) => name === table.softDelete)
   if (column === undefined || column.type.list) return null
@@ -14,7 +14,7 @@ function markOf(table: TableSketch): 'time' | 'flag' | null {
   return ['timestamptz', 'timestamp'].includes(column.type.base) && !column.notNull ? 'time' : null
 }
 
-/** Whether rows of the table may count as deleted. */
+/** Whether rows of the table may be soft-deleted. */
 export const mayBeDeleted = (table: TableSketch): boolean => table.softDelete !== undefined && markOf(table) !== null
 
 const isDeleted = (table: TableSketch, row: Row): boolean => {
@@ -22,25 +22,25 @@ const isDeleted = (table: TableSketch, row: Row): boolean => {
   return markOf(table) === 'flag' ? value === true : value !== null
 }
 
-/** Whether a row is meant, by the argument that asks for deleted ones. */
+/** Whether a row is included, by the argument for deleted ones. */
 export function isMeant(table: TableSketch, row: Row, asked: Json | undefined): boolean {
   if (!mayBeDeleted(table) || asked === 'WITH') return true
   return isDeleted(table, row) === (asked === 'ONLY')
 }
 
-/** The condition of that, with another one. */
+/** Its combination with another condition. */
 export const amongMeant =
   ({ sketch }: ApiTable, asked: Json | undefined, condition: Condition | null): Condition =>
   (row) =>
     isMeant(sketch, row, asked) && (condition === null || condition(row))
 
-/** What deleting changes; null where rows are removed. Of a time it is only known that it is one. */
+/** The changes of a soft deletion; null if rows are removed. A time is only known to be one. */
 export const markChange = (table: TableSketch): ReadonlyMap<string, () => Value> | null =>
   mayBeDeleted(table) ? new Map([[table.softDelete ?? '', () => true]]) : null
 
 const isGranted = (grant: 'all' | readonly string[], name: string): boolean => grant === 'all' || grant.includes(name)
 
-/** Who may not read the mark sees nothing of the table. */
+/** A role that cannot read the marker sees nothing of the table. */
 export const seesMark = (table: TableSketch, role: Role): boolean =>
   !mayBeDeleted(table) || isGranted(grantsOf(table, role).select, columnNamed(table, table.softDelete ?? '').name)
 

@@ -32,11 +32,11 @@ export function elementText(world: World, type: ColumnType, value: Value): strin
   return asTheyAre.has(type.base) ? String(value) : JSON.stringify(value)
 }
 
-/** The value of a type that an element stands for. Keys alone are of JSON, and never null: there null is JSON's. */
+/** The value of a type for an element. Only keys can be JSON, and are never null: null there is JSON's. */
 export const readElement = (world: World, type: ColumnType, element: JsonNode): Value =>
   element === null && type.base === 'jsonb' && !type.list ? 'null' : readPart(world, type, element)
 
-/** Within a list or a composite value null is none. */
+/** Within a list or a composite value null is not a value. */
 function readPart(world: World, type: ColumnType, element: JsonNode): Value {
   if (element === null) return null
   if (type.list && isList(element))

@@ -22,7 +22,7 @@ import { decodeToken } from './tokens.ts'
 import { compareValues, readCompared } from './types.ts'
 import type { ColumnSketch, Json, Value, World } from './world.ts'
 
-/** The conjunction of a filter's entries; null when nothing is asked for (spec/graphql.md 4.2, 4.3). */
+/** The conjunction of a filter's entries; null if there are no conditions (spec/graphql.md 4.2, 4.3). */
 export function readFilter(around: Surroundings, table: ApiTable, input: Input): Condition | null {
   if (!isObject(input)) return null
   return every(readAll(Object.entries(input), ([name, value]) => readEntry(around, table, name, value)))
@@ -51,10 +51,7 @@ function readEntry(around: Surroundings, table: ApiTable, name: string, value: J
   }
 }
 
-/**
- * spec/graphql.md 17: some row, each row or no row of those that are related and visible is one of which the filter is
- * true.
- */
+/** spec/graphql.md 17: some, every or none of the related and visible rows meets the filter. */
 function readRelated(around: Surroundings, table: ApiTable, relation: RelationField, input: Json): Condition | null {
   const target = apiTableOf(around.api, relation.target)
   const relatedTo = (from: Row): readonly Row[] => relatedRows(around, table, relation, from).map(({ row }) => row)
@@ -86,7 +83,7 @@ interface NodeToken {
   readonly keys: readonly JsonNode[]
 }
 
-/** The errors of spec/graphql.md 7.1; the generator draws only those that one message stands for. */
+/** The errors of spec/graphql.md 7.1; the generator draws only those with a common message. */
 function readNodeToken(token: string): NodeToken {
   const bytes = Buffer.from(token, 'base64')
   if (bytes.toString('base64') !== token) throw new Refused('Invalid value passed to nodeId argument. Error 2')
@@ -133,7 +130,7 @@ const equalCondition =
     return equal.includes(null) ? null : true
   }
 
-/** The table that a node id names, and the condition that a row of it has the node id's key. */
+/** The table in a node id, and the condition that a row of it has the node id's key. */
 export function readNode(
   world: World,
   tables: readonly ApiTable[],

@@ -4,9 +4,9 @@ import { functionNameOf, isName } from './names.ts'
 import { compareText } from './types.ts'
 import { grantsOf, type FunctionSketch, type Role, type TableSketch, type World } from './world.ts'
 
-/** The fields that functions have, at the root and in rows (spec/graphql.md 9). */
+/** The fields of functions, at the root and in rows (spec/graphql.md 9). */
 
-/** Nothing but the node id has its name. */
+/** Only the node id may have its name. */
 export const isFieldName = (name: string): boolean => isName(name) && name !== 'nodeId'
 
 /** Functions in byte order of their names. */
@@ -38,7 +38,7 @@ export function addCall(
   fields.set(name, { kind: 'call', function: fn })
 }
 
-/** A computed field is handed the whole row, so the whole row must be readable (spec/graphql.md 1.4). */
+/** A computed field gets the whole row, so the whole row must be readable (spec/graphql.md 1.4). */
 export function addComputed(
   world: World,
   role: Role,

@@ -1,6 +1,6 @@
 import type { Json } from './world.ts'
 
-/** Points and boxes along the axes, and what PostGIS says of two of them (`geo`, spec/graphql.md 17). */
+/** Points and axis-parallel boxes, and PostGIS' predicates of two of them (`geo`, spec/graphql.md 17). */
 
 /** The member of GeoJSON that names a reference system other than longitude and latitude. */
 export const crsOf = (srid: number): { readonly crs: Json } => ({
@@ -31,14 +31,14 @@ function boxOf(text: string): Box {
 
 const isPoint = ({ left, right }: Box): boolean => left === right
 
-/** How far two spans are from each other; 0 where they touch. */
+/** The distance of two intervals; 0 if they touch. */
 const gap = (low: number, high: number, otherLow: number, otherHigh: number): number =>
   Math.max(otherLow - high, low - otherHigh, 0)
 
 const distance = (a: Box, b: Box): number =>
   Math.hypot(gap(a.left, a.right, b.left, b.right), gap(a.bottom, a.top, b.bottom, b.top))
 
-/** Nothing of the other lies outside, and something of it inside: a border alone is not. */
+/** No part of the other is outside, and some part of it inside: a common border is not enough. */
 function contains(a: Box, b: Box): boolean {
   if (isPoint(b) && !isPoint(a)) return a.left < b.left && b.left < a.right && a.bottom < b.bottom && b.bottom < a.top
   return a.left <= b.left && b.right <= a.right && a.bottom <= b.bottom && b.top <= a.top

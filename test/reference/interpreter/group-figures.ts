@@ -6,7 +6,7 @@ import type { Surroundings } from './related.ts'
 import type { Row } from './store.ts'
 import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
 
-/** What groups are compared and sorted by besides their key (spec/graphql.md 17.2). */
+/** The comparable and sortable figures of groups besides their key (spec/graphql.md 17.2). */
 
 type Members = Readonly<Record<string, Json>>
 
@@ -56,7 +56,7 @@ export function columnOf(table: ApiTable, name: GroupFigure, field: string): Col
   return column
 }
 
-/** The percentiles that an input names, with what it says of each. */
+/** The percentiles that an input names, with the input of each. */
 export function percentilesIn(table: ApiTable, input: Json, rowsOf: RowsOf): readonly (readonly [Figure, Json])[] {
   const { at, of } = input as Members
   return Object.entries((of ?? {}) as Members).flatMap(([field, said]) => {

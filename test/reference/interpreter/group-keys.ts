@@ -11,9 +11,9 @@ import type { ColumnSketch, ColumnType, Json, Value } from './world.ts'
 
 type Members = Readonly<Record<string, Json>>
 
-/** What rows are grouped by. */
+/** A key of groups. */
 export interface GroupKey {
-  /** The names of fields that lead to it, such as `author.country`; of a time that recurs behind its member. */
+  /** The field names of its path, such as `author.country`; for a recurring unit after its member. */
   readonly id: string
   readonly type: ColumnType
   readonly place: { readonly table: ApiTable; readonly column: ColumnSketch }

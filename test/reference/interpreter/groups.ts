@@ -28,7 +28,7 @@ import type { Json } from './world.ts'
 
 type Members = Readonly<Record<string, Json>>
 
-/** What was asked for, then all keys (spec/graphql.md 17.2). */
+/** The given order, then all keys (spec/graphql.md 17.2). */
 export function readGroupOrder(
   around: Surroundings,
   table: ApiTable,
@@ -99,7 +99,7 @@ export function groupsField(
   const rowsOf = (group: Row): readonly Row[] => groups.get(group) ?? []
   const order = readGroupOrder(around, table, keys, arg('orderBy'), rowsOf)
   const page = readPage(arg, order.length)
-  // Of no groups at all Postgres computes no key, which might be refused; after a cursor without elements there are none.
+  // Without groups Postgres computes no key, which might be refused; a cursor without elements excludes all.
   if (page.first === 0 || page.after?.length === 0) return []
   for (const row of matching) {
     const group = keyOf(context, keys, row, page.after !== null)
@@ -145,8 +145,8 @@ export function groupsField(
 }
 
 /**
- * The key of a row. Behind a cursor Postgres may leave a row out by one part of its key before it computes another one,
- * which would be refused: then it is null, and the refusal may be met.
+ * The key of a row. After a cursor Postgres may exclude a row by one part of its key before it computes another, which
+ * would be refused: then it is null, and the refusal is possible.
  */
 function keyOf({ meanwhile }: Context, keys: readonly GroupKey[], row: Row, isAfter: boolean): Row | null {
   try {
@@ -194,7 +194,7 @@ function keyObject(
   })
 }
 
-/** Everything that may be refused, without a row (spec/graphql.md 17.2). */
+/** Everything that may be refused without rows (spec/graphql.md 17.2). */
 export function checksOfGroups(context: Context, table: ApiTable, nodes: Nodes): readonly (() => unknown)[] {
   const arg = (name: string): Json | undefined => argument(context.scope, nodes[0], name)
   const around = surroundingsOf(context, null)

@@ -3,7 +3,7 @@ import { isName, typeNameOf } from './names.ts'
 import { rulesOf } from './types.ts'
 import { compositeNamed, type ColumnType, type World } from './world.ts'
 
-/** An interface that comments name, for one role (spec/graphql.md 17.9). */
+/** An interface in comments, for one role (spec/graphql.md 17.9). */
 interface InterfaceType {
   readonly types: ReadonlySet<string>
   readonly fields: ReadonlyMap<string, RowField>
@@ -31,7 +31,7 @@ const interfacesNamed = ({ sketch }: ApiTable): readonly string[] => [
   ...(sketch.collections ?? []),
 ]
 
-/** The node id, and columns that all of the tables have with one type, null or not. */
+/** The node id, and columns that all of the tables have with one type, nullable or not. */
 function sharedFields(world: World, [first, ...others]: readonly ApiTable[]): ReadonlyMap<string, RowField> {
   const textOf = (field: RowField | undefined): string | null =>
     field?.kind === 'column' ? typeText(world, field.column.type) : field?.kind === 'nodeId' ? 'ID' : null

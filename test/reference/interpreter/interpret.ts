@@ -16,19 +16,19 @@ import type { Json, Question, World } from './world.ts'
 import { insert, remove, update, writeRow, writeRows, type Written } from './write.ts'
 
 /**
- * The reference interpreter: what a document must answer, found by reading spec/graphql.md and walking rows one by one.
- * It is slow and obvious on purpose, and it expects valid documents: a field that the role's schema lacks is an error
- * of the caller.
+ * The reference interpreter: the right answer of a document, by the rules of spec/graphql.md, row by row. It is slow
+ * and simple on purpose, and it expects valid documents: a field that the role's schema lacks is an error of the
+ * caller.
  */
 export interface Outcome {
   readonly answer:
     | { readonly kind: 'data'; readonly data: Json }
     | { readonly kind: 'refused'; readonly reasons: readonly string[] }
-  /** What is in the database afterwards; after a refusal what was in it before. */
+  /** The rows afterwards; after a refusal the rows before. */
   readonly store: Store
   /** Lists in `data` whose order is not specified. */
   readonly unordered: ReadonlySet<Json>
-  /** SQLSTATEs with which it may be refused as well: Postgres looks at unique keys row by row. */
+  /** SQLSTATEs of further possible refusals: Postgres checks unique keys row by row. */
   readonly meanwhile: ReadonlySet<string>
 }
 
@@ -55,7 +55,7 @@ export function interpret(world: World, store: Store, question: Question): Outco
   }
 }
 
-/** Root fields one after the other; each mutation sees what those before it did (spec/graphql.md 10.6). */
+/** Root fields in order; each mutation sees the earlier ones (spec/graphql.md 10.6). */
 function run(
   context: Context,
   store: Store,
@@ -121,7 +121,7 @@ function mutationField(context: Context, store: Store, nodes: Nodes): Answered {
   return { store: written.store, answer }
 }
 
-/** What is answered is read once all is written (spec/graphql.md 17.6). */
+/** The answer is read after all writes (spec/graphql.md 17.6). */
 function nestedField(
   context: Context,
   store: Store,

@@ -3,7 +3,7 @@ import { containsJson, findJson, hasJsonKey, isNumber, printJson, readJson, text
 import { findByPath, isMatch } from './json-path.ts'
 import type { ColumnType, Json, Value } from './world.ts'
 
-/** What `jsonFilters` asks of a value (spec/graphql.md 17.1). */
+/** The operators of `jsonFilters` (spec/graphql.md 17.1). */
 
 const texts = (input: Json): readonly string[] => (Array.isArray(input) ? input : [input]).map(String)
 
@@ -33,7 +33,7 @@ const operators: Readonly<Record<string, Meets>> = {
 
 export const jsonOperators = ['eq', 'in', 'is', 'neq', 'path', ...Object.keys(operators)]
 
-/** Whether a value meets a condition; undefined where it is none of those that only JSON has. */
+/** Whether a value meets a condition; undefined for an operator that is not JSON's own. */
 export function readJsonOperator(operator: string, input: Json): ((value: Value) => boolean | null) | undefined {
   const meets = operators[operator]
   return meets && ((value) => (value === null ? null : meets(readJson(String(value)), input)))
@@ -46,7 +46,7 @@ interface Part {
   readonly valueOf: (node: JsonNode) => Value
 }
 
-/** What is compared of what stands at a path. */
+/** The comparable parts of a value at a path. */
 export const jsonParts: Readonly<Record<string, Part>> = {
   text: { type: plain('text'), valueOf: textOfJson },
   number: { type: plain('numeric'), valueOf: (node) => (isNumber(node) ? printDecimal(node.number) : null) },
@@ -54,7 +54,7 @@ export const jsonParts: Readonly<Record<string, Part>> = {
   json: { type: plain('jsonb'), valueOf: printJson },
 }
 
-/** A part of what stands at a path of a value; null where nothing does. */
+/** A part of the value at a path; null if there is none. */
 export const jsonPart = (part: Part, path: Json, value: Value): Value => {
   const found = value === null ? undefined : findJson(readJson(String(value)), texts(path))
   return found === undefined ? null : part.valueOf(found)

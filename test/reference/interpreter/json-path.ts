@@ -2,7 +2,7 @@ import { compareDecimals } from './decimal.ts'
 import { isList, isMap, isNumber, readJson, type JsonNode } from './json.ts'
 
 /**
- * SQL/JSON paths as far as they are drawn, in the lax mode (Postgres manual 9.16.2): members, elements, filters, and
+ * The drawn part of SQL/JSON paths, in the lax mode (Postgres manual 9.16.2): members, elements, filters, and
  * comparisons with a literal or a variable.
  */
 
@@ -15,12 +15,12 @@ interface Scope {
 
 const comparison = /^(.*?)\s*(==|>)\s*("[^"]*"|-?\d+|true|false|null|\$\w+)$/
 
-/** What the path finds, in order. */
+/** The matches of the path, in order. */
 export function findByPath(root: JsonNode, path: string, variables: JsonNode): readonly JsonNode[] {
   return evaluate({ root, variables }, path, root)
 }
 
-/** What the predicate says; unknown where it says neither. A path that is no predicate says what it finds. */
+/** The result of the predicate, possibly unknown. A path without a predicate returns its matches. */
 export function isMatch(root: JsonNode, path: string, variables: JsonNode): Truth {
   const scope = { root, variables }
   if (comparison.test(path)) return holds(scope, path, root)
@@ -59,7 +59,7 @@ function elementsOf(node: JsonNode, index: string): readonly JsonNode[] {
   return index === '*' ? items : items.slice(Number(index), Number(index) + 1)
 }
 
-/** True of any item is true, else one that cannot be compared makes it unknown. */
+/** True if true for any item, else unknown if one cannot be compared. */
 function holds(scope: Scope, predicate: string, current: JsonNode): Truth {
   const [, path = '', operator = '', operand = ''] = comparison.exec(predicate) ?? []
   const wanted = operand.startsWith('$') ? variable(scope, operand.slice(1)) : readJson(operand)

@@ -1,7 +1,7 @@
 import { Refused } from './refusal.ts'
 import { compareDecimals, printDecimal, readDecimal, type Decimal } from './decimal.ts'
 
-/** JSON values as jsonb has them (Postgres manual 8.14): numbers with all their digits. */
+/** JSON values of jsonb (Postgres manual 8.14): numbers with all their digits. */
 export type JsonNode = null | boolean | string | NumberNode | readonly JsonNode[] | ReadonlyMap<string, JsonNode>
 
 export interface NumberNode {
@@ -14,7 +14,7 @@ export const isNumber = (node: JsonNode | undefined): node is NumberNode =>
   typeof node === 'object' && node !== null && !isMap(node) && !isList(node)
 const isScalar = (node: JsonNode): boolean => !isMap(node) && !isList(node)
 
-/** No text in jsonb holds this character, so that a text which begins with it stands for a number. */
+/** A jsonb text cannot contain this character, so a text that begins with it represents a number. */
 const mark = '\u0000'
 
 export function readJson(text: string): JsonNode {
@@ -50,11 +50,11 @@ export function printMembers(members: readonly (readonly [key: string, text: str
   return `{${sorted.join(', ')}}`
 }
 
-/** Its text where it stands for one: a text without its quotes, JSON null is null. */
+/** Its text if it represents one: a text without its quotes, JSON null is null. */
 export const textOfJson = (node: JsonNode): string | null =>
   node === null ? null : typeof node === 'string' ? node : printJson(node)
 
-/** Numbers are equal whatever digits they are written with. */
+/** Numbers are equal independent of their notation. */
 export function isEqualJson(a: JsonNode, b: JsonNode): boolean {
   if (isNumber(a)) return isNumber(b) && compareDecimals(a.number, b.number) === 0
   if (isList(a))
@@ -70,7 +70,7 @@ export function isEqualJson(a: JsonNode, b: JsonNode): boolean {
   )
 }
 
-/** What jsonb is sorted by first (Postgres manual 8.14.4). */
+/** The first sort key of jsonb (Postgres manual 8.14.4). */
 function rankOf(node: JsonNode): number {
   if (isMap(node)) return 5
   if (isList(node)) return 4
@@ -80,7 +80,7 @@ function rankOf(node: JsonNode): number {
 
 const isNothing = (node: JsonNode): boolean => isList(node) && node.length === 0
 
-/** The order of jsonb: an array of nothing comes before all else, but for within others. */
+/** The order of jsonb: an empty array comes first, except within others. */
 export const compareJson = (a: JsonNode, b: JsonNode): number =>
   isNothing(a) || isNothing(b) ? Number(isNothing(b)) - Number(isNothing(a)) : compareInner(a, b)
 
@@ -93,7 +93,7 @@ function compareInner(a: JsonNode, b: JsonNode): number {
   return rankOf(a) - rankOf(b)
 }
 
-/** Keys and values by turns. */
+/** Keys and values alternately. */
 const membersOf = (node: ReadonlyMap<string, JsonNode>): readonly JsonNode[] => [...node].sort(compareKeys).flat()
 
 const compareAll = (a: readonly JsonNode[], b: readonly JsonNode[]): number => {
@@ -104,7 +104,7 @@ const compareAll = (a: readonly JsonNode[], b: readonly JsonNode[]): number => {
   return 0
 }
 
-/** Containment: of arrays neither order nor number counts, and one contains a plain value among its elements. */
+/** Containment: order and repetition in arrays do not count, and an array contains a plain value among its elements. */
 export function containsJson(whole: JsonNode, part: JsonNode): boolean {
   if (isList(whole) && isScalar(part)) return whole.some((item) => isEqualJson(item, part))
   if (isMap(whole)) {
@@ -130,7 +130,7 @@ export function hasJsonKey(node: JsonNode, key: string): boolean {
   return isList(node) ? node.includes(key) : node === key
 }
 
-/** What stands at a path; undefined where nothing does. */
+/** The value at a path; undefined if there is none. */
 export function findJson(node: JsonNode, [step, ...rest]: readonly string[]): JsonNode | undefined {
   if (step === undefined) return node
   const found = isMap(node) ? node.get(step) : isList(node) && /^-?\d+$/.test(step) ? node.at(Number(step)) : undefined
@@ -139,18 +139,18 @@ export function findJson(node: JsonNode, [step, ...rest]: readonly string[]): Js
 
 const asList = (node: JsonNode): readonly JsonNode[] => (isList(node) ? node : [node])
 
-/** `||`: objects are merged, anything else is put behind another as elements of an array (Postgres manual 9.16). */
+/** `||`: objects are merged, other values are concatenated as arrays (Postgres manual 9.16). */
 export const concatJson = (a: JsonNode, b: JsonNode): JsonNode =>
   isMap(a) && isMap(b) ? new Map([...a, ...b]) : [...asList(a), ...asList(b)]
 
-/** The position of a step in a list, which may lie before or behind all elements. */
+/** The position of a step in a list, possibly before or after all elements. */
 function positionIn(list: readonly JsonNode[], step: string): number {
   if (!/^[+-]?\d+$/.test(step)) throw new Refused('22P02')
   const position = Number(step)
   return position < 0 ? list.length + position : position
 }
 
-/** jsonb_set: the last step of a path is made where it is missing; where an earlier one is, nothing changes. */
+/** jsonb_set: the last step of a path is created if missing; if an earlier one is missing, nothing changes. */
 export function setJson(node: JsonNode, path: readonly string[], value: JsonNode): JsonNode {
   if (isScalar(node)) throw new Refused('22023')
   return path.length === 0 ? node : setBelow(node, path, value)
@@ -171,7 +171,7 @@ function setBelow(node: JsonNode, [step = '', ...rest]: readonly string[], value
   return position < 0 ? [value, ...node] : [...node, value]
 }
 
-/** `#-`: without what stands at the path. */
+/** `#-`: without the value at the path. */
 export function deleteJson(node: JsonNode, path: readonly string[]): JsonNode {
   if (isScalar(node)) throw new Refused('22023')
   const isEmpty = isMap(node) ? node.size === 0 : isList(node) && node.length === 0

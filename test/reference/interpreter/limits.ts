@@ -8,8 +8,8 @@ import { relatedRowsIn } from './related-changes.ts'
 import { argument } from './selection.ts'
 
 /**
- * `limits` (spec/graphql.md 17), counted by writing every fragment out: what a document selects, and the rows that it
- * may come to. Directives change nothing; a field that is mentioned twice counts twice.
+ * `limits` (spec/graphql.md 17), counted with fragments expanded: the selections of a document, and its maximum number
+ * of rows. Directives change nothing; a repeated field counts twice.
  */
 export function checkLimits(context: Context, operation: OperationDefinitionNode): readonly string[] {
   const { limits } = context.world
@@ -26,7 +26,7 @@ export function checkLimits(context: Context, operation: OperationDefinitionNode
   return [`The document may select ${rows} rows; at most ${limits.rows} are allowed.`]
 }
 
-/** The fields of a selection set, fragments written out, each with the type that it stands on. */
+/** The fields of a selection set, fragments expanded, each with its parent type. */
 function expanded(context: Context, type: string, set: SelectionSetNode): readonly (readonly [string, FieldNode])[] {
   return set.selections.flatMap((selection) => {
     if (selection.kind === Kind.FIELD) return [[type, selection] as const]
@@ -59,7 +59,7 @@ function fieldRows(context: Context, owner: string, field: FieldNode): number {
   // Groups are of the collection, not of each of its rows: they count beside its page.
   const beside = groupRows(context, type, field.selectionSet)
   const asked = argument(context.scope, field, 'first') ?? argument(context.scope, field, 'last') ?? pagesOf.maxRows
-  // A negative count is refused for what it is.
+  // A negative count is refused elsewhere.
   const page = Math.min(Number(asked) < 0 ? pagesOf.maxRows : Number(asked), pagesOf.maxRows)
   return page + page * (inside - beside) + beside
 }
@@ -77,7 +77,7 @@ const isRecords = ({ api }: Context, owner: string, field: FieldNode): boolean =
   field.name.value === 'records' &&
   api.tables.some(({ type }) => Object.values(responses).some((part) => owner === `${type}${part}`))
 
-/** How many rows a mutation may answer; 1 where it is about one, or calls a function. */
+/** The maximum number of rows in a mutation's answer; 1 for one row or a function. */
 function answeredBy(context: Context, field: FieldNode): number {
   const root = context.api.mutation.get(field.name.value)
   if (root?.kind === 'insert') {
@@ -89,7 +89,7 @@ function answeredBy(context: Context, field: FieldNode): number {
   return atMost < 0 ? 1 : atMost
 }
 
-/** The rows that are named with related ones. */
+/** The rows in the input, related ones included. */
 function insertedBy(context: Context, owner: string, field: FieldNode): number {
   const root = owner === 'Mutation' ? context.api.mutation.get(field.name.value) : undefined
   if (root?.kind === 'updateRow') return relatedRowsIn(context, root, (name) => argument(context.scope, field, name))
@@ -111,7 +111,7 @@ const groupRows = (context: Context, type: string, set: SelectionSetNode | undef
 interface Target {
   /** The type of the field's value. */
   readonly type: string
-  /** Where it is a collection: of what. */
+  /** The element type, if it is a collection. */
   readonly pagesOf: Pick<ApiTable, 'maxRows'> | null
 }
 

@@ -12,7 +12,7 @@ import {
   type World,
 } from './world.ts'
 
-/** One foreign key on the way of a link, in the direction in which it is gone (spec/graphql.md 17.8). */
+/** One foreign key on the path of a link, in the path's direction (spec/graphql.md 17.8). */
 interface Hop {
   readonly from: TableSketch
   readonly to: TableSketch
@@ -21,7 +21,7 @@ interface Hop {
   readonly conditions: readonly ConditionSketch[]
 }
 
-/** A link, as a role sees it; null where it has no field. */
+/** A link for a role; null if it has no field. */
 export interface LinkedPath {
   readonly name: string
   readonly target: TableSketch
@@ -31,7 +31,7 @@ export interface LinkedPath {
   readonly way: Way
 }
 
-/** What of a table a role sees: whether all columns can be joined, and those that it can filter by. */
+/** The visible part of a table for a role: whether all columns can be joined, and the filterable ones. */
 export interface Sight {
   readonly joins: (table: TableSketch, columns: readonly string[]) => boolean
   readonly filterable: (table: TableSketch) => readonly ColumnSketch[]
@@ -44,7 +44,7 @@ export const pathsOf = (world: World, table: TableSketch, sight: Sight): readonl
     return path === null ? [] : [path]
   })
 
-/** Unions of a table (spec/graphql.md 17.9), with the relations of each that a role sees. */
+/** Unions of a table (spec/graphql.md 17.9), with the relations that a role sees. */
 export const unionsOf = (
   world: World,
   table: TableSketch,
@@ -56,12 +56,12 @@ export const unionsOf = (
       return hops === null || !hops.every(isToOne) ? null : { name, hops }
     })
     const found = led.flatMap((one) => one ?? [])
-    // One that is none, or leads to many rows, takes the field from everybody.
+    // An unknown relation, or one with many rows, removes the field for all roles.
     if (found.length < of.length) return []
     return [{ field, of: found.flatMap(({ name, hops }) => pathOver(world, name, hops, sight) ?? []) }]
   })
 
-/** A relation of the table, or a link of it that no relation shares its name with. */
+/** A relation of the table, or a link of it with a unique name. */
 function relationNamed(world: World, table: TableSketch, name: string): readonly Hop[] | null {
   const link = (table.links ?? []).find((one) => one.name === name)
   if (!isName(name) || name === 'nodeId') return null
@@ -70,7 +70,7 @@ function relationNamed(world: World, table: TableSketch, name: string): readonly
 
 const isToOne = ({ to, foreign }: Hop): boolean => isUnique(to, foreign)
 
-/** Whatever a role sees: of two relations of one name on a table the last one has it (spec/graphql.md 2.4). */
+/** Independent of roles: of two relations of one name on a table the last one is used (spec/graphql.md 2.4). */
 function walk(world: World, table: TableSketch, path: LinkSketch['path']): readonly Hop[] | null {
   const [step, ...others] = path
   if (step === undefined) return []
@@ -99,7 +99,7 @@ function walk(world: World, table: TableSketch, path: LinkSketch['path']): reado
   return [{ from: table, ...found, conditions: step.conditions }, ...rest]
 }
 
-/** Relations without a key or a name have no type, so that nothing leads to them. */
+/** Relations without a key or a name have no type and therefore no fields. */
 const isType = (world: World, table: TableSketch): boolean =>
   table.primaryKey.length > 0 && isName(typeOf(world, table))
 

@@ -70,7 +70,7 @@ export function reverseName(world: World, { child, key }: Link): string {
   return key.localName ?? plain
 }
 
-/** A unique key that is whole, not partial, lies within the columns (spec/graphql.md 8.3). */
+/** The columns include a unique key that is not partial (spec/graphql.md 8.3). */
 export const isUnique = (table: TableSketch, columns: readonly string[]): boolean =>
   [{ columns: table.primaryKey, where: null }, ...table.uniques].some(
     (unique) => unique.where === null && unique.columns.every((column) => columns.includes(column)),

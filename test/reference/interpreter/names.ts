@@ -1,4 +1,4 @@
-/** Names as spec/graphql.md 2 derives them, written from that section alone. */
+/** Names by the rules of spec/graphql.md 2, written from that section alone. */
 
 const isAlphanumeric = (character: string): boolean => /[\p{L}\p{N}]/u.test(character)
 
@@ -19,7 +19,7 @@ export function lowerFirst(text: string): string {
 
 export const isName = (text: string): boolean => /^[_A-Za-z][_0-9A-Za-z]*$/.test(text) && !text.startsWith('__')
 
-/** A value of an enum: `true`, `false` and `null` are values of their own (GraphQL specification 2.9.6). */
+/** A valid enum value: `true`, `false` and `null` are reserved (GraphQL specification 2.9.6). */
 export const isEnumName = (text: string): boolean => isName(text) && !['true', 'false', 'null'].includes(text)
 
 export const typeNameOf = (name: string, override: string | null, inflects: boolean): string =>
@@ -28,10 +28,7 @@ export const typeNameOf = (name: string, override: string | null, inflects: bool
 export const fieldNameOf = (name: string, override: string | null, inflects: boolean): string =>
   override ?? (inflects ? lowerFirst(inflected(name)) : name)
 
-/**
- * The field of a to-one relation: its single column without the suffix, else the type it leads to
- * (spec/graphql.md 2.3).
- */
+/** The field of a to-one relation: its single column without the suffix, else the target type (spec/graphql.md 2.3). */
 export function toOneName(columns: readonly string[], targetType: string, inflects: boolean): string {
   const suffix = inflects ? '_id' : 'Id'
   const [only] = columns

@@ -3,13 +3,13 @@ import { apiTableOf } from './api.ts'
 import { argumentsOfKey, uniqueLookups } from './root-fields.ts'
 import { columnNamed, hasAddition, type ColumnSketch, type TableSketch, type World } from './world.ts'
 
-/** A relation whose rows an insert takes (spec/graphql.md 17.6). */
+/** A relation whose rows an insert can contain (spec/graphql.md 17.6). */
 export interface NestedField {
   readonly name: string
   readonly relation: RelationField
   readonly target: ApiTable
   readonly inserts: boolean
-  /** By which its rows are connected, by the fields of their columns. */
+  /** The keys by which its rows are connected, by the fields of their columns. */
   readonly keys: readonly ReadonlyMap<string, ColumnSketch>[]
 }
 
@@ -31,21 +31,21 @@ export function nestedFields(world: World, api: Api, table: ApiTable): readonly 
   })
 }
 
-/** Whether its rows take related ones. */
+/** Whether its rows can contain related ones. */
 export function nests(world: World, { sketch, key, grants: { select } }: ApiTable): boolean {
   const names = key.map(({ name }) => name)
   const isReadable = select === 'all' || names.every((name) => select.includes(name))
   return hasAddition(world, sketch, 'nestedWrites') && isReadable && arePlain(sketch, names)
 }
 
-/** No lists, no objects, no places. */
+/** Neither lists nor objects nor geometries. */
 export const arePlain = (table: TableSketch, names: readonly string[]): boolean =>
   names.every((name) => {
     const { type } = columnNamed(table, name)
     return !type.list && !['composite', 'geometry'].includes(type.base)
   })
 
-/** They stand in an input (spec/graphql.md 10.1). */
+/** They are in an input (spec/graphql.md 10.1). */
 export const standIn = (inputs: ReadonlyMap<string, ColumnSketch>, names: readonly string[]): boolean =>
   names.every((name) => [...inputs.values()].some((column) => column.name === name))
 

@@ -23,13 +23,13 @@ const asList = (json: Json | undefined): readonly Json[] =>
 export const memberOf = (json: Json | undefined, name: string): Json | undefined =>
   isObject(json) ? json[name] : undefined
 
-/** Whether some object names a relation. */
+/** Whether some object contains related rows. */
 export const namesRelated = ({ world, api }: Context, table: ApiTable, objects: Json | undefined): boolean => {
   const fields = nestedFields(world, api, table)
   return asList(objects).some((object) => isObject(object) && fields.some(({ name }) => Object.hasOwn(object, name)))
 }
 
-/** How many rows there are, with those within them. */
+/** The number of rows, nested ones included. */
 export const rowsIn = (context: Context, table: ApiTable, objects: Json | undefined): number =>
   objectsOf(objects).reduce(
     (sum, object) =>
@@ -40,17 +40,17 @@ export const rowsIn = (context: Context, table: ApiTable, objects: Json | undefi
     0,
   )
 
-/** Everything that is refused before anything runs. */
+/** Everything that is refused before execution. */
 export const checkNested = (context: Context, table: ApiTable, objects: Json | undefined): readonly string[] => [
   ...objectsOf(objects).flatMap((object) => checkObject(context, table, object, null)),
   ...checkConflicts(context, table, objectsOf(objects)),
 ]
 
-/** Place by place: what is said of rows that are there already, which is one thing for all rows of a place. */
+/** Place by place: the treatment of existing rows, which must be equal for all rows of a place. */
 const checkConflicts = (context: Context, table: ApiTable, objects: readonly Fields[]): readonly string[] =>
   nestedFields(context.world, context.api, table).flatMap((field) => checkConflict(context, field, objects))
 
-/** Of one relation, and of what is within its rows. */
+/** Of one relation, and of its nested rows. */
 export function checkConflict(
   context: Context,
   { name, target }: Pick<NestedField, 'name' | 'target'>,
@@ -152,12 +152,12 @@ function cellsOf({ world }: Context, table: ApiTable, object: Fields): ReadonlyM
   return readCells(world, table.inserts, own)
 }
 
-/** What was written: the rows of the objects, and how many there are in all. */
+/** The results: the rows of the objects, and the total number. */
 export interface NestedWritten extends Written {
   readonly count: number
 }
 
-/** Everything that an insert writes; its rows are those that are there in the end, found by their keys. */
+/** All writes of an insert; its rows are read at the end by their keys. */
 export function insertNested(
   context: Context,
   store: Store,
@@ -182,15 +182,15 @@ export function insertNested(
 /** How rows of a place are written. */
 interface Place {
   readonly conflict: Conflict | null
-  /** Whether those before them in the input belong to them. */
+  /** Whether they belong to the rows of the previous step. */
   readonly isParent: boolean
   /** Whether they are read again by their keys. */
   readonly isRead?: boolean
-  /** What rows around give each of them. */
+  /** The columns that surrounding rows give each of them. */
   readonly around?: readonly Links[]
 }
 
-/** Place by place: the rows that others belong to, these, and those that belong to them; each step sees the ones before. */
+/** Place by place: the parent rows, these, and the child rows; each step sees the earlier ones. */
 export function insertPlace(
   context: Context,
   store: Store,
@@ -270,7 +270,7 @@ export function insertPlace(
   return { store: after, records, count }
 }
 
-/** Null refers to no row, so that what is to belong to a row would belong to none. */
+/** Null refers to no row, which would detach the row. */
 const isToNothing = (links: ReadonlyMap<string, Value>): boolean => [...links.values()].includes(null)
 
 export const nullReferred = 'A row that others depend on has a null in the columns that they refer to'

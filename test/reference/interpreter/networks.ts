@@ -1,6 +1,6 @@
 import type { Json, Value } from './world.ts'
 
-/** Addresses and networks (Postgres manual 8.9, 9.12), and what `networkFilters` asks of them. */
+/** Addresses and networks (Postgres manual 8.9, 9.12), and the operators of `networkFilters`. */
 interface Network {
   readonly family: 4 | 6
   /** All bits of the address. */
@@ -30,7 +30,7 @@ function readNetwork(text: string): Network {
   return { family: bits.length === 32 ? 4 : 6, bits, prefix: prefix === undefined ? bits.length : Number(prefix) }
 }
 
-/** The network's bits come first, then how many they are, then the whole address; IPv4 comes before IPv6. */
+/** The network's bits come first, then their number, then the whole address; IPv4 comes before IPv6. */
 export function compareNetworks(left: string, right: string): number {
   const [a, b] = [readNetwork(left), readNetwork(right)]
   const common = Math.min(a.prefix, b.prefix)
@@ -58,7 +58,7 @@ const between: Readonly<Record<string, (value: Network, operand: Network) => boo
 
 export const networkOperators = ['eq', 'gt', 'gte', 'in', 'is', 'lt', 'lte', 'neq', 'family', ...Object.keys(between)]
 
-/** Whether a value meets a condition; undefined where it is none that only networks have. */
+/** Whether a value meets a condition; undefined for an operator that is not the networks' own. */
 export function readNetworkOperator(operator: string, input: Json): ((value: Value) => boolean | null) | undefined {
   if (operator === 'family') return (value) => (value === null ? null : readNetwork(String(value)).family === input)
   const compare = between[operator]

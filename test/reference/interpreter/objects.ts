@@ -2,7 +2,7 @@ import { selectionsOf, type Context, type Nodes } from './context.ts'
 import { collectFields } from './selection.ts'
 import type { Json } from './world.ts'
 
-/** Answers an object: each response key by what `resolve` says of its field. */
+/** Answers an object: each response key by the result of `resolve` for its field. */
 export function object(
   context: Context,
   type: string,

@@ -21,7 +21,7 @@ const outOfRange = '22003'
 
 const integerBits: Readonly<Partial<Record<ColumnType['base'], number>>> = { int2: 16, int4: 32, int8: 64 }
 
-/** A result as a whole number of the type, too large a one is refused (Postgres manual 8.1.1); undefined: of other types. */
+/** A result as a whole number of the type, refused if too large (Postgres manual 8.1.1); undefined: of other types. */
 export function fittedInteger({ base }: ColumnType, text: string): Value | undefined {
   const bits = integerBits[base]
   if (bits === undefined) return undefined
@@ -30,7 +30,7 @@ export function fittedInteger({ base }: ColumnType, text: string): Value | undef
   return base === 'int8' ? String(value) : Number(value)
 }
 
-/** What the column holds of a result; too large a one is refused (Postgres manual 8.1). */
+/** The column's value for a result, refused if too large (Postgres manual 8.1). */
 function fitted(type: ColumnType, text: string): Value {
   const { base, scale } = type
   const integer = fittedInteger(type, text)

@@ -6,9 +6,9 @@ import { readRangeOperator } from './ranges.ts'
 import { readSearch } from './text-search.ts'
 import type { BaseType, Json, Value } from './world.ts'
 
-/** Operators that additions bring (spec/graphql.md 17.1). */
+/** Operators of additions (spec/graphql.md 17.1). */
 
-/** Whether a value meets a condition; undefined where it is none of these. */
+/** Whether a value meets a condition; undefined for other operators. */
 type Read = (operator: string, input: Json) => ((value: Value) => boolean | null) | undefined
 
 const ofText: Read = (operator, input) => {

@@ -12,10 +12,10 @@ import type { ColumnSketch, ColumnType, Json, Value, World } from './world.ts'
 
 /** One element of an order; `nullsFirst` as it is read from left to right. */
 export interface Term {
-  /** The same for elements that mean the same. */
+  /** Equal for equivalent elements. */
   readonly id: string
   readonly type: ColumnType
-  /** The column that holds the value, and its table; null for a count. */
+  /** The column of the value, and its table; null for a count. */
   readonly place: { readonly table: ApiTable; readonly column: ColumnSketch } | null
   readonly valueOf: (row: Row) => Value
   readonly descending: boolean
@@ -35,14 +35,14 @@ type Argument = (name: string) => Json | undefined
 export const asList = (input: Json | undefined): readonly Json[] =>
   input === undefined || input === null ? [] : Array.isArray(input) ? input : [input]
 
-/** What the table is sorted by where nothing is given, as far as the role can sort by it (spec/graphql.md 17.5). */
+/** The default order of the table, as far as the role can sort by it (spec/graphql.md 17.5). */
 export const defaultOrder = ({ sketch, orders }: ApiTable): readonly Json[] =>
   (sketch.defaultOrder ?? []).flatMap(({ column, direction }) => {
     const found = [...orders].find(([, one]) => one.name === column)
     return found === undefined ? [] : [{ [found[0]]: direction }]
   })
 
-/** What was asked for, then the key, ascending, nulls last, even where it was listed before (spec/graphql.md 5.4). */
+/** The given order, then the key, ascending, nulls last, even if it was listed before (spec/graphql.md 5.4). */
 export function readOrder(around: Surroundings, table: ApiTable, input: Json | undefined): readonly Term[] {
   const asked = (input === undefined ? defaultOrder(table) : asList(input)).flatMap((item) =>
     readTerms(around, table, item, '', (row) => row),
@@ -51,7 +51,7 @@ export function readOrder(around: Surroundings, table: ApiTable, input: Json | u
   return [...asked, ...key]
 }
 
-/** From a row of the collection to the row that is asked, if there is one. */
+/** From a row of the collection to the row of the key, if any. */
 export type Way = (row: Row) => Row | undefined
 
 function columnTerm(table: ApiTable, column: ColumnSketch, path: string, way: Way, direction: Json): Term {
@@ -88,9 +88,7 @@ export const readDirection = (direction: Json): Pick<Term, 'descending' | 'nulls
   nullsFirst: String(direction).endsWith('First'),
 })
 
-/**
- * spec/graphql.md 17: a related row's values are null where there is no such row, and so is the count of what it has.
- */
+/** spec/graphql.md 17: a related row's values are null without such a row, and so are its counts. */
 export function readTerms(around: Surroundings, table: ApiTable, input: Json, path: string, way: Way): readonly Term[] {
   return Object.entries(input as Record<string, Json>).flatMap(([name, asked]): readonly Term[] => {
     if (asked === null) return []
@@ -115,7 +113,7 @@ export function readTerms(around: Surroundings, table: ApiTable, input: Json, pa
 
 const countType: ColumnType = { base: 'int8', list: false, enum: null }
 
-/** spec/graphql.md 17: of rows that are the same in these columns, nulls included, the first in the order. */
+/** spec/graphql.md 17: of rows that are equal in these columns, nulls included, the first in the order. */
 export function readDistinct(
   { world }: Surroundings,
   table: ApiTable,
@@ -162,7 +160,7 @@ function readCursor(input: Json | undefined): readonly JsonNode[] | null {
   throw new Refused(...[1, 2, 3, 4].map((error) => `Failed to decode cursor, error ${error}`))
 }
 
-/** Negative when `a` stands before `b`. */
+/** Negative if `a` comes before `b`. */
 export function compareCells(
   world: World,
   term: Pick<Term, 'type' | 'descending' | 'nullsFirst'>,
@@ -183,7 +181,10 @@ export function compareRows(world: World, order: readonly Term[], a: Row, b: Row
   return 0
 }
 
-/** Where a row stands to a cursor; a cursor of fewer elements stands for the whole tie group (spec/graphql.md 5.5). */
+/**
+ * The position of a row relative to a cursor; a cursor of fewer elements represents the whole tie group
+ * (spec/graphql.md 5.5).
+ */
 function compareToCursor(world: World, order: readonly Term[], row: Row, cursor: readonly JsonNode[]): number {
   for (const [index, element] of cursor.entries()) {
     const term = order[index]
@@ -203,7 +204,7 @@ export interface Page {
   readonly hasPreviousPage: boolean
 }
 
-/** One page of all the rows that match (spec/graphql.md 5.3, 5.6, 5.7). */
+/** One page of all matching rows (spec/graphql.md 5.3, 5.6, 5.7). */
 export function takePage(
   world: World,
   table: ApiTable,
@@ -217,7 +218,7 @@ export function takePage(
 
 /**
  * @param all in their order
- * @param toCursor negative where a row stands before a cursor
+ * @param toCursor negative if a row comes before a cursor
  */
 export function takeOf(
   maxRows: number,

@@ -1,10 +1,10 @@
 import type { Json, Value } from './world.ts'
 
-/** Paths of labels as ltree has them (Postgres manual F.22), and what `ltreeFilters` asks of them. */
+/** Paths of labels like ltree (Postgres manual F.22), and the operators of `ltreeFilters`. */
 
 const labelsOf = (path: string): readonly string[] => (path === '' ? [] : path.split('.'))
 
-/** Label by label; what leads to another path comes before it. */
+/** Label by label; a prefix comes first. */
 export function comparePaths(left: string, right: string): number {
   const [a, b] = [labelsOf(left), labelsOf(right)]
   const differs = a.findIndex((label, index) => label !== b[index])
@@ -15,7 +15,7 @@ export function comparePaths(left: string, right: string): number {
 const begins = (path: readonly string[], with_: readonly string[]): boolean =>
   with_.every((label, index) => path[index] === label)
 
-/** `*` stands for any labels, `*{n}` for so many, and `a|b` for one of these. */
+/** `*` matches any labels, `*{n}` so many, and `a|b` one of these. */
 function isMatch(labels: readonly string[], [level, ...rest]: readonly string[]): boolean {
   if (level === undefined) return labels.length === 0
   const [, count] = /^\*(?:\{(\d+)\})?$/.exec(level) ?? []
@@ -46,7 +46,7 @@ const meets: Readonly<Record<string, (labels: readonly string[], input: Json) =>
 
 export const pathOperators = ['eq', 'in', 'is', 'neq', ...Object.keys(meets)]
 
-/** Whether a value meets a condition; undefined where it is none that only paths have. */
+/** Whether a value meets a condition; undefined for an operator that is not the paths' own. */
 export function readPathOperator(operator: string, input: Json): ((value: Value) => boolean | null) | undefined {
   const isMet = meets[operator]
   return isMet && ((value) => (value === null ? null : isMet(labelsOf(String(value)), input)))

@@ -27,7 +27,7 @@ export const matches: Readonly<Record<string, (text: string, pattern: string) =>
   startsWith: (text, prefix) => text.startsWith(prefix),
 }
 
-/** What `textFilters` asks of a text (spec/graphql.md 17.1), but for trigrams. */
+/** The operators of `textFilters` (spec/graphql.md 17.1), except trigrams. */
 export const alike: Readonly<Record<string, (value: string, operand: Json) => boolean>> = {
   ieq: (value, operand) => foldAscii(value) === foldAscii(String(operand)),
   iin: (value, operand) =>

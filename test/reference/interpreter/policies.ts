@@ -7,7 +7,7 @@ export type Claims = Readonly<Record<string, Json>>
 /** All rows of a table. */
 type ReadRows = (table: string) => readonly Row[]
 
-/** Permissive policies: one that holds is enough, none forbids (Postgres manual 5.9). */
+/** Permissive policies: one true policy is enough (Postgres manual 5.9). */
 export function allows(read: ReadRows, table: TableSketch, claims: Claims, command: Command, row: Row): boolean {
   if (table.policies === null) return true
   return table.policies

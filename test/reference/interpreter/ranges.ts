@@ -1,14 +1,14 @@
 import type { Json, Value } from './world.ts'
 
-/** Ranges of int4 and several of them in one value (Postgres manual 8.17), and what `rangeFilters` asks of them. */
+/** Ranges and multiranges of int4 (Postgres manual 8.17), and the operators of `rangeFilters`. */
 
-/** From `from` on, up to and without `to`. */
+/** From `from` (inclusive) to `to` (exclusive). */
 interface Interval {
   readonly from: number
   readonly to: number
 }
 
-/** In order, with gaps between them; none: it is empty. */
+/** In order, with gaps between them; none: empty. */
 type Intervals = readonly Interval[]
 
 const pattern = /([[(])\s*(-?\d*)\s*,\s*(-?\d*)\s*([\])])/g
@@ -33,7 +33,7 @@ const printInterval = ({ from, to }: Interval): string =>
 export const canonRange = (value: Json): string => readRanges(String(value)).map(printInterval)[0] ?? 'empty'
 export const canonRanges = (value: Json): string => `{${readRanges(String(value)).map(printInterval).join(',')}}`
 
-/** Interval by interval, by their beginnings and then their ends; what is empty comes first. */
+/** Interval by interval, by their beginnings and then their ends; empty ones come first. */
 export function compareRanges(left: string, right: string): number {
   const [a, b] = [readRanges(left), readRanges(right)]
   for (const [index, one] of a.entries()) {
@@ -53,7 +53,7 @@ const startOf = (ranges: Intervals): number => ranges[0]?.from ?? Number.NaN
 const contains = (whole: Intervals, part: Intervals): boolean =>
   part.every(({ from, to }) => whole.some((one) => one.from <= from && to <= one.to))
 
-/** What is compared with NaN, the end of what is empty, is false. */
+/** A comparison with NaN, the end of an empty range, is false. */
 const between: Readonly<Record<string, (value: Intervals, operand: Intervals) => boolean>> = {
   contains,
   containedBy: (value, operand) => contains(operand, value),
@@ -67,7 +67,7 @@ const between: Readonly<Record<string, (value: Intervals, operand: Intervals) =>
 
 export const rangeOperators = ['eq', 'in', 'is', 'neq', 'containsValue', 'isEmpty', ...Object.keys(between)]
 
-/** Whether a value meets a condition; undefined where it is none that only ranges have. */
+/** Whether a value meets a condition; undefined for an operator that is not the ranges' own. */
 export function readRangeOperator(operator: string, input: Json): ((value: Value) => boolean | null) | undefined {
   const meets = meaning(operator, input)
   return meets && ((value) => (value === null ? null : meets(readRanges(String(value)))))

@@ -1,4 +1,4 @@
-/** What the interpreter expects to be refused: any one of these messages, codes or SQLSTATEs may come first. */
+/** An expected refusal: any one of these messages, codes or SQLSTATEs may come first. */
 export class Refused extends Error {
   readonly reasons: readonly string[]
 

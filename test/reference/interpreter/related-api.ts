@@ -4,7 +4,7 @@ import { arePlain, keysOf, nests, standIn } from './nested-api.ts'
 import { isSettableBy, primaryArguments } from './root-fields.ts'
 import { columnNamed, hasAddition, type ColumnSketch, type World } from './world.ts'
 
-/** What may become of related rows in an update by key (spec/graphql.md 17.6). */
+/** The changes of related rows in an update by key (spec/graphql.md 17.6). */
 
 export const relatedMembers = ['insert', 'connect', 'update', 'disconnect', 'delete'] as const
 
@@ -14,18 +14,18 @@ export interface ChangedField {
   readonly name: string
   readonly relation: RelationField
   readonly target: ApiTable
-  /** The input's type, after the target's. */
+  /** The suffix of the input's type. */
   readonly type: string
   readonly members: readonly RelatedMember[]
-  /** By which its rows are named, by the fields of their columns. */
+  /** The keys by which its rows are named, by the fields of their columns. */
   readonly keys: readonly ReadonlyMap<string, ColumnSketch>[]
-  /** By which each of many is changed. */
+  /** The key by which each of many is changed. */
   readonly rowKey: ReadonlyMap<string, ColumnSketch> | null
-  /** What is null where the relation leads nowhere any more. */
+  /** The columns that become null when the reference is removed. */
   readonly nullable: readonly string[]
 }
 
-/** The relations of the argument, in the order of their fields; none where there is no argument. */
+/** The relations of the argument, in the order of their fields; empty without an argument. */
 export function relatedArgument(world: World, api: Api, { table, key }: RowWrite): readonly ChangedField[] {
   return key.has('related') ? [] : changedFields(world, api, table)
 }
@@ -64,7 +64,7 @@ function changedField(
   const rowKey = primary !== null && isSettableBy(target, primary) ? primary : null
   const { many } = relation
   const isNamed = keys.length > 0
-  // Rows of views are not told apart for sure.
+  // Rows of views have no certain identity.
   const isFound = target.sketch.view === undefined
   const has: Readonly<Record<RelatedMember, boolean>> = {
     insert: target.inserts.size > 0,

@@ -33,7 +33,7 @@ const names = (given: Json | undefined): boolean => (typeof given === 'boolean' 
 const namedMembers = ({ members, name }: ChangedField, related: Json | undefined): readonly RelatedMember[] =>
   relatedMembers.filter((member) => members.includes(member) && names(memberOf(memberOf(related, name), member)))
 
-/** The relations whose rows are named. */
+/** The relations with named rows. */
 const namedFields = ({ world, api }: Context, table: ApiTable, related: Json | undefined): readonly ChangedField[] =>
   changedFields(world, api, table).filter((field) => namedMembers(field, related).length > 0)
 
@@ -42,7 +42,7 @@ export const namesRelatedRows = (context: Context, field: RowWrite, arg: Argumen
   relatedArgument(context.world, context.api, field).length > 0 &&
   namedFields(context, field.table, arg('related')).length > 0
 
-/** How many rows are named. */
+/** The number of named rows. */
 export const relatedRowsIn = (context: Context, field: RowWrite, arg: Argument): number =>
   relatedArgument(context.world, context.api, field)
     .flatMap((one) =>
@@ -59,7 +59,7 @@ const setOf =
   (name) =>
     name === 'set' ? set : undefined
 
-/** Everything that is refused before anything runs. */
+/** Everything that is refused before execution. */
 export function checkRelated(context: Context, table: ApiTable, arg: Argument): readonly string[] {
   const related = arg('related')
   const fields = namedFields(context, table, related)
@@ -77,7 +77,7 @@ export function checkRelated(context: Context, table: ApiTable, arg: Argument): 
   ]
 }
 
-/** Columns of the row itself that two things give. */
+/** Columns of the row itself that are given twice. */
 function checkOwn(
   context: Context,
   table: ApiTable,
@@ -132,7 +132,7 @@ function checkMember(
     : []
 }
 
-/** What is written; the record is the row as it is in the end, if the caller sees it. */
+/** The writes; the record is the final row, if the caller sees it. */
 export function updateRelated(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
   const { world, claims } = context
   const { table } = field
@@ -204,7 +204,7 @@ const missing = (count: number, wanted: number, connects = false): readonly stri
 const noneToConnect = 'There is no such row to connect'
 const noneRelated = 'There is no such related row'
 
-/** The rows that belong to one, or that it belongs to, if the caller may see and change them. */
+/** The child rows or the parent row, if the caller may see and change them. */
 const belonging = (
   { world, claims }: Context,
   store: Store,
@@ -216,7 +216,7 @@ const belonging = (
     .filter((other) => allowsIn(store, target.sketch, claims, command, other))
     .filter((other) => row !== null && isSame(world, target.sketch, relation.foreign, other, relation.local, row))
 
-/** One statement that changes rows alike; `wanted` is how many there have to be. */
+/** One statement that changes rows equally; `wanted` is their required number. */
 const changeRows = (
   context: Context,
   store: Store,
@@ -301,7 +301,7 @@ function changeChildren(
   return after
 }
 
-/** Each by values of its own. */
+/** Each with its own values. */
 function updateChildren(context: Context, store: Store, field: ChangedField, row: Row, given: Json | undefined): Store {
   const key = field.rowKey ?? new Map<string, ColumnSketch>()
   const rows = readRows(context.world, field.target, (name) => (name === 'rows' ? given : undefined))
@@ -320,7 +320,7 @@ function updateChildren(context: Context, store: Store, field: ChangedField, row
     .store
 }
 
-/** @throws Refused where two objects have one key; one with a null is no row's either */
+/** @throws Refused if two objects have one key; one with a null matches no row */
 function checkTwins({ world }: Context, key: ReadonlyMap<string, ColumnSketch>, objects: readonly Fields[]): void {
   const values = objects.map((object) =>
     [...key].map(([name, { type }]) => [type, readCompared(world, type, object[name] ?? null)] as const),

@@ -6,24 +6,24 @@ import { Unknown } from './sample.ts'
 import type { Row } from './store.ts'
 import type { Json, World } from './world.ts'
 
-/** What a filter is read in: other tables, and the rows of them that the caller reaches. */
+/** The context of a filter: other tables, and their rows that the caller sees. */
 export interface Surroundings {
   readonly world: World
   readonly api: Api
   readonly reach: (table: ApiTable) => readonly Row[]
 }
 
-/** A row that another one is related to, and the row that connects both, where there is one. */
+/** A related row, and the connecting row, if any. */
 export interface RelatedRow {
   readonly row: Row
   readonly between: Row | null
 }
 
 /**
- * The rows that a row is related to, as far as the caller reaches them, each once (spec/graphql.md 8, 17.7, 17.8).
+ * The distinct rows that a row is related to, as far as the caller sees them (spec/graphql.md 8, 17.7, 17.8).
  *
- * @param deleted the argument that asks for deleted ones
- * @throws Unknown where rows in between are not all known
+ * @param deleted the argument for deleted ones
+ * @throws Unknown if intermediate rows are not all known
  */
 export function relatedRows(
   { world, api, reach }: Surroundings,

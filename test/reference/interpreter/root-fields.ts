@@ -6,7 +6,7 @@ import { operatorNames } from './operators.ts'
 import { compareText } from './types.ts'
 import { hasAddition, type ColumnSketch, type World } from './world.ts'
 
-/** The fields of the root types that stand for tables. */
+/** The root fields of tables. */
 
 const put = (fields: Map<string, RootField>, name: string, field: RootField): void => {
   if (!fields.has(name)) fields.set(name, field)
@@ -28,7 +28,7 @@ export function addRootFields(query: Map<string, RootField>, mutation: Map<strin
 
 /**
  * Look-ups by unique keys other than the primary one (spec/graphql.md 17.3), in byte order of their columns; names of
- * functions, no matter who may call these, stay theirs.
+ * functions stay theirs for every caller.
  */
 export function addLookups(world: World, query: Map<string, RootField>, table: ApiTable): void {
   const { sketch } = table
@@ -40,7 +40,7 @@ export function addLookups(world: World, query: Map<string, RootField>, table: A
   }
 }
 
-/** Collections of interfaces take what nothing else is called (spec/graphql.md 17.9). */
+/** Collections of interfaces take free names (spec/graphql.md 17.9). */
 export function addCollected(world: World, query: Map<string, RootField>, all: readonly Collected[]): void {
   const called = calledBy(world, false)
   for (const collected of [...all].sort((a, b) => compareText(a.name, b.name))) {
@@ -49,7 +49,7 @@ export function addCollected(world: World, query: Map<string, RootField>, all: r
   }
 }
 
-/** Names of functions, no matter who may call them. */
+/** Names of functions, for every caller. */
 const calledBy = (world: World, volatile: boolean): ReadonlySet<string> => {
   const calls = world.functions.filter(
     (fn) => fn.volatile === volatile && !isComputed(fn) && !isHiddenOverload(world, fn),
@@ -69,7 +69,7 @@ export function uniqueLookups(table: ApiTable): readonly ReadonlyMap<string, Col
     .flatMap((names) => argumentsOfKey(table, names) ?? [])
 }
 
-/** Null where the role cannot read a column, or not write it as an argument. */
+/** Null if the role cannot read a column, or it cannot be an argument. */
 export function argumentsOfKey(table: ApiTable, names: readonly string[]): ReadonlyMap<string, ColumnSketch> | null {
   const columns = new Map(
     names.flatMap((name) => {
@@ -112,6 +112,6 @@ export const primaryArguments = (table: ApiTable): ReadonlyMap<string, ColumnSke
     table.key.map(({ name }) => name),
   )
 
-/** Whether an update can name the key beside what it sets. */
+/** Whether an update can name the key besides its set. */
 export const isSettableBy = ({ updates }: ApiTable, key: ReadonlyMap<string, ColumnSketch>): boolean =>
   updates.size > 0 && [...key.keys()].every((field) => !reserved.has(field))

@@ -11,8 +11,8 @@ export class Unknown extends Error {
 }
 
 /**
- * Of a sampled table only those rows are known that a filter asks for by their keys.
- * @throws Unknown where it may ask for others
+ * Of a sampled table only rows requested by their keys are known.
+ * @throws Unknown if others may be requested
  */
 export function demandKnown(world: World, table: ApiTable, filter: Json | undefined): void {
   if (table.sketch.sampled === true && !isWithin(world, table, filter)) throw new Unknown(table.type)
@@ -30,7 +30,7 @@ function isWithin(world: World, table: ApiTable, filter: Json | undefined): bool
   })
 }
 
-/** Whether `{in: [...]}` lists keys of rows that were read and no others. */
+/** Whether `{in: [...]}` lists only keys of known rows. */
 function isKnown(world: World, { sketch }: ApiTable, asked: Json): boolean {
   const keys = typeof asked === 'object' && asked !== null ? (asked as Members)['in'] : undefined
   if (!Array.isArray(keys)) return false

@@ -11,7 +11,7 @@ import {
 import type { Api } from './api-types.ts'
 import type { Json } from './world.ts'
 
-/** What a document's selections and values mean (GraphQL specification, sections 2.12 and 6.3). */
+/** The meaning of a document's selections and values (GraphQL specification, sections 2.12 and 6.3). */
 export interface Scope {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly variables: Readonly<Record<string, Json>>
@@ -37,7 +37,7 @@ export function readScope(
   }
 }
 
-/** The value of an argument; undefined when it is not given or its variable is absent. */
+/** The value of an argument; undefined if it or its variable is absent. */
 export function argument(scope: Scope, field: FieldNode, name: string): Json | undefined {
   const node = field.arguments?.find((item) => item.name.value === name)
   return node === undefined ? undefined : readNode(scope.variables, node.value)

@@ -3,14 +3,14 @@ import { isEnumName } from './names.ts'
 import { toAnswer } from './types.ts'
 import type { BaseType, ColumnSketch, ColumnType, ConditionSketch, Json, World } from './world.ts'
 
-/** A condition of a comment on a column; null where rows are not found by it (spec/graphql.md 17.5). */
+/** A condition of a comment on a column; null if it is not filterable (spec/graphql.md 17.5). */
 export function readStated(world: World, column: ColumnSketch, condition: ConditionSketch): Condition | null {
   if (!isUsable(world, column.type, condition)) return null
   const { operator, value } = condition
   return readColumn(world, column, { [operator]: written(world, column.type, value) })
 }
 
-/** A value as a document has it: labels of enums under their mapped names. */
+/** A value in a document: labels of enums under their mapped names. */
 const written = (world: World, type: ColumnType, value: Json): Json =>
   type.base !== 'enum' || value === 'NULL' || value === 'NOT_NULL'
     ? value
@@ -54,7 +54,7 @@ function isUsable(world: World, type: ColumnType, { operator, value }: Condition
     type.base === 'enum'
       ? {
           operators: equality,
-          // Introspection shows the default, so that each of its values needs a name.
+          // Introspection shows the default, so each of its values needs a valid name.
           holds: (label) =>
             typeof label === 'string' && labels.includes(label) && isEnumName(String(written(world, type, label))),
         }

@@ -3,7 +3,7 @@ import { allows } from './policies.ts'
 import { columnNamed, type Command, type TableSketch, type Value, type World } from './world.ts'
 
 /**
- * A row by column name. Rows and stores are never changed: a change makes new ones, and the old store is the snapshot
+ * A row by column name. Rows and stores are immutable: a change makes new ones, and the old store is the snapshot
  * before.
  */
 export type Row = ReadonlyMap<string, Value>
@@ -26,13 +26,13 @@ const rowOf = (table: TableSketch, cells: readonly Value[]): Row =>
 
 export const rowsOf = (store: Store, table: string): readonly Row[] => store.rows.get(table) ?? []
 
-/** Those of a view are in the store of its table. */
+/** The rows of a view are in the store of its table. */
 const rowsIn = (store: Store, { name, view }: TableSketch): readonly Row[] =>
   view === undefined
     ? rowsOf(store, name)
     : rowsOf(store, view.of).filter((row) => view.flag === null || row.get(view.flag) === true)
 
-/** Whether row-level security lets the caller reach a row for this command. */
+/** Whether row-level security shows the caller a row for this command. */
 export const allowsIn = (store: Store, table: TableSketch, claims: Claims, command: Command, row: Row): boolean =>
   allows((name) => rowsOf(store, name), table, claims, command, row)
 
@@ -41,7 +41,7 @@ export const withRows = (store: Store, table: string, rows: readonly Row[]): Sto
   rows: new Map([...store.rows, [table, rows]]),
 })
 
-/** The rows that row-level security lets the caller reach for this command, in statements of SQL. */
+/** The rows that row-level security shows the caller for this command, in SQL statements. */
 export const readableRows = (
   store: Store,
   table: TableSketch,
@@ -49,13 +49,13 @@ export const readableRows = (
   command: Command = 'select',
 ): readonly Row[] => rowsIn(store, table).filter((row) => allowsIn(store, table, claims, command, row))
 
-/** Those of them that the API has: none whose key has a null (spec/graphql.md 5.8). */
+/** Those in the API: without nulls in their key (spec/graphql.md 5.8). */
 export const visibleRows = (...asked: Parameters<typeof readableRows>): readonly Row[] =>
   readableRows(...asked).filter((row) => hasKey(asked[1], row))
 
 export const hasKey = ({ primaryKey }: Pick<TableSketch, 'primaryKey'>, row: Row): boolean =>
   primaryKey.every((name) => (row.get(name) ?? null) !== null)
 
-/** Whether it has to be looked at. */
+/** Whether it must be checked. */
 export const mayLackKey = (table: TableSketch): boolean =>
   table.primaryKey.some((name) => !columnNamed(table, name).notNull)

@@ -1,9 +1,9 @@
 import { foldAscii } from './patterns.ts'
 import type { Json, Value } from './world.ts'
 
-/** What `search` asks of a value (spec/graphql.md 17.1), with the configuration `simple` and words that are drawn. */
+/** The operators of `search` (spec/graphql.md 17.1), with the configuration `simple` and drawn words. */
 
-/** Where each word stands, counted from 1. */
+/** The positions of each word, counted from 1. */
 type Vector = ReadonlyMap<string, readonly number[]>
 
 type Query = (vector: Vector) => boolean
@@ -29,8 +29,8 @@ const readVector = (text: string): Vector =>
   )
 
 /**
- * As Postgres sorts them (its tsvector_op.c): what takes less memory first, where a word of one letter takes two bytes
- * and each of its places as many; then fewer words, their letters, more places, and later ones.
+ * As Postgres sorts them (its tsvector_op.c): by size in memory, where a word of one letter takes two bytes and each of
+ * its positions as many; then by the number of words, their letters, the number of positions, and the positions.
  */
 export function compareVectors(left: string, right: string): number {
   const [a, b] = [[...readVector(left)], [...readVector(right)]]
@@ -60,7 +60,7 @@ const phrase = (words: readonly string[]): Query => {
     )
 }
 
-/** Null where there is nothing to search for. */
+/** Null for an empty search. */
 const all = (queries: readonly Query[]): Query | null =>
   queries.length === 0 ? null : (vector) => queries.every((query) => query(vector))
 
@@ -87,12 +87,12 @@ function readWebsearch(text: string): Query | null {
 /** As near as a `real` comes to it (Postgres manual 8.1.3). */
 const real = Math.fround
 
-/** What Postgres weighs a word with that has no weight of its own. */
+/** Postgres' weight of a word without one. */
 const weight = real(0.1)
 
 /**
- * How well a value fits a query of one word, by its `ts_rank` (tsrank.c): the word's first place counts most, and the
- * sum is divided by what it could be at most. Null where the value is.
+ * The rank of a value for a query of one word, by its `ts_rank` (tsrank.c): the word's first position counts most, and
+ * the sum is divided by its maximum. Null if the value is.
  */
 export function rankOf(isVector: boolean, query: string, value: Value): number | null {
   if (value === null) return null
@@ -103,7 +103,7 @@ export function rankOf(isVector: boolean, query: string, value: Value): number |
   return shortest(real(real(real(weight + sum) - weight) / 1.64493406685))
 }
 
-/** The number of the fewest digits that a `real` takes for this one. */
+/** The number with the shortest decimal form that rounds to this `real`. */
 const shortest = (value: number): number => {
   const texts = Array.from({ length: 9 }, (_, index) => value.toPrecision(index + 1))
   return Number(texts.find((text) => real(Number(text)) === value) ?? value)
@@ -125,7 +125,10 @@ const readers: Readonly<Record<string, (text: string) => Query | null>> = {
 
 export const searchOperators = Object.keys(readers)
 
-/** Whether a value meets a condition; undefined where it is none of a search. A query of no words finds nothing. */
+/**
+ * Whether a value meets a condition; undefined for an operator that is not the search's own. A query without words
+ * matches nothing.
+ */
 export function readSearch(
   isVector: boolean,
   operator: string,

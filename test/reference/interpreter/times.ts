@@ -1,13 +1,13 @@
 import type { ColumnType, Value } from './world.ts'
 
-/** Units of time in which values are put together (spec/graphql.md 17.2). */
+/** Units of time for groups (spec/graphql.md 17.2). */
 
 /** Minutes east of Greenwich, of zones that never had another offset. */
 export const zones: Readonly<Record<string, number>> = { UTC: 0, 'Etc/GMT-5': 300, 'Etc/GMT+8': -480 }
 
 const dateUnits = ['WEEK', 'MONTH', 'QUARTER', 'YEAR']
 
-/** Which units there are for a type, besides the values themselves. */
+/** The units of a type, besides the values themselves. */
 export const unitsOf = ({ base, list }: ColumnType): readonly string[] =>
   list
     ? []
@@ -32,7 +32,7 @@ const begin: Readonly<Record<string, (at: Date) => number>> = {
 
 const dayOf = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())
 
-/** When the unit begins in which a value lies. */
+/** The start of the unit with a value. */
 export function bucket(type: ColumnType, unit: string, zone: string, value: Value): Value {
   const beginning = begin[unit]
   if (value === null || beginning === undefined) return value
@@ -42,14 +42,14 @@ export function bucket(type: ColumnType, unit: string, zone: string, value: Valu
   return begun.replace('.000Z', type.base === 'timestamptz' ? '+00:00' : '')
 }
 
-/** What clocks show there, as if it were UTC, and by how much that is later; the session's zone is UTC. */
+/** Local time there as if it were UTC, and its offset; the session's zone is UTC. */
 function localTime({ base }: ColumnType, zone: string, value: Value): { readonly at: Date; readonly shift: number } {
   const shift = base === 'timestamptz' ? (zones[zone] ?? 0) * minute : 0
   const text = String(value).replace(/\.\d+/, '')
   return { at: new Date(Date.parse(base === 'timestamp' ? `${text}Z` : text) + shift), shift }
 }
 
-/** Times that recur: the member of a group that has their number, and the number. */
+/** Recurring units of time: the member of a group with the number, and the number. */
 const recurring: Readonly<Record<string, { readonly member: string; readonly numberOf: (at: Date) => number }>> = {
   DAY_OF_WEEK: { member: 'dayOfWeek', numberOf: (at) => ((at.getUTCDay() + 6) % 7) + 1 },
   HOUR_OF_DAY: { member: 'hourOfDay', numberOf: (at) => at.getUTCHours() },
@@ -57,10 +57,10 @@ const recurring: Readonly<Record<string, { readonly member: string; readonly num
 
 export const recurringMembers = Object.values(recurring).map(({ member }) => member)
 
-/** Undefined: the bucket is no time that recurs. */
+/** Undefined: the bucket is not a recurring unit. */
 export const recurringMember = (bucketName: string): string | undefined => recurring[bucketName]?.member
 
-/** Which times that recur there are for a type. */
+/** The recurring units of a type. */
 export const recurringOf = ({ base, list }: ColumnType): readonly string[] =>
   list
     ? []

@@ -4,7 +4,7 @@ import { isList, readJson, type JsonNode } from './json.ts'
 export const encodeToken = (elements: readonly string[]): string =>
   Buffer.from(`[${elements.join(', ')}]`, 'utf8').toString('base64')
 
-/** The elements of a token, numbers with every digit; undefined where it is no array. */
+/** The elements of a cursor or node id, numbers with every digit; undefined if it is not an array. */
 export function decodeToken(token: string): readonly JsonNode[] | undefined {
   const bytes = Buffer.from(token, 'base64')
   if (token === '' || bytes.toString('base64') !== token) return undefined

@@ -18,7 +18,7 @@ import {
   type World,
 } from './world.ts'
 
-/** What the interpreter knows of each type (spec/graphql.md 3.1, 4.1, 6). */
+/** The interpreter's rules of each type (spec/graphql.md 3.1, 4.1, 6). */
 interface TypeRules {
   readonly graphql: string
   readonly operators: readonly string[]
@@ -29,7 +29,7 @@ interface TypeRules {
   readonly compare: (a: never, b: never) => number
   /** An input or stored value in canonical form. */
   readonly canon: (value: Json) => string | number | boolean
-  /** The most characters of an input; null for no limit. */
+  /** The maximum length of an input in characters; null for no limit. */
   readonly maxLength: number | null
 }
 
@@ -59,7 +59,7 @@ const canonTime = (value: Json): string => {
 }
 const canonLocalTime = (value: Json): string => canonTime(`${String(value)}Z`).replace('+00:00', '')
 
-/** What holds of a type unless its row says otherwise. */
+/** The defaults of a type. */
 const unserved: TypeRules = {
   graphql: '',
   operators: [],
@@ -81,7 +81,7 @@ const time: TypeRules = { ...scalar, graphql: 'Datetime', compare: compareTimes,
 const rules: Readonly<Record<BaseType, TypeRules>> = {
   int2: integer,
   int4: integer,
-  // What floats sum up to depends on the order of the rows, and how one is written in a cursor on the server.
+  // Sums of floats depend on the order of the rows, and their form in a cursor on the server.
   float8: { ...integer, graphql: 'Float', aggregates: [] },
   int8: { ...number, graphql: 'BigInt', canon: canonInteger },
   numeric,
@@ -115,7 +115,7 @@ const rules: Readonly<Record<BaseType, TypeRules>> = {
     ...unserved,
     graphql: 'GeoJSON',
     operators: spatialOperators,
-    // What is drawn names the column's own system, or one in which the coordinates are the same.
+    // Drawn values name the column's own system, or one with the same coordinates.
     canon: (value) => JSON.stringify({ ...(value as object), crs: undefined }),
   },
   jsonb: {
@@ -156,7 +156,7 @@ function plainOperatorsOf(type: ColumnType, on: FilterSwitches): readonly string
   const { operators, graphql } = rulesOf(type)
   const needed = switchOf[type.base]
   if (needed !== undefined && on[needed] !== true) {
-    // Which `=` a type of an extension has is for the search path to say.
+    // The `=` of an extension's type depends on the search path.
     return graphql !== 'Opaque' ? [] : type.base === 'ltree' ? ['is'] : ['eq', 'is']
   }
   const all =
@@ -167,7 +167,7 @@ function plainOperatorsOf(type: ColumnType, on: FilterSwitches): readonly string
           ...(on.textFilters === true ? Object.keys(alike) : []),
         ]
       : operators
-  // Which letters are the same but for their case is the collation's affair, too.
+  // Case folding depends on the collation, too.
   return type.collation === undefined ? all : all.filter((name) => !/^i(?:like|regex|eq|in)$/.test(name))
 }
 
@@ -205,7 +205,7 @@ export function compareValues(world: World, type: ColumnType, a: Value, b: Value
 
 const places = new WeakMap<readonly string[], ReadonlyMap<string, number>>()
 
-/** Where a text stands in the order of a collation, which is the server's own affair. */
+/** The position of a text in the order of a collation, which depends on the server. */
 function placeOf({ collations }: World, collation: string, value: Value): number {
   const texts = collations?.[collation] ?? []
   const known = places.get(texts) ?? new Map(texts.map((text, index) => [text, index]))
@@ -216,7 +216,7 @@ function placeOf({ collations }: World, collation: string, value: Value): number
   return place
 }
 
-/** Element by element; in arrays nulls are equal to each other and larger than all else (Postgres manual 9.19). */
+/** Element by element; in arrays nulls are equal to each other and larger than other values (Postgres manual 9.19). */
 function compareLists(world: World, type: ColumnType, a: readonly Value[], b: readonly Value[]): number {
   const element = { ...type, list: false }
   for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
@@ -241,7 +241,7 @@ function compareParts(world: World, type: ColumnType, a: Value, b: Value): numbe
 }
 
 /**
- * Reads a GraphQL input (or the text of a cursor's element) as a value of the type; a single value may stand for a
+ * Reads a GraphQL input (or the text of a cursor's element) as a value of the type; a single value may represent a
  * list.
  */
 export function readValue(world: World, type: ColumnType, input: Json): Value {
@@ -255,7 +255,7 @@ export function readValue(world: World, type: ColumnType, input: Json): Value {
   return rulesOf(type).canon(input)
 }
 
-/** A value that is compared is held to no length and to no digits behind the point (spec/graphql.md 3.4). */
+/** A compared value has no length limit and no maximum of digits after the point (spec/graphql.md 3.4). */
 export function readCompared(world: World, type: ColumnType, input: Json): Value {
   const { scale: _, ...rest } = type
   return readValue(world, { ...rest, base: type.base === 'numeric(8,2)' ? 'numeric' : type.base }, input)
@@ -269,8 +269,8 @@ const labelOf = (world: World, type: ColumnType, word: string): string =>
   Object.entries(mappingsOf(world, type)).find(([, name]) => name === word)?.[0] ?? word
 
 /**
- * The value as it is answered: scalar enums under their mapped names, arrays of them as they are (spec/graphql.md 3.2),
- * or under mapped names too with `enumArrays` (spec/graphql.md, decision 4).
+ * The answered value: scalar enums under their mapped names, arrays of them raw (spec/graphql.md 3.2), or mapped too
+ * with `enumArrays` (spec/graphql.md, decision 4).
  */
 export function toAnswer(world: World, type: ColumnType, value: Value, enumArrays: boolean): Json {
   if (type.base === 'geometry' && value !== null) return withCrs(type.srid, JSON.parse(String(value)))
@@ -283,7 +283,7 @@ export function toAnswer(world: World, type: ColumnType, value: Value, enumArray
   return Object.entries(mappingsOf(world, type)).find(([label]) => label === value)?.[1] ?? value
 }
 
-/** Whether a comparison is true of two values that are in this order. */
+/** Whether a comparison is true for two values in this order. */
 export function operatorHolds(operator: string, order: number): boolean {
   switch (operator) {
     case 'eq':

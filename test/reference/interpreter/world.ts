@@ -1,6 +1,6 @@
 /**
- * A small database as the interpreter and the generators know it: what is declared, what is in it, who may do what. It
- * is plain JSON, so that a failing case can be kept in a file. Nothing here is shared with what serves.
+ * A small database for the interpreter and the generators: declarations, rows, privileges. It is plain JSON, so that a
+ * failing case can be stored in a file. Nothing here is shared with the product.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
@@ -40,31 +40,31 @@ export type BaseType =
   | 'inet'
   | 'ltree'
   | 'bytea'
-  /** Answered as it is, and never asked for. */
+  /** Answered unchanged, and never filtered. */
   | 'other'
 
 export interface ColumnType {
   readonly base: BaseType
   readonly list: boolean
-  /** The enum's name where `base` is `enum`. */
+  /** The enum's name if `base` is `enum`. */
   readonly enum: string | null
-  /** The domain's name where it is one over all of that. */
+  /** The domain's name, if it is a domain over the rest. */
   readonly domain?: string
-  /** The domain's name where it is a list of values of one. */
+  /** The domain's name, if it is a list of one. */
   readonly elementDomain?: string
-  /** The most characters of a `text` that is a varchar(n). */
+  /** The maximum length of a `text` that is a varchar(n). */
   readonly length?: number
-  /** Digits behind the point of a `numeric` that has so many. */
+  /** Digits after the point of a `numeric` with a scale. */
   readonly scale?: number
   /** Whether the value of an `other` is the text of the JSON that is answered. */
   readonly json?: true
-  /** What orders a `text`; without it UTF-8 bytes do. */
+  /** The collation that orders a `text`; absent: UTF-8 bytes. */
   readonly collation?: string
-  /** The collation's name where it is not the database's, whether or not it orders otherwise. */
+  /** The collation's name if it is not the database's, whether or not it orders differently. */
   readonly collated?: string
-  /** The reference system's code of EPSG, of a `geometry` that is not longitude and latitude. */
+  /** The EPSG code of the reference system of a `geometry` other than longitude and latitude. */
   readonly srid?: number
-  /** The composite type's name where `base` is `composite`. */
+  /** The composite type's name if `base` is `composite`. */
   readonly composite?: string
 }
 
@@ -75,7 +75,7 @@ export interface CompositeSketch {
   readonly attributes: readonly { readonly name: string; readonly type: ColumnType }[]
 }
 
-/** A domain; what it checks is `''`, numbers below 0 or more than two elements, by what lies under it. */
+/** A domain; its check excludes `''`, numbers below 0 or more than two elements, by its base type. */
 export interface DomainSketch {
   readonly name: string
   readonly type: ColumnType
@@ -95,7 +95,7 @@ export interface ColumnSketch {
   readonly name: string
   readonly type: ColumnType
   readonly notNull: boolean
-  /** What a new row gets where nothing is given; `identity` counts up from 1001. */
+  /** The default of a new row; `identity` counts up from 1001. */
   readonly fallback:
     | { readonly kind: 'none' }
     | { readonly kind: 'value'; readonly value: Value }
@@ -137,14 +137,17 @@ export interface PolicySketch {
     | ExistsCondition
 }
 
-/** Some row of a table, no matter who may read it, has in a column what this row has in another one, or the caller's `sub`. */
+/**
+ * Some row of a table, regardless of privileges, has in a column the value of another column of this row, or the
+ * caller's `sub`.
+ */
 export interface ExistsCondition {
   readonly kind: 'exists'
   readonly table: string
   readonly foreign: string
   /** Null: the caller's `sub`. */
   readonly column: string | null
-  /** The policy asks by itself, or by a function of its owner's rights. */
+  /** The policy queries directly, or by a function with its owner's privileges. */
   readonly by: 'query' | 'sql' | 'plpgsql'
 }
 
@@ -152,7 +155,7 @@ export interface ExistsCondition {
 export interface ViewSketch {
   readonly of: string
   readonly flag: string | null
-  /** Whether it reads with the rights of the caller; otherwise with those of its owner, whom no policy holds for. */
+  /** Whether it reads with the privileges of the caller; otherwise with those of its owner, who bypasses policies. */
   readonly invoker: boolean
 }
 
@@ -168,7 +171,7 @@ export interface Grants {
 
 export type Role = string
 
-/** Settings of spec/graphql.md 17 that a table or its schema switches on or off; what is absent was not said. */
+/** Settings of spec/graphql.md 17 of a table or its schema; absent: not set. */
 export type Additions = Readonly<Partial<Record<(typeof additions)[number], boolean>>>
 export const additions = [
   'relationFilters',
@@ -192,10 +195,10 @@ export const additions = [
   'oneOf',
 ] as const
 
-/** What the owner has a column set to, no matter who writes: a value of its type, or the caller's `sub`. */
+/** The owner's value of a column, for any writer: a value of its type, or the caller's `sub`. */
 export type PresetSketch = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'subject' }
 
-/** The settings `readOnly`, `writeOnly` and `preset` for one role; `public` is everybody. */
+/** The settings `readOnly`, `writeOnly` and `preset` for one role; `public` is all roles. */
 export interface AccessSketch {
   readonly role: Role
   readonly readOnly: readonly string[]
@@ -213,13 +216,13 @@ export interface ConditionSketch {
   readonly value: Json
 }
 
-/** A relation that the comment of a table names, and the relations that lead there. */
+/** A relation in the comment of a table, and the path of relations to it. */
 export interface LinkSketch {
   readonly name: string
   readonly path: readonly { readonly field: string; readonly conditions: readonly ConditionSketch[] }[]
 }
 
-/** A field that leads to a row by the first of several relations that leads to one. */
+/** A field for a row of the first of several relations with one. */
 export interface UnionSketch {
   readonly field: string
   /** Relations by their fields. */
@@ -242,19 +245,19 @@ export interface TableSketch {
   readonly interfaces?: readonly string[]
   readonly collections?: readonly string[]
   readonly additions?: Additions
-  /** The `live` setting; left out: the schema's. */
+  /** The `live` setting; absent: the schema's. */
   readonly live?: boolean
-  /** The rows from that place on lie in a table that inherits from it, in which these columns may be null. */
+  /** The rows from that index on are in a child table, in which these columns may be null. */
   readonly heir?: { readonly from: number; readonly nullable: readonly string[] }
-  /** Its rows lie in partitions, by hash of its key. */
+  /** Its rows are in partitions, by hash of its key. */
   readonly partitioned?: true
-  /** Present for a view, whose policies are those of its table where it reads with the rights of the caller. */
+  /** Present for a view, which has the policies of its table if it reads with the privileges of the caller. */
   readonly view?: ViewSketch
   /** The `name` setting. */
   readonly typeName: string | null
   readonly totalCount: boolean
   readonly aggregate: boolean
-  /** True where the `root` setting takes its fields from Query. */
+  /** True if the `root` setting removes its fields from Query. */
   readonly unrooted?: true
   readonly maxRows: number | null
   readonly columns: readonly ColumnSketch[]
@@ -264,21 +267,21 @@ export interface TableSketch {
   readonly foreignKeys: readonly ForeignKeySketch[]
   /** Null: row-level security is off. */
   readonly policies: readonly PolicySketch[] | null
-  /** A role that is not named holds nothing. */
+  /** An absent role has no privileges. */
   readonly grants: Readonly<Record<Role, Grants>>
-  /** True when there are more rows than these, each under a key of one column. */
+  /** True if there are more rows than these, each under a key of one column. */
   readonly sampled?: true
   /** Cells in the order of the columns. */
   readonly rows: readonly (readonly Value[])[]
 }
 
-/** A function of SQL; the names of its arguments are SQL names, '' where there is none. */
+/** A function of SQL; the names of its arguments are SQL names, '' if unnamed. */
 export interface FunctionSketch {
   readonly name: string
   /** The `name` setting. */
   readonly field: string | null
   readonly volatile: boolean
-  /** Who may execute it; `null`: everybody. */
+  /** Who may execute it; `null`: PUBLIC. */
   readonly execute: Role | null
   readonly body: FunctionBody
 }
@@ -286,10 +289,10 @@ export interface FunctionSketch {
 export type FunctionBody =
   /** `a + b`, where `b` has a default unless that is null. */
   | { readonly kind: 'sum'; readonly a: string; readonly b: string; readonly fallback: number | null }
-  /** Its argument as it is, which may be left out where there is a default. */
+  /** Its argument unchanged, optional with a default. */
   | { readonly kind: 'echo'; readonly argument: string; readonly type: ColumnType; readonly fallback?: Value }
   | { readonly kind: 'void'; readonly argument: string }
-  /** The rows of a table in which the boolean column is true, or all of them; with an argument that changes nothing. */
+  /** The rows of a table with a true boolean column, or all of them; with an argument without effect. */
   | { readonly kind: 'rows'; readonly table: string; readonly flag: string | null; readonly argument: string | null }
   /** The first row by its key in which the column has the argument's value. */
   | { readonly kind: 'row'; readonly table: string; readonly column: string; readonly argument: string }
@@ -297,7 +300,9 @@ export type FunctionBody =
   | { readonly kind: 'computed'; readonly table: string; readonly column: string }
   /** A computed field: the value of an int4 column and an argument together. */
   | { readonly kind: 'computedSum'; readonly table: string; readonly column: string; readonly argument: string }
-  /** A computed field: how many rows of another table, no matter who may read them, have the row's value in a column. */
+  /**
+   * A computed field: the number of rows of another table, regardless of privileges, with the row's value in a column.
+   */
   | {
       readonly kind: 'computedCount'
       readonly table: string
@@ -306,8 +311,8 @@ export type FunctionBody =
       readonly countedColumn: string
     }
   /**
-   * A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. With
-   * an argument, as many as it says are left out at the start.
+   * A computed field: the rows of another table whose column equals the row's, all of them or the first by its key. The
+   * argument is the number of rows to skip.
    */
   | {
       readonly kind: 'computedRows' | 'computedRow'
@@ -320,27 +325,27 @@ export type FunctionBody =
     }
 
 export interface AllowlistSketch {
-  /** Whom it governs; `null`: who is governed unless the owner says otherwise. */
+  /** The governed roles; `null`: the default ones. */
   readonly roles: readonly Role[] | null
   /** Documents whose hash begins with one of these digits are on the list. */
   readonly digits: string
 }
 
 export interface World {
-  /** What stands around the directives in comments. */
+  /** The text around the directives in comments. */
   readonly comments: 'bare' | 'before' | 'after'
   readonly inflects: boolean
-  /** `public` where none is named. */
+  /** Default: `public`. */
   readonly schema?: string
-  /** Fields that are somebody else's, as `Type.field`: they are neither shown nor asked for. */
+  /** Fields of other objects, as `Type.field`: they are neither shown nor requested. */
   readonly hidden?: readonly string[]
-  /** The texts that there are, in the order of each collation. */
+  /** All texts, in the order of each collation. */
   readonly collations?: Readonly<Record<string, readonly string[]>>
   readonly maxRows: number | null
   /** The `limits` setting of the schema. */
   readonly limits?: { readonly fields: number | null; readonly rows: number | null }
   readonly additions?: Additions
-  /** Whether PostGIS is there and the `geo` setting on. */
+  /** Whether PostGIS is installed and the `geo` setting on. */
   readonly geo?: true
   /** The `explain` setting of the schema: it changes no answer. */
   readonly explain?: true
@@ -375,7 +380,7 @@ export const grantsOf = (table: TableSketch, role: Role): Grants => table.grants
 
 export const schemaOf = ({ schema }: World): string => schema ?? 'public'
 
-/** A table's word goes before its schema's. */
+/** A table's setting takes precedence over its schema's. */
 export const hasAddition = (world: World, table: TableSketch, name: keyof Additions): boolean =>
   table.additions?.[name] ?? world.additions?.[name] ?? false
 

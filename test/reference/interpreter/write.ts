@@ -14,8 +14,7 @@ import { compareValues, readCompared } from './types.ts'
 import type { ColumnSketch, Json, TableSketch, UniqueSketch, Value, World } from './world.ts'
 
 /**
- * What one mutation did: the store after it and the rows that it answers, changed ones as they are now, deleted ones as
- * they were.
+ * The result of one mutation: the store after it and its rows, changed ones in the new state, deleted ones in the old.
  */
 export interface Written {
   readonly store: Store
@@ -45,11 +44,11 @@ export function readObjects(world: World, table: ApiTable, arg: Argument): reado
   return objects.map((object) => readCells(world, table.inserts, object))
 }
 
-/** What the owner has columns set to (spec/graphql.md 17.5). */
+/** The owner's values of columns (spec/graphql.md 17.5). */
 const presetCells = ({ claims }: Context, table: ApiTable, command: 'insert' | 'update'): Cells =>
   new Map([...table.presets[command]].map(([name, preset]) => [name, presetValue(preset, claims)]))
 
-/** The changes that a document names, with those of the owner. */
+/** The changes of a document, with those of the owner. */
 export const withPresets = (
   context: Context,
   table: ApiTable,
@@ -62,7 +61,7 @@ export const withPresets = (
 
 export interface Conflict {
   readonly unique: UniqueSketch
-  /** Columns that the row takes over; none: it is left alone. */
+  /** Columns that the row takes over; none: it is unchanged. */
   readonly update: readonly string[]
   readonly condition: Condition | null
 }
@@ -78,7 +77,7 @@ export function readConflict(around: Surroundings, table: ApiTable, arg: Argumen
   return { unique, update, condition: amongMeant(table, given['deleted'], readFilter(around, table, given['filter'])) }
 }
 
-/** spec/graphql.md 10.2: what an object does not name takes its default, an explicit null does not. */
+/** spec/graphql.md 10.2: an absent column takes its default, an explicit null does not. */
 export function insert(context: Context, store: Store, table: ApiTable, arg: Argument, selects: boolean): Written {
   const objects = readObjects(context.world, table, arg)
   const conflict = readConflict(surroundingsOf(context, store), table, arg)
@@ -104,7 +103,7 @@ export const putRows = (
     ? addRows(context, store, table, objects, reads)
     : upsert(context, store, table, withOwners(context, table, objects), conflict, needsAll)
 
-/** Rows with what the owner has their columns set to. */
+/** Rows with the owner's values. */
 const withOwners = (context: Context, table: ApiTable, objects: readonly Cells[]): readonly Cells[] =>
   objects.map((given) => new Map([...given, ...presetCells(context, table, 'insert')]))
 
@@ -121,7 +120,7 @@ function addRows(context: Context, store: Store, table: ApiTable, objects: reado
   return { store: after, records }
 }
 
-/** Row by row: what is wrong with one is noticed before the next; foreign keys and rows that are left alone wait for the end. */
+/** Row by row: a violation is noticed before the next row; foreign keys and unchanged rows are checked at the end. */
 function upsert(
   context: Context,
   store: Store,
@@ -184,7 +183,7 @@ interface Step {
   readonly gone: Row | null
 }
 
-/** Null: the row that is there stays as it is. */
+/** Null: the existing row is unchanged. */
 function takeOver(
   context: Context,
   store: Store,
@@ -195,7 +194,7 @@ function takeOver(
   touched: readonly Row[],
 ): Step | null {
   if (columns.length === 0) return null
-  // A row that the same insert made or changed is not changed once more.
+  // A row that the same insert made or changed is not changed again.
   if (touched.includes(there)) throw new Refused('21000')
   if (condition !== null && condition(there) !== true) return null
   const { claims } = context
@@ -227,8 +226,8 @@ function cell({ name, fallback }: ColumnSketch, given: Cells, identity: number):
 }
 
 /**
- * A row that is written must pass the policies of its command and, where its columns are read, those of reading
- * (spec/graphql.md 10.5).
+ * A written row must pass the policies of its command and, if its columns are read, those of reading (spec/graphql.md
+ * 10.5).
  */
 const refusedByPolicy = (
   store: Store,
@@ -248,11 +247,11 @@ const refusedByPolicy = (
 
 interface Affected {
   readonly rows: readonly Row[]
-  /** Whether the statement reads columns of them, so that policies of reading hold, too (spec/graphql.md 10.5). */
+  /** Whether the statement reads columns of them, so that policies of reading apply, too (spec/graphql.md 10.5). */
   readonly reads: boolean
 }
 
-/** @param changeReads whether what is selected or set reads columns */
+/** @param changeReads whether selections or changes read columns */
 function affectedRows(
   context: Context,
   store: Store,
@@ -287,7 +286,7 @@ export function update(context: Context, store: Store, table: ApiTable, arg: Arg
   return change(context, store, table, new Map(rows.map((row) => [row, changes])), check, reads)
 }
 
-/** Changes rows, each by changes of its own; the records come in this order. */
+/** Changes rows, each by its own changes; the records come in this order. */
 export function change(
   { world, claims, meanwhile }: Context,
   store: Store,
@@ -323,7 +322,7 @@ export function change(
   return { store: after, records }
 }
 
-/** Whether some row gets a key that another had before, which is refused unless that one is changed first. */
+/** Whether some row gets another's former key, which is refused unless that one is changed first. */
 const clashes = (world: World, table: TableSketch, changed: ReadonlyMap<Row, Row>): boolean =>
   [{ columns: table.primaryKey }, ...table.uniques].some(({ columns }) =>
     [...changed].some(([row, now]) =>
@@ -337,7 +336,7 @@ export function remove(context: Context, store: Store, table: ApiTable, arg: Arg
   return removeAll(context, store, table, rows, tooMany('delete', rows, arg), reads)
 }
 
-/** By whose policies rows are deleted. */
+/** The command whose policies apply to deletions. */
 const deletingCommand = ({ sketch }: ApiTable): 'update' | 'delete' => (mayBeDeleted(sketch) ? 'update' : 'delete')
 
 export function removeAll(
@@ -400,7 +399,7 @@ type Fields = Readonly<Record<string, Json>>
 
 const emptySet = 'At least one mapping must be provided to set argument'
 
-/** The objects of `rows` with what they set. */
+/** The objects of `rows` with their changes. */
 export function readRows(
   world: World,
   table: ApiTable,
@@ -410,7 +409,7 @@ export function readRows(
   if (rows.length === 0) throw new Refused('At least one record must be provided to rows')
   const sets = rows.map(({ set }) => (set ?? {}) as Fields)
   if (sets.some((set) => Object.keys(set).length === 0)) throw new Refused(emptySet)
-  // What one of them leaves out is read where it is.
+  // Columns missing in one of them are read.
   const { select } = table.grants
   const unread = [...table.updates].filter(([, { name }]) => select !== 'all' && !select.includes(name))
   const missed = unread.flatMap(([field]) => {
@@ -420,14 +419,14 @@ export function readRows(
       : []
   })
   if (missed.length > 0) throw new Refused(...missed)
-  // Lengths of values are looked at when statements are bound, which is later.
+  // Lengths of values are checked when statements are bound, which is later.
   return rows.map((given) => ({
     given,
     changes: readChanges(world, table, (name) => (name === 'set' ? given['set'] : undefined)),
   }))
 }
 
-/** Many rows, each with values of its own (spec/graphql.md 17.4). */
+/** Many rows, each with its own values (spec/graphql.md 17.4). */
 export function writeRows(context: Context, store: Store, field: RowWrite, arg: Argument): Written {
   const { world } = context
   const rows = readRows(world, field.table, arg)

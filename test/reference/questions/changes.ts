@@ -5,7 +5,7 @@ import { absent, place, type Tree } from './input.ts'
 import { inputType, isWritable, toTree, type Scene } from './scene.ts'
 import { drawValue } from './values.ts'
 
-/** What an update changes (spec/graphql.md 17.4): values that are set, and operators. */
+/** The changes of an update (spec/graphql.md 17.4): set values, and operators. */
 
 type DrawSet = (isFree: (column: ColumnSketch) => boolean) => Tree
 

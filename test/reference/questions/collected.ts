@@ -53,7 +53,7 @@ function drawArguments(scene: Scene, collected: Collected): ReadonlyMap<string, 
   ])
 }
 
-/** One of the tables, with what all of them are filtered by. */
+/** One of the tables, with the common filter fields. */
 function filteredAs({ name, of, filters }: Collected): (ApiTable & { readonly depth: number }) | null {
   const [table] = of
   if (table === undefined || filters.length === 0) return null

@@ -5,12 +5,12 @@ import { isName } from '../interpreter/names.ts'
 import { place, type Tree } from './input.ts'
 import type { Scene } from './scene.ts'
 
-/** The argument that asks for deleted rows (spec/graphql.md 17.5), mostly left out. */
+/** The argument for deleted rows (spec/graphql.md 17.5), mostly absent. */
 export function drawDeleted(scene: Scene, { sketch }: ApiTable): readonly (readonly [string, Tree])[] {
   return mayBeDeleted(sketch) ? drawAsked(scene) : []
 }
 
-/** The same of `node`, which has it where any table that is a type for some role has the setting. */
+/** The same for `node`, which has it if any table with a type for some role has the setting. */
 export function drawDeletedNode(scene: Scene): readonly (readonly [string, Tree])[] {
   const { world } = scene
   const has = world.tables.some((table) => table.softDelete !== undefined && isName(typeOf(world, table)))

@@ -17,7 +17,7 @@ import { asSubscription } from './subscription.ts'
 import { drawVariant } from './variant.ts'
 import { drawWrite } from './mutations.ts'
 
-/** A document that a role may ask, and what of the specification it touches. */
+/** A document for a role, and the features of the specification in it. */
 export interface Drawn {
   readonly question: Question
   /** The same document with other variables. */
@@ -73,7 +73,7 @@ export function drawQuestion(draw: Draw, world: World): Drawn {
   return { question, again: drawVariant(draw, question), features, writes }
 }
 
-/** What was drawn and then not taken leaves no trace: an unused variable or fragment is a refusal of its own. */
+/** Unused draws leave no trace: an unused variable or fragment would be refused. */
 const isUsed = (text: string, declaration: string): boolean =>
   new RegExp(`\\${declaration.slice(0, declaration.indexOf(':'))}\\b`).test(text)
 
@@ -85,7 +85,7 @@ function usedFragments(body: string, fragments: readonly string[]): readonly str
   return used.length === fragments.length ? fragments : usedFragments(body, used)
 }
 
-/** Every root field has a response key of its own: fields of one key would have to have the same arguments. */
+/** Every root field has its own response key: fields of one key would need the same arguments. */
 const aliased = (scene: Scene, first: boolean, name: string): string =>
   first && !scene.draw.chance(15) ? name : `r${scene.count()}: ${name}`
 
@@ -102,7 +102,7 @@ function drawQuery(scene: Scene): readonly string[] {
   })
 }
 
-/** Not all rows of a sampled table are known, no table has none, and keys of unknown types cannot be written. */
+/** Not all rows of a sampled table are known, it may have no table, and keys of unknown types cannot be written. */
 function isAsked(scene: Scene, field: RootField): boolean {
   switch (field.kind) {
     case 'collections':
@@ -161,8 +161,7 @@ function drawNode(scene: Scene, depth: number): string {
   const token = spoiled
     ? draw.pick(['WzFd', '', '%', encodeToken(['"public"', '"no such table"', '1'])])
     : drawToken(scene, table)
-  // Fields of one key must fit together even between types that exclude each other, so the others get keys of their
-  // own.
+  // Fields of one key must be compatible even between exclusive types, so the others get their own keys.
   const others = draw.some(tables, 30).filter((item) => item !== table)
   const parts = [
     `... on ${table.type} { ${drawRow(scene, table, depth)} }`,
@@ -175,7 +174,7 @@ function drawNode(scene: Scene, depth: number): string {
 function drawMutation(scene: Scene): readonly string[] {
   const { draw, world, api } = scene
   const all = [...api.mutation]
-  // Those that take related rows are few, and have the most to draw.
+  // Those with related rows are few, and have the most to draw.
   const nesting = all.filter(([, one]) => one.kind === 'updateRow' && relatedArgument(world, api, one).length > 0)
   const fields = nesting.length > 0 && draw.chance(30) ? nesting : all
   const count = draw.pick([1, 1, 2, 3])

@@ -18,7 +18,7 @@ import { drawJsonFilter } from './json-filter.ts'
 import { columnValue, inputType, toTree, type Scene } from './scene.ts'
 import { drawOwnOperand } from './value-filter.ts'
 
-/** A filter of a table; the odd forms of spec/graphql.md 4.3 included. */
+/** A filter of a table, including the unusual forms of spec/graphql.md 4.3. */
 export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${table.type}Filter`): Tree {
   const { draw } = scene
   const entries = new Map<string, Tree>()
@@ -39,7 +39,7 @@ export function drawFilter(scene: Scene, table: ApiTable, depth = 2, type = `${t
   return entries.size === 0 ? entries : place(scene, type, entries)
 }
 
-/** Comparisons of columns; now and then of such as cannot be compared, which is refused. */
+/** Comparisons of columns; occasionally of incomparable ones, which is refused. */
 function drawColumns(scene: Scene, table: ApiTable): Tree {
   const { draw } = scene
   if (draw.chance(4)) return null
@@ -73,7 +73,7 @@ function drawLogic(scene: Scene, table: ApiTable, depth: number, entries: Map<st
   else entries.set(name, name === 'not' ? drawFilter(scene, table, depth - 1) : drawList(scene, table, depth - 1))
 }
 
-/** Conditions on related rows; none of them, and nothing at all, now and then. */
+/** Conditions on related rows; occasionally none, or nothing at all. */
 function drawRelated(scene: Scene, { target: name, many }: RelationField, depth: number): Tree {
   const { draw } = scene
   const target = apiTableOf(scene.api, name)
@@ -90,7 +90,7 @@ function drawRelated(scene: Scene, { target: name, many }: RelationField, depth:
   return place(scene, `${target.type}RelationFilter`, new Map(entries))
 }
 
-/** What is on for a field: computed ones go by the schema; of what may be either, what is on for both. */
+/** The additions of a field: computed ones use the schema's; if both are possible, those that are on for both. */
 function switchesOf({ world }: Scene, table: ApiTable, name: string): FilterSwitches {
   const [own, schema] = [additionsOf(world, table.sketch), world.additions ?? {}]
   if (table.fields.get(name)?.kind !== 'computed') return own
@@ -142,7 +142,7 @@ function drawAttributes(scene: Scene, table: ApiTable, type: ColumnType): Tree {
   return new Map(entries)
 }
 
-/** What is drawn for an operator that takes a pattern; `matches` says what each makes of it. */
+/** The drawn operands of a pattern operator; `matches` gives the result of each. */
 export const patternOperands: Readonly<Record<string, readonly string[]>> = {
   like: ['a%', '%', '_', '%b', 'a\\_b', '%\\%%', '', 'É', '__'],
   ilike: ['A%', '%B', 'É', 'a_B', ''],
@@ -184,7 +184,7 @@ export function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch,
   return place(scene, declared, draw.chance(15) && first !== undefined ? first : items)
 }
 
-/** How far apart rows of the few places are, and in between. */
+/** Distances between the few places, and values in between. */
 const distances = [1, 0, 1.5, 2, 3]
 
 function drawDistance(scene: Scene, table: ApiTable, column: ColumnSketch): Tree | undefined {

@@ -6,14 +6,14 @@ import { inputType, isWritable, toTree, writableOf, type Scene } from './scene.t
 import { drawConnection, drawRow, printArguments } from './selection.ts'
 import { drawValue } from './values.ts'
 
-/** Labels that are no names cannot be written. */
+/** Labels that are invalid names cannot be written. */
 function writableValue(scene: Scene, type: ColumnType): Exclude<Value, null> {
   const drawn = drawValue(scene.draw, scene.world, type)
   if (isWritable(scene, type, drawn)) return drawn
   return type.list ? [] : (writableOf(scene, type) ?? drawn)
 }
 
-/** A function with its arguments; those with a default are left out now and then. */
+/** A function with its arguments; those with a default are occasionally omitted. */
 export function drawCall(scene: Scene, fn: FunctionSketch, depth: number): string {
   const { draw } = scene
   scene.tell(`function: ${fn.body.kind}${fn.volatile ? ', volatile' : ''}`)

@@ -6,14 +6,14 @@ import type { Tree } from './input.ts'
 import { entry } from './page.ts'
 import type { Scene } from './scene.ts'
 
-/** What documents group rows by (spec/graphql.md 17.2). */
+/** The drawn keys of groups (spec/graphql.md 17.2). */
 
 export interface Way {
   readonly path: readonly string[]
   readonly column: ColumnSketch
 }
 
-/** Numbers that are equal may print in more than one way, and which of them a group shows is not specified. */
+/** Equal numbers may print differently, and the printed one is unspecified for a group. */
 export const hasOneText = ({ type }: ColumnSketch): boolean => type.base !== 'numeric' || type.scale !== undefined
 
 export function waysOf(api: Api, table: ApiTable, depth: number): readonly Way[] {
@@ -25,10 +25,10 @@ export function waysOf(api: Api, table: ApiTable, depth: number): readonly Way[]
   return [...columns, ...related]
 }
 
-/** What a document groups by. */
+/** A drawn key of groups. */
 export interface Chosen extends Way {
   readonly unit: string
-  /** What of a group tells it. */
+  /** The member of a group with it. */
   readonly member: string
 }
 

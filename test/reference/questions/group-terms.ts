@@ -8,7 +8,7 @@ import { place, type Branch, type Tree } from './input.ts'
 import { allowsNull, directions, elementJson, entry, type Element } from './page.ts'
 import type { Scene } from './scene.ts'
 
-/** What groups are sorted and chosen by (spec/graphql.md 17.2). */
+/** The order and conditions of groups (spec/graphql.md 17.2). */
 
 type Figures = readonly (readonly [name: GroupFigure, field: string, column: ColumnSketch])[]
 

@@ -15,7 +15,7 @@ import { columnValue, type Scene } from './scene.ts'
 
 /** Documents about groups (spec/graphql.md 17.2). */
 
-/** A row may be in no group: where a multiple of a width is none of its type, all are refused. */
+/** A row may be in no group: if a multiple of a width exceeds its type, all are refused. */
 function valueOrNull(key: GroupKey, row: Parameters<GroupKey['valueOf']>[0]): ReturnType<GroupKey['valueOf']> {
   try {
     return key.valueOf(row)
@@ -79,7 +79,7 @@ function spoiledBy(scene: Scene, keys: readonly Chosen[]): Tree {
   return byTree([...keys, first.member === 'key' ? { ...first, unit: 'VALUE' } : first])
 }
 
-/** The member `groups` of a connection, under a key of its own; nothing where there is nothing to group by. */
+/** The member `groups` of a connection, under its own key; nothing without a possible key. */
 export function drawGroups(scene: Scene, table: ApiTable): readonly string[] {
   const { draw } = scene
   const ways = waysOf(scene.api, table, 2)
@@ -95,7 +95,7 @@ export function drawGroups(scene: Scene, table: ApiTable): readonly string[] {
   if (order.length > 0) args.set('orderBy', place(scene, `[${table.type}GroupOrder!]`, order.map(termTree)))
   if (draw.chance(45)) args.set('having', place(scene, `${table.type}Having`, drawHaving(scene, table)))
   if (widths !== null && !spoiled) args.set('widths', new Map(Object.entries(widths as Record<string, string>)))
-  // As a variable it would be taken for any text.
+  // As a variable it would be replaced by any text.
   if (zone !== null) args.set('timeZone', zone)
   if (draw.chance(40)) args.set('first', place(scene, 'Int', draw.pick([1, 2, 0, 5])))
   if (draw.chance(15)) args.set('offset', place(scene, 'Int', draw.int(3)))
@@ -105,7 +105,7 @@ export function drawGroups(scene: Scene, table: ApiTable): readonly string[] {
   return [`groups${scene.count()}: groups(${printed}) { ${drawMembers(scene, table, keys)} }`]
 }
 
-/** What rows are grouped by and in which order the groups come, as values of variables, and their keys as they are selected. */
+/** The keys and the order of groups, as values of variables, and their keys in the selection. */
 export function drawGrouping(
   scene: Scene,
   table: ApiTable,

@@ -1,7 +1,7 @@
 import type { Json } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 
-/** Input values on their way into a document: as a literal there, or as a variable beside it. */
+/** Placing input values in a document: as a literal, or as a variable beside it. */
 
 export interface Word {
   readonly word: string
@@ -47,7 +47,7 @@ export interface Variables {
   readonly values: Record<string, Json>
 }
 
-/** What values are placed with. */
+/** The context of placing values. */
 export interface Placing {
   readonly draw: Draw
   readonly variables: Variables
@@ -55,10 +55,7 @@ export interface Placing {
   readonly tell: (feature: string) => void
 }
 
-/**
- * The value as it stands in the document: mostly itself, sometimes a variable that has it. `type` is what the place
- * expects.
- */
+/** The value in the document: mostly literal, sometimes a variable with it. `type` is the expected one. */
 export function place({ draw, variables, tell }: Placing, type: string, tree: Tree): Tree {
   if (hasReference(tree) || !draw.chance(30)) return tree
   const name = `v${variables.declarations.length}`

@@ -4,7 +4,7 @@ import type { ColumnSketch } from '../interpreter/world.ts'
 import { absent, place, type Tree } from './input.ts'
 import { columnValue, type Scene } from './scene.ts'
 
-/** Conditions on JSON values (spec/graphql.md 17.1), on keys and values that are common among those that are drawn. */
+/** Conditions on JSON values (spec/graphql.md 17.1), with keys and values that are common among drawn ones. */
 
 const fragments = [
   '{"a": 1}',
@@ -42,7 +42,7 @@ const variables = ['{"v": 1}', '{"v": "x", "w": 2}', '{"v": null}']
 
 type PathOperator = keyof typeof withVariable
 
-/** The parts of what stands at a path: how their operands are typed, and values that occur. */
+/** The parts of a value at a path: the types of their operands, and common values. */
 const parts: Readonly<Record<string, { readonly scalar: string; readonly values: readonly Tree[] }>> = {
   text: { scalar: 'String', values: ['x', 'a', '1', 'true', 'b', '1.5', '[1, "x", null]'] },
   number: { scalar: 'BigFloat', values: ['1', '1.5', '2', '1.0'] },
@@ -90,7 +90,7 @@ function drawOperand(scene: Scene, table: ApiTable, column: ColumnSketch, operat
   }
 }
 
-/** The operand, now and then null or an absent variable. */
+/** The operand, occasionally null or an absent variable. */
 function given(scene: Scene, type: string, operand: Tree): Tree {
   if (scene.draw.chance(4)) return absent(scene, type)
   return place(scene, type, scene.draw.chance(5) ? null : operand)

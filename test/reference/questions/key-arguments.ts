@@ -22,13 +22,13 @@ export const withKey = (
 /** The cells of a row that is there. */
 export type SketchRow = readonly Value[]
 
-/** Mostly one that is there. */
+/** Mostly an existing one. */
 export function drawnRow({ draw }: Scene, { sketch }: ApiTable): SketchRow | undefined {
   const isOfRow = sketch.rows.length > 0 && (sketch.sampled === true || !draw.chance(15))
   return isOfRow ? draw.pick(sketch.rows) : undefined
 }
 
-/** The key of a row that is there, mostly. */
+/** The key of a row, mostly an existing one. */
 export function keyValues(
   scene: Scene,
   table: ApiTable,
@@ -41,7 +41,7 @@ export function keyValues(
   })
 }
 
-/** Key values that GraphQL cannot write (labels that are no names) give way to one that it can. */
+/** Key values that GraphQL cannot write (labels that are invalid names) are replaced by one that it can. */
 function toKey(scene: Scene, column: ColumnSketch, value: Value): Tree {
   const type = `${inputType(scene, column.type)}!`
   if (value !== null && isWritable(scene, column.type, value))

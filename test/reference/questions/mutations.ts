@@ -77,7 +77,7 @@ function drawRowWrite(scene: Scene, field: RowWrite): string {
   return `${printArguments(args)} { affectedCount records { ${drawRow(scene, table, depth)} } }`
 }
 
-/** What an update by key changes, mostly with related rows where it takes some. */
+/** The changes of an update by key, mostly with related rows if supported. */
 function changesOfRow(scene: Scene, field: RowWrite, row: SketchRow | undefined): ReadonlyMap<string, Tree> {
   const { draw, world, api } = scene
   const { table } = field
@@ -100,11 +100,11 @@ function changesOfRow(scene: Scene, field: RowWrite, row: SketchRow | undefined)
 interface ConflictWords {
   readonly key: string
   readonly fields: readonly string[]
-  /** What it says of deleted rows. */
+  /** The arguments for deleted rows. */
   readonly deleted: readonly (readonly [string, Tree])[]
 }
 
-/** What to do with rows that are there already. */
+/** The treatment of existing rows. */
 function drawConflictWords(scene: Scene, table: ApiTable): ConflictWords {
   const { draw } = scene
   const fields = draw.chance(25) ? [] : draw.some([...table.takeovers.keys()], 50)
@@ -176,7 +176,7 @@ function drawObjects(scene: Scene, table: ApiTable, meeting: boolean): Tree {
   return place(scene, `[${table.type}InsertInput!]!`, tree)
 }
 
-/** Values for a new row: mostly what the table can hold, so that a good part of the inserts succeeds. */
+/** Values for a new row: mostly valid ones, so that many inserts succeed. */
 function drawObject(scene: Scene, table: ApiTable, meeting: boolean, given: ReadonlySet<string>): Branch {
   const { draw } = scene
   const parents = new Map([...drawParents(scene, table), ...(meeting ? drawTwin(scene, table) : [])])

@@ -4,21 +4,21 @@ import { hasAddition } from '../interpreter/world.ts'
 import { place, type Branch, type Tree } from './input.ts'
 import { columnValue, isWritable, toTree, type Scene } from './scene.ts'
 
-/** How what stands in an insert is drawn. */
+/** How the parts of an insert are drawn. */
 export interface Drawing {
-  /** An object for a new row; `given` are the columns that rows around it give. */
+  /** An object for a new row; `given` are the columns that surrounding rows give. */
   readonly row: (table: ApiTable, given: ReadonlySet<string>, meeting: boolean) => Branch
-  /** What becomes of rows that are there already, mostly one thing for all rows of a place; undefined: nothing is said. */
+  /** The treatment of existing rows, mostly equal for all rows of a place; undefined: none. */
   readonly conflictAt: (at: string, table: ApiTable) => (() => Tree) | undefined
 }
 
-/** Where a row stands. */
+/** The place of a row. */
 export interface Spot {
-  /** Relations on the way to it. */
+  /** Relations on the path to it. */
   readonly at: string
   readonly given: ReadonlySet<string>
   readonly depth: number
-  /** Whether it is often one that is there. */
+  /** Whether it is often an existing one. */
   readonly meeting: boolean
 }
 
@@ -26,7 +26,7 @@ const none: ReadonlySet<string> = new Set()
 
 export const rootSpot = (meeting: boolean): Spot => ({ at: '', given: none, depth: 2, meeting })
 
-/** A new row with rows that are related to it, new and existing ones (spec/graphql.md 17.6). */
+/** A new row with related rows, new and existing ones (spec/graphql.md 17.6). */
 export function drawNested(scene: Scene, table: ApiTable, drawing: Drawing, spot: Spot): Tree {
   const { draw } = scene
   const { given, depth, meeting } = spot
@@ -43,7 +43,7 @@ export function drawNested(scene: Scene, table: ApiTable, drawing: Drawing, spot
   return new Map([...drawing.row(table, taken, meeting), ...entries])
 }
 
-/** Whether what is to become of one related row takes exactly one member (spec/graphql.md 17.5). */
+/** Whether the input for one related row takes exactly one member (spec/graphql.md 17.5). */
 export const takesOne = ({ world }: Scene, { sketch, conflicts }: ApiTable): boolean =>
   hasAddition(world, sketch, 'oneOf') && conflicts.size === 0
 
@@ -83,7 +83,7 @@ function drawKey(scene: Scene, { target, keys }: NestedField): Tree {
   return place(scene, `${target.type}KeyInput${takesOne(scene, target) ? '!' : ''}`, new Map(named))
 }
 
-/** What is said of the rows of a relation, and where they stand. */
+/** The input for the rows of a relation, and their place. */
 function within(
   scene: Scene,
   { name, target }: NestedField,

@@ -46,11 +46,11 @@ function drawOrder(scene: Scene, table: ApiTable): readonly Element[] {
   })
 }
 
-/** Whether an order may be null: not where some table takes exactly one member, which is none then. */
+/** Whether an order may be null: not if some table's input takes exactly one member. */
 export const allowsNull = ({ world }: Scene): boolean =>
   !world.tables.some((table) => hasAddition(world, table, 'oneOf'))
 
-/** An element of a path, with a query where it leads to a rank. */
+/** An element of a path, with a query if it is a rank. */
 export const drawElement = (
   draw: Draw,
   api: Api,
@@ -59,7 +59,7 @@ export const drawElement = (
   direction: string | null,
 ): Element => (isRank(api, table, path) ? [path, direction, drawWord(draw)] : [path, direction])
 
-/** Whether a path leads to a rank. */
+/** Whether a path ends in a rank. */
 function isRank(api: Api, table: ApiTable, [name = '', ...rest]: readonly string[]): boolean {
   const relation = table.orderRelations.get(name)
   return relation === undefined || rest.length === 0
@@ -158,7 +158,7 @@ export function drawPage(scene: Scene, table: ApiTable): Arguments {
   return new Map([...asked, ...drawForm(scene, () => drawCursor(scene, table, meant))])
 }
 
-/** What says which page is meant. */
+/** The arguments that select a page. */
 export function drawForm(scene: Scene, cursor: () => string): Arguments {
   const form: readonly string[] = scene.draw.pick(forms)
   scene.tell(`page: ${form.join(' + ') || 'none'}`)

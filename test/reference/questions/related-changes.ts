@@ -12,7 +12,7 @@ export interface RelatedDrawing extends Drawing {
   readonly set: (table: ApiTable, isFree: (column: ColumnSketch) => boolean) => Tree
 }
 
-/** @param row the row that is updated, if it is one that is there */
+/** @param row the updated row, if it exists */
 export function drawRelated(
   scene: Scene,
   field: RowWrite,
@@ -35,7 +35,7 @@ export function drawRelated(
   return { tree: place(scene, `${field.table.type}RelatedInput`, new Map(entries)), given }
 }
 
-/** Rows that belong to it, or that it belongs to. */
+/** Child rows, or the parent row. */
 function rowsThere(
   table: ApiTable,
   { relation, target }: ChangedField,
@@ -125,7 +125,7 @@ function drawMember(
   }
 }
 
-/** Mostly one of these, another one for each index. */
+/** Mostly one of these, a different one for each index. */
 function pickRow(
   { draw }: Scene,
   { sketch }: ApiTable,

@@ -6,16 +6,16 @@ import type { ColumnSketch, ColumnType, EnumSketch, Json, Value, World } from '.
 import type { Placing, Tree } from './input.ts'
 import { drawValue, poolOf } from './values.ts'
 
-/** What the parts of a document are drawn with. */
+/** The context of drawing the parts of a document. */
 export interface Scene extends Placing {
   readonly world: World
   readonly api: Api
   readonly fragments: string[]
-  /** Present where no two fields may share a key: those of different types in one place. */
+  /** Present if no two fields may share a key: those of different types in one place. */
   readonly apart?: true
   /** A fresh number. */
   readonly count: () => number
-  /** True in a document that is to be refused, until the reason is drawn. */
+  /** True in a document that should be refused, until the reason is drawn. */
   readonly spoil: () => boolean
 }
 
@@ -35,7 +35,10 @@ export const enumName = (world: World, kind: EnumSketch): string =>
     ? kind.name.replace(/(^|_)([a-z])/g, (_all, _before, letter: string) => letter.toUpperCase()).replaceAll('_', '')
     : kind.name)
 
-/** Whether a value can be written in GraphQL: labels that are no names and have none cannot (spec/graphql.md 3.2). */
+/**
+ * Whether a value can be written in GraphQL: labels that are invalid names and have no mapping cannot (spec/graphql.md
+ * 3.2).
+ */
 export function isWritable(scene: Scene, type: ColumnType, value: Value): boolean {
   const kind = enumOf(scene, type)
   if (kind === undefined || value === null) return true
@@ -43,7 +46,7 @@ export function isWritable(scene: Scene, type: ColumnType, value: Value): boolea
   return isEnumName(kind.mappings[String(value)] ?? String(value))
 }
 
-/** Some value of the type that can be written; undefined where the interpreter knows none. */
+/** Some value of the type that can be written; undefined if the interpreter knows none. */
 export const writableOf = (scene: Scene, type: ColumnType): string | number | boolean | undefined =>
   poolOf(scene.world, type).find((value) => isWritable(scene, type, value))
 
@@ -54,10 +57,10 @@ const treeOf = (json: Json): Tree => {
   return new Map(Object.entries(json).map(([name, value]) => [name, treeOf(value)]))
 }
 
-/** Systems whose coordinates are the same numbers: ETRS 89, WGS 84 and NAD 83, which PROJ takes for one here. */
+/** Systems with equal coordinates: ETRS 89, WGS 84 and NAD 83, which PROJ treats as one here. */
 const alike = [4258, 4326, 4269]
 
-/** The reference system of an input: none, the column's, or one that is transformed to it. */
+/** The reference system of an input: none, the column's, or one with a transformation. */
 function drawCrs({ draw, tell }: Scene, srid: number | undefined): object {
   if (srid === undefined || !draw.chance(50)) return {}
   const given = alike.includes(srid) ? draw.pick(alike) : srid
@@ -78,7 +81,7 @@ export function toTree(scene: Scene, type: ColumnType, value: Exclude<Value, nul
   return value as string
 }
 
-/** A value of a column, mostly one that stands in it. */
+/** A value of a column, mostly an existing one. */
 export function columnValue(
   scene: Scene,
   table: ApiTable,

@@ -13,7 +13,7 @@ import { drawPage } from './page.ts'
 import { toTree, type Scene } from './scene.ts'
 import { drawWord } from './value-filter.ts'
 
-/** Response keys that are taken within one selection set. */
+/** The used response keys of one selection set. */
 type Keys = Set<string>
 
 /** A field's name with an alias where it must or may have one. */
@@ -29,7 +29,7 @@ function keyed(scene: Scene, keys: Keys, name: string, reusable = false): string
   return `${alias}: ${name}`
 }
 
-/** `@skip` and `@include` with conditions that are mostly kind. */
+/** `@skip` and `@include` with conditions that mostly include the field. */
 function directives(scene: Scene): string {
   const { draw } = scene
   if (!draw.chance(6)) return ''
@@ -41,7 +41,7 @@ function directives(scene: Scene): string {
   return ` @${name}(if: ${printTree(place(scene, 'Boolean!', draw.chance(30) ? !keeps : keeps))})`
 }
 
-/** Puts a selection into a fragment now and then. */
+/** Puts a selection into a fragment occasionally. */
 function wrapped(scene: Scene, type: string, selection: string): string {
   const { draw } = scene
   if (!draw.chance(6)) return selection
@@ -69,12 +69,12 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
     if (field.kind === 'nodeId') scene.tell('nodeId')
     if (field.kind === 'computed' && field.function.body.kind === 'computedSum') {
       scene.tell('function: computed value with an argument')
-      // What has arguments has a key of its own, so that it merges with nothing.
+      // A field with arguments has its own key, so that it is not merged.
       return `given${scene.count()}: ${name}${printArguments(givenTo(scene, field))}`
     }
     if (field.kind === 'headline') {
       scene.tell('headline')
-      // What is left out of an excerpt is the server's affair.
+      // The omitted parts of an excerpt depend on the server.
       const args = new Map<string, Tree>([
         ['query', drawWord(draw)],
         ['config', 'simple'],
@@ -101,7 +101,7 @@ export function drawRow(scene: Scene, table: ApiTable, depth: number): string {
   return several(scene, table.type, selections)
 }
 
-/** Something of some of its types, whose fields mostly have other types where they have one name. */
+/** Selections of some of its types, whose equally named fields mostly have other types. */
 function drawUnion(scene: Scene, keys: Keys, name: string, field: UnionField, depth: number): string {
   const { draw } = scene
   const targets = [...new Set(field.of.map(({ target }) => target))].map((target) => apiTableOf(scene.api, target))
@@ -159,7 +159,7 @@ function drawRelation(scene: Scene, table: ApiTable, keys: Keys, name: string, f
     : `${key}${field.kind === 'relation' ? deletedText(scene, target) : ''}${directives(scene)} { ${drawRow(scene, target, depth)} }`
 }
 
-/** What a computed field is given: each takes an integer. */
+/** The arguments of a computed field: each takes an integer. */
 function givenTo(scene: Scene, field: RowField): ReadonlyMap<string, Tree> {
   const taken = field.kind === 'computed' ? (argumentsOf(scene.world, field.function) ?? []) : []
   return new Map(taken.map(({ name }) => [name, place(scene, 'Int!', scene.draw.int(9))]))
@@ -192,7 +192,7 @@ export function drawConnection(
   return `${printArguments(args)}${directives(scene)} { ${drawMembers(inner, table, depth)} }`
 }
 
-/** Of a sampled table only rows that were read may be asked for; any condition may stand beside that. */
+/** Of a sampled table only known rows may be requested; any condition may accompany that. */
 function drawSampled(scene: Scene, table: ApiTable): Tree {
   const { draw } = scene
   const key = [...table.filters].find(([, column]) => column.name === table.sketch.primaryKey[0])
@@ -206,8 +206,8 @@ function drawSampled(scene: Scene, table: ApiTable): Tree {
 }
 
 /**
- * What a page of no rows would never look at need not be refused: operands that are too long are noticed when they are
- * sent.
+ * Operands that an empty page would never use need not be refused: operands that are too long are detected when they
+ * are sent.
  */
 const mayBeEmpty = (table: ApiTable, args: ReadonlyMap<string, Tree>): boolean =>
   table.maxRows === 0 ||

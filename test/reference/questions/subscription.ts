@@ -1,7 +1,7 @@
 import { Kind, parse } from 'graphql'
 import type { Question } from '../interpreter/world.ts'
 
-/** The same asked as a subscription; null where it has not one root field alone (spec/graphql.md 16.1). */
+/** The same as a subscription; null if it has not exactly one root field (spec/graphql.md 16.1). */
 export function asSubscription(question: Question): Question | null {
   const [operation] = parse(question.document).definitions
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation === 'mutation') return null

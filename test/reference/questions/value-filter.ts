@@ -2,7 +2,7 @@ import type { Draw } from './draw.ts'
 import { absent, place, type Tree } from './input.ts'
 import type { Scene } from './scene.ts'
 
-/** Operands of the operators that additions bring (spec/graphql.md 17.1), on values that are common among those drawn. */
+/** Operands of the additions' operators (spec/graphql.md 17.1), with values that are common among drawn ones. */
 
 const queries: Readonly<Record<string, readonly string[]>> = {
   search: ['a', 'a b', '"a b"', 'x or b', '-a', 'b -x', 'a "b" or "x"', '', '%', 'É', 'q'],
@@ -37,10 +37,10 @@ const operands: Readonly<Record<string, (scene: Scene) => readonly [type: string
   family: ({ draw }) => ['Int', draw.pick([4, 6, 5])],
 }
 
-/** A query of one word: how well more of them fit is the server's affair. */
+/** A query of one word: the rank for several depends on the server. */
 export const drawWord = (draw: Draw): string => draw.pick(['a', 'b', 'x', 'É', 'null', 'q'])
 
-/** Undefined where the operator takes what others of the column take. */
+/** Undefined if the operator takes the common operands of the column. */
 export function drawOwnOperand(scene: Scene, operator: string): Tree | undefined {
   const made = operands[operator]
   if (made === undefined) return undefined

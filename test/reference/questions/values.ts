@@ -101,7 +101,7 @@ const pools: Readonly<
   ],
 }
 
-/** What every numeric can hold, however few its digits are. */
+/** Values that every numeric can hold, whatever its precision. */
 const scaled = ['0', '1']
 
 export function poolOf(world: Pick<World, 'enums'>, type: ColumnType): readonly (string | number | boolean)[] {
@@ -112,7 +112,7 @@ export function poolOf(world: Pick<World, 'enums'>, type: ColumnType): readonly 
   return pools[type.base].filter((value) => typeof value !== 'string' || Buffer.byteLength(value) <= length)
 }
 
-/** A value of the type that is not null; lists may hold nulls where `nulls` says so. */
+/** A value of the type that is not null; lists may contain nulls if `nulls` is true. */
 export function drawValue(
   draw: Draw,
   world: Pick<World, 'enums' | 'composites'>,
@@ -132,7 +132,7 @@ export function drawValue(
   return Array.from({ length: draw.int(4) }, () => (nulls && draw.chance(25) ? null : draw.pick(pool)))
 }
 
-/** Now and then a domain instead of the type, or a list of one. */
+/** Occasionally a domain instead of the type, or a list of one. */
 export function orDomain(draw: Draw, world: Pick<World, 'domains'>, type: ColumnType): ColumnType {
   const domains = world.domains ?? []
   if (domains.length === 0 || !draw.chance(30)) return type

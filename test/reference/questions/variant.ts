@@ -3,8 +3,8 @@ import type { Json, Question } from '../interpreter/world.ts'
 import type { Draw } from './draw.ts'
 
 /**
- * The same document with other variables: it is known by now, so what was kept for it has to serve these values, or be
- * found not to.
+ * The same document with other variables: it is known by now, so its cached statements must serve these values, or be
+ * rejected.
  */
 export function drawVariant(draw: Draw, question: Question): Question {
   const given = question.variables
@@ -12,7 +12,7 @@ export function drawVariant(draw: Draw, question: Question): Question {
   const variables = declared(question.document).flatMap(([name, type]): [string, Json][] => {
     const isPresent = Object.hasOwn(given, name)
     const before = given[name] ?? null
-    // Cursors belong to their order, so that one stays.
+    // Cursors belong to their order, which therefore stays.
     const choice = hasCursor && type.includes('Order') ? 0 : draw.int(4)
     if (choice === 0 || (choice === 1 && type.endsWith('!'))) return isPresent ? [[name, before]] : []
     if (choice === 1) return draw.chance(50) ? [] : [[name, null]]
@@ -57,5 +57,5 @@ const sameType = ({ document, variables }: Question, name: string, type: string)
         other !== name && otherType === type && isMovable(variables[other] ?? null) ? [variables[other] as Json] : [],
       )
 
-/** A geometry that names its reference system is transformed where the column has another, which boxes do not survive. */
+/** A geometry with another reference system than its column is transformed, after which a box is no longer one. */
 const isMovable = (value: Json): boolean => value !== null && !JSON.stringify(value).includes('"crs":')

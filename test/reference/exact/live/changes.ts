@@ -6,16 +6,16 @@ import { roles } from '../worlds/roles.ts'
 import { columnSql, commentSql, grantSql, policySql, schemaCommentSql, tableAloneSql, viewSql } from '../ddl.ts'
 import { drawPolicies, followed, members, whole } from './worlds.ts'
 
-/** What an owner may change while people watch. */
+/** Changes by the owner while watchers listen. */
 
 export interface Change {
   readonly world: World
   readonly sql: string
-  /** Undoes it. */
+  /** Its reversal. */
   readonly back: Change | null
 }
 
-/** Null: nothing of the kind can be changed of the table. */
+/** Null: the table has no such change. */
 export type DrawChange = (draw: Draw, world: World, table: TableSketch) => Change | null
 
 const none: Grants = { select: [], insert: [], update: [], delete: false }
@@ -23,7 +23,7 @@ const none: Grants = { select: [], insert: [], update: [], delete: false }
 const withTable = (world: World, table: TableSketch, next: TableSketch): World =>
   followed({ ...world, tables: world.tables.map((one) => (one === table ? next : one)) })
 
-/** Takes back what a table's sketch says of grants, policies and settings. */
+/** Resets grants, policies and settings to a table's sketch. */
 const undoSql = (table: TableSketch): readonly string[] => {
   const name = ident(table.name)
   const revoked = roles.map((role) => `revoke all on ${name} from ${role};`)
@@ -48,7 +48,7 @@ const changesPolicies: DrawChange = (draw, world, table) =>
     ? null
     : settingsChange(world, table, { ...table, policies: drawPolicies(draw, world, table) })
 
-/** What others read with the rights of the caller is not taken from anybody. */
+/** Tables that are read elsewhere with the caller's privileges keep their grants. */
 const isReadByOthers = ({ tables }: World, { name }: TableSketch): boolean =>
   name === members.name || tables.some(({ view }) => view?.of === name && view.invoker)
 
@@ -71,7 +71,7 @@ const changesLive: DrawChange = (draw, world, table) => {
   return table.name === members.name && draw.chance(80) ? null : settingsChange(world, table, { ...table, live: false })
 }
 
-/** What the view shows. */
+/** Changes the rows of the view. */
 const changesView: DrawChange = (draw, world, table) => {
   const { view } = table
   if (view === undefined) return null
@@ -81,7 +81,7 @@ const changesView: DrawChange = (draw, world, table) => {
   return { world: withTable(world, table, { ...table, view: next }), sql: viewSql(table, next), back: null }
 }
 
-/** What all requests of the schema are held to. */
+/** Changes the schema's limits. */
 const changesSchema: DrawChange = (draw, world) => {
   const next: World = draw.chance(50)
     ? { ...world, limits: { fields: draw.pick([null, 6, 12]), rows: draw.pick([null, 20, 200]) } }
@@ -124,7 +124,7 @@ const isNamedByFunctions = ({ functions }: World, { name }: TableSketch): boolea
 const conditionsOf = ({ tables }: World) =>
   tables.flatMap((table) => (table.policies ?? []).map(({ condition }) => ({ table: table.name, condition })))
 
-/** Policies ask it by a function, which has its name in a text. */
+/** Policies use it by a function, which has its name in a text. */
 const isNamedByPolicies = (world: World, { name }: TableSketch): boolean =>
   conditionsOf(world).some(({ condition }) => condition.kind === 'exists' && condition.table === name)
 
@@ -134,7 +134,7 @@ const isReferred = ({ tables }: World, { name }: TableSketch): boolean =>
       table.view?.of === name || (table.name !== name && table.foreignKeys.some(({ target }) => target === name)),
   )
 
-/** Texts that name it would not follow, and its partitions are named for it. */
+/** Texts with its name would not follow, and its partitions are named after it. */
 const renames: DrawChange = (draw, world, table) => {
   if (table.partitioned !== undefined || table.name === members.name) return null
   if (isNamedByFunctions(world, table) || isNamedByPolicies(world, table)) return null
@@ -224,7 +224,7 @@ function withoutColumn(grants: TableSketch['grants'], name: string): TableSketch
   )
 }
 
-/** Dropped and made again without its rows, in one transaction. */
+/** Dropped and created again without its rows, in one transaction. */
 const makesAgain: DrawChange = (_draw, world, table) => {
   if (table.view !== undefined || table.name === members.name) return null
   if (isReferred(world, table) || isNamedByFunctions(world, table)) return null
@@ -232,7 +232,7 @@ const makesAgain: DrawChange = (_draw, world, table) => {
   return { world: { ...world }, sql: sql.join('\n'), back: null }
 }
 
-/** They change nothing of what a compiled document means, but whether it may be answered and what it watches. */
+/** They do not change the meaning of a compiled document, only whether it is answered and its reads. */
 export const changesOfRights: readonly DrawChange[] = [changesPolicies, changesPolicies, changesGrants, changesView]
 
 export const allChanges: readonly DrawChange[] = [
@@ -249,6 +249,6 @@ export const allChanges: readonly DrawChange[] = [
   makesAgain,
 ]
 
-/** Null: what was drawn cannot be changed. */
+/** Null: the drawn object cannot be changed. */
 export const drawChange = (draw: Draw, world: World, changes: readonly DrawChange[]): Change | null =>
   draw.pick(changes)(draw, world, draw.pick(world.tables))

@@ -12,10 +12,10 @@ import { isAway } from '../../../../runtime/db/failures/failures.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
 import { groupBy } from '../../../../runtime/lib/steps.ts'
 
-/** Artifacts of subscriptions, for a service that answers them and nothing else. */
+/** Artifacts of subscriptions, for a service that serves only these. */
 export interface CompiledQuestions {
   readonly folder: string
-  /** Compiles what may be asked of the schema of now, while nobody changes it. */
+  /** Compiles the possible subscriptions of the current schema, without concurrent changes. */
   readonly compile: () => Promise<void>
   readonly remove: () => Promise<void>
 }
@@ -37,7 +37,7 @@ export async function compileQuestions(
   const compileOnce = async (): Promise<void> => {
     const definitions = await allDefinitions(query)
     const made = await revision()
-    // What a role may not ask is left out.
+    // Documents that a role cannot use are left out.
     const { files } = compileDocuments(createEngine(made), roles, documents, {
       version: '',
       earlier: nothingEarlier,

@@ -3,40 +3,40 @@ import { storeOf, type Store } from '../../interpreter/store.ts'
 import type { Json, World } from '../../interpreter/world.ts'
 import { dumpSql } from '../ddl.ts'
 
-/** What a database was after each commit, one after the other: a service may answer nothing else. */
+/** The states of a database after each commit, in order: the only possible answers of a service. */
 
-/** What reading documents made of each of them: null where it can be watched, else the messages of its refusal. */
+/** The verdict of reading each document: null if it can be watched, else the messages of its refusal. */
 export type Verdicts = readonly (readonly string[] | null)[]
 
 export interface State {
   readonly world: World
   readonly store: Store
   readonly verdicts: Verdicts
-  /** What led to it. */
+  /** The action before it. */
   readonly by: string
 }
 
 export interface History {
   readonly states: readonly State[]
   readonly last: () => State
-  /** The newest state that an answer of now may show: its commit was sent. */
+  /** The newest state that a present answer may show: its commit was sent. */
   readonly newest: () => number
-  /** The oldest state that an answer may show which was asked for now. */
+  /** The oldest state that an answer to a present request may show. */
   readonly oldest: () => number
   /**
-   * Makes the next state, while nobody else does; false where others would not let it in time, and nothing was done.
-   * @param work ends with what is committed; rejects where nothing is
+   * Makes the next state exclusively; false if it was blocked too long, and nothing was done.
+   * @param work ends with a commit; rejects without one
    */
   readonly commit: (client: pg.Client, by: string, work: () => Promise<Next>) => Promise<boolean>
 }
 
-/** What a commit changes beside rows. */
+/** The changes of a commit besides rows. */
 export type Next = Partial<Pick<State, 'world' | 'verdicts'>>
 
 const orderLock = 4_711
 const lockNotAvailable = '55P03'
 
-/** A writer of the test; none waits for locks for long, since who commits may wait for what it holds. */
+/** A writer of the test; its lock timeout is short, because a commit may wait for its locks. */
 export const connectWriter = async (url: string): Promise<pg.Client> => {
   const client = new pg.Client(url)
   client.on('error', () => undefined)
@@ -57,7 +57,7 @@ const rowsOf = async (client: pg.Client, world: World): Promise<Store> => {
 
 const isLocked = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === lockNotAvailable
 
-/** Anyone who keeps it from reading waits to commit, and gives up. */
+/** A writer that blocks this read waits to commit, and gives up. */
 const rowsInTime = async (client: pg.Client, world: World): Promise<Store> => {
   for (;;) {
     try {
@@ -68,7 +68,7 @@ const rowsInTime = async (client: pg.Client, world: World): Promise<Store> => {
   }
 }
 
-/** @param first what the database is before anybody writes */
+/** @param first the state before any writes */
 export const createHistory = (first: Omit<State, 'store'>): History => {
   const states: State[] = [{ ...first, store: storeOf(first.world) }]
   let isCommitting = false

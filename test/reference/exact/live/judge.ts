@@ -3,9 +3,9 @@ import { judgeAnswer, type Answer } from '../../judge-answer.ts'
 import type { History, State } from './history.ts'
 import { isWithoutOutage, isUncompiled, uncompiled, type Connection, type Watcher } from './streams.ts'
 
-/** Holds what streams heard against what the database was (spec/graphql.md 16.2). */
+/** Compares the answers of streams with the states of the database (spec/graphql.md 16.2). */
 
-/** What a query of each state answers; found out once. */
+/** The answer of a query in each state; computed once. */
 type Answers = (state: number) => Outcome | readonly string[]
 
 const kept = new WeakMap<Watcher, Map<number, Outcome | readonly string[]>>()
@@ -30,11 +30,11 @@ const isRefusal = (expected: ReturnType<Answers>): boolean =>
 /** SQLSTATE of a missing privilege. */
 const notAllowed = '42501'
 
-/** A service of compiled documents has left out what may not be asked, or Postgres refuses it. */
+/** A service of compiled documents has left out forbidden ones, or Postgres refuses it. */
 const isRefusedAsCompiled = ({ errors = [] }: Answer): boolean =>
   errors.some(({ extensions: { code, sqlstate } }) => uncompiled.has(code) || sqlstate === notAllowed)
 
-/** What is wrong with an answer as that of a state; null: nothing. */
+/** The fault of an answer as that of a state; null: none. */
 const wrongAs = (expected: ReturnType<Answers>, answer: Answer): string | null => {
   if (isRefusal(expected) && isRefusedAsCompiled(answer)) return null
   if ('answer' in expected) return judgeAnswer(expected, answer)?.message ?? null
@@ -44,7 +44,7 @@ const wrongAs = (expected: ReturnType<Answers>, answer: Answer): string | null =
     : `expected the refusal ${expected.join(' ')}, but it was ${JSON.stringify(answer).slice(0, 400)}`
 }
 
-/** The oldest state in a range that an answer shows; or what is wrong with it as the newest. */
+/** The oldest state in a range that an answer shows; or its fault as the newest. */
 function placeOf(answers: Answers, answer: Answer, from: number, to: number): number | string {
   let wrong = `nothing is between the states ${from} and ${to}`
   for (let index = from; index <= to; index += 1) {
@@ -56,7 +56,7 @@ function placeOf(answers: Answers, answer: Answer, from: number, to: number): nu
 }
 
 /**
- * What is wrong with a stream; null: nothing.
+ * The fault of a stream; null: none.
  * @param isLossy connections were ended
  */
 export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolean): string | null {
@@ -81,10 +81,10 @@ export function judgeWatcher(history: History, watcher: Watcher, isLossy: boolea
   return null
 }
 
-/** How late a busy machine may be, in milliseconds. */
+/** The maximum delay on a busy machine, in milliseconds. */
 const lateMs = 10_000
 
-/** What is wrong with when a stream ended for its token; null: nothing. */
+/** The fault in the end of a stream by its token; null: none. */
 function wrongWithToken({ expires, heard, end }: Connection): string | null {
   if (end?.kind === 'expired' && (expires === null || end.at < expires)) return 'it ended for a token that is good'
   const last = heard.at(-1)?.at ?? 0
@@ -115,7 +115,7 @@ export function lackOf(history: History, watcher: Watcher): string | null {
   if (connection === undefined) return 'it has heard nothing'
   if (isUncompiled(connection.end) && isRefusal(answers(history.oldest()))) return null
   if (heard === undefined) return 'it has heard nothing'
-  // It ended with an error of its moment.
+  // It ended with an error in that state.
   if (connection.end?.kind === 'complete') return null
   if (connection.end !== null) return 'it is not connected'
   if (connection.expires !== null && Date.now() > connection.expires) return 'its token has ended'

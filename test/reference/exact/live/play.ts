@@ -12,7 +12,7 @@ import { rage } from './storm.ts'
 import { watch, type Address } from './streams.ts'
 import { write, writePair } from './writers.ts'
 
-/** One world while people watch it, write into it and change it; and what was wrong with what they heard. */
+/** One world with watchers, writers and owner's changes; and the faults of the streams. */
 
 export interface Played {
   readonly problems: readonly string[]
@@ -28,15 +28,15 @@ export interface Play {
   readonly ownerUrl: string
   /** Services of the database. */
   readonly urls: readonly string[]
-  /** What reading documents makes of them now. */
+  /** The verdicts of reading documents now. */
   readonly read: (questions: readonly Question[]) => Promise<Verdicts>
-  /** What the owner may change. */
+  /** The possible changes of the owner. */
   readonly changes: readonly DrawChange[]
   readonly random: Random
   readonly ms: number
-  /** The most streams that the first service has; null: as many as come. */
+  /** The stream limit of the first service; null: none. */
   readonly most: number | null
-  /** Ends connections until it is over; null: none is ended. */
+  /** Ends connections until it is over; null: never. */
   readonly trouble: ((isOver: () => boolean) => Promise<void>) | null
 }
 
@@ -45,7 +45,7 @@ const headersOf: Address['headersOf'] = ({ role, claims }, expires) => ({
   authorization: `Bearer ${signToken({ role, ...claims, ...(expires !== null && { exp: expires / 1_000 }) }, JWT_SECRET)}`,
 })
 
-/** After everything was committed, what the last commit brought has come by then. */
+/** The maximum wait for the last answer after all commits. */
 const patienceMs = 15_000
 
 export async function play({
@@ -86,7 +86,7 @@ export async function play({
       const lack = lackOf(history, watcher)
       return lack === null ? [] : [described(watcher.question, `an update was lost: ${lack}`, history)]
     })
-  /** Services that have too many streams, or refuse some although they have too few. */
+  /** Services with too many streams, or with refusals below their limit. */
   const crowded = (): readonly string[] =>
     urls.flatMap((url, index) => {
       const limit = index === 0 && most !== null ? most : watchers.length
@@ -104,7 +104,7 @@ export async function play({
     await burst()
     await settle()
     if (lost.length > 0) break
-    // A change that nothing follows is missed by nobody else.
+    // Without event triggers no other event reports a change.
     await writePair(ownerUrl, history, seeded())
     await settle()
   }
@@ -132,7 +132,7 @@ interface Mutating {
   readonly isOver: () => boolean
 }
 
-/** Writes through the services, as the role that was drawn. */
+/** Writes through the services, as the drawn role. */
 async function mutate({ url, addresses, history, questions, random, isOver }: Mutating): Promise<void> {
   const client = await connectWriter(url)
   try {

@@ -6,14 +6,14 @@ import type { Question, World } from '../../interpreter/world.ts'
 import type { Random } from '../../../support/random.ts'
 import { drawBy } from './writers.ts'
 
-/** What is drawn as queries, asked as subscriptions; and what is drawn to write. */
+/** Drawn queries, converted to subscriptions; and drawn writes. */
 
 export interface Questions {
   readonly watched: readonly Question[]
   readonly writing: readonly Question[]
 }
 
-/** An answer that has rows changes when they do. */
+/** An answer with rows changes with them. */
 const isTelling = (world: World, question: Question): boolean => {
   const { answer } = interpret(world, storeOf(world), question)
   return answer.kind === 'data' && JSON.stringify(answer.data).length > 120

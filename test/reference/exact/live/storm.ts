@@ -5,9 +5,9 @@ import { drawChange, type Change, type DrawChange } from './changes.ts'
 import { connectWriter, type History, type Verdicts } from './history.ts'
 import { drawBy } from './writers.ts'
 
-/** The owner, who changes what there is, who may see it and by which settings, while people watch. */
+/** The owner, who changes objects, privileges and settings while watchers listen. */
 
-/** They change nothing that anybody can ask for. */
+/** They change nothing in the API. */
 const noises: readonly ((table: string) => string)[] = [
   () => 'create table if not exists noise (id int primary key)',
   () => 'drop table if exists noise',
@@ -22,9 +22,9 @@ const noises: readonly ((table: string) => string)[] = [
 export interface Storm {
   readonly url: string
   readonly history: History
-  /** What documents are now, read while nobody changes anything. */
+  /** The verdicts of documents, read without concurrent changes. */
   readonly judge: () => Promise<Verdicts>
-  /** What may be changed. */
+  /** The possible changes. */
   readonly changes: readonly DrawChange[]
   readonly random: Random
   readonly isOver: () => boolean

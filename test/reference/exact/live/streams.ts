@@ -8,7 +8,7 @@ import { openEvents } from '../../../support/event-client.ts'
 import type { Random } from '../../../support/random.ts'
 import type { History } from './history.ts'
 
-/** Streams of a service as their clients hear them. */
+/** Streams of a service, from the clients' side. */
 
 export interface Watcher {
   readonly place: number
@@ -20,13 +20,13 @@ export interface Watcher {
 /** From a request to the end of its stream. */
 export interface Connection {
   readonly transport: Transport
-  /** Where it was asked for. */
+  /** The service of the request. */
   readonly url: string
-  /** When its token ends, in milliseconds since 1970; null: never. */
+  /** When its token expires, in milliseconds since 1970; null: never. */
   readonly expires: number | null
   /** The oldest state that its first answer may show. */
   readonly from: number
-  /** The client named the answer that it heard last: it has it already. */
+  /** The client sent the id of the last answer: it has it already. */
   readonly resumes: boolean
   readonly heard: Heard[]
   end: End
@@ -34,7 +34,7 @@ export interface Connection {
 
 export interface Heard {
   readonly answer: Answer
-  /** As it was sent, with all digits of its numbers; null where the client does not tell. */
+  /** As it was sent, with all digits of its numbers; null if the client does not provide it. */
   readonly text: string | null
   /** The newest state that it may show. */
   readonly newest: number
@@ -47,22 +47,22 @@ export type End =
   | null
   /** The client left. */
   | { readonly kind: 'left' }
-  /** The connection was lost, or nobody could be reached. */
+  /** The connection was lost, or no service could be reached. */
   | { readonly kind: 'lost'; readonly why: string }
   /** The service had too many streams. */
   | { readonly kind: 'full' }
-  /** The service ended it for its token. */
+  /** The service ended it because of its token. */
   | { readonly kind: 'expired'; readonly at: number }
-  /** The service ended it; what it said last is the last of what was heard. */
+  /** The service ended it; its last message is the last answer. */
   | { readonly kind: 'complete' }
 
 export type Transport = 'events' | 'patches' | 'socket'
 const transports: readonly Transport[] = ['events', 'patches', 'socket']
 
-/** Where to ask. */
+/** The address of a service. */
 export interface Address {
   readonly url: string
-  /** @param expires when the token ends, in milliseconds since 1970; null: never */
+  /** @param expires when the token expires, in milliseconds since 1970; null: never */
   readonly headersOf: (question: Question, expires: number | null) => Readonly<Record<string, string>>
 }
 
@@ -72,7 +72,7 @@ interface Open {
   readonly leave: () => void
 }
 
-/** What a client keeps from one connection to the next. */
+/** The state of a client between connections. */
 interface Kept {
   id: string | null
   data: unknown
@@ -89,8 +89,8 @@ interface Asking {
 type Patched = Answer & { readonly extensions?: { readonly patch?: readonly unknown[] } }
 
 /**
- * The whole answer, of which only what changed may have been sent. Other libraries do not follow a path through a member that is
- * called `constructor`, as fields may be.
+ * The complete answer, of which only differences may have been sent. Other libraries do not follow a path through a
+ * member called `constructor`, which may be a field.
  */
 function wholeOf(answer: Patched, kept: Kept): Answer {
   const patch = answer.extensions?.patch
@@ -118,7 +118,7 @@ async function openByEvents({ address, question, connection, kept, hear }: Askin
       return { kind: 'complete' }
     }
     for (let event = await client.next(); event !== null; event = await client.next()) {
-      // What still comes of a connection that was left is not what the next one goes on from.
+      // Later data of a connection that was left are not the base of the next one.
       if (connection.end !== null) return connection.end
       if (event.event === 'complete') return { kind: 'complete' }
       const sent = JSON.parse(event.data) as Patched
@@ -155,7 +155,7 @@ async function openBySocket({ address, question, connection, kept, hear }: Askin
       complete: () => resolve({ kind: 'complete' }),
     })
   }).then((end) => void (connection.end ??= end))
-  // A connection that was refused is refused once more to who leaves it.
+  // Leaving a refused connection rejects once more.
   return { ended, leave: () => void Promise.resolve(client.dispose()).catch(() => undefined) }
 }
 
@@ -164,32 +164,32 @@ const forbidden = 4403
 
 const expired = (): End => ({ kind: 'expired', at: Date.now() })
 
-/** How a stream ended that was refused for no state of the database; null: it was not. */
+/** How a stream ended that was refused independently of the database's state; null: it was not. */
 function endBy({ errors }: Answer, hasHeard: boolean): End {
   const [error] = errors ?? []
   if (error === undefined) return null
   if (/it has expired/.test(error.message)) return expired()
-  // Before its first answer a stream ends so (spec/graphql.md 16.2).
+  // Before its first answer a stream ends in this way (spec/graphql.md 16.2).
   if (hasHeard) return null
   if (error.extensions.code === 'OVERLOADED') return { kind: 'full' }
   const { code } = error.extensions
   return passing.has(code) || uncompiled.has(code) ? { kind: 'lost', why: `${code}: ${error.message}` } : null
 }
 
-/** A token that ends soon. */
+/** A token that expires soon. */
 const expiresSoon = (random: Random): number => (Math.floor(Date.now() / 1_000) + 1 + random(6)) * 1_000
 
 const conflict = 'DATABASE_CONFLICT'
 const passing: ReadonlySet<string> = new Set(['DATABASE_UNAVAILABLE', conflict])
 
-/** Whether the end needs no lost connection: a conflict, or owners' locks and other work held up what tells changes. */
+/** Whether the end needs no lost connection: a conflict, or locks and other work delayed the feed. */
 export const isWithoutOutage = (end: End): boolean =>
   end?.kind === 'lost' && (end.why.startsWith(conflict) || end.why.includes('Changes are not told in time.'))
 
-/** What a service of compiled documents says until it has artifacts of the schema of now. */
+/** The error of a service of compiled documents until it has artifacts of the current schema. */
 export const uncompiled: ReadonlySet<string> = new Set(['DOCUMENT_OUTDATED', 'DOCUMENT_NOT_COMPILED'])
 
-/** Whether the stream did not begin for want of artifacts. */
+/** Whether the stream did not begin because artifacts are missing. */
 export const isUncompiled = (end: End): boolean =>
   end?.kind === 'lost' && [...uncompiled].some((code) => end.why.includes(code))
 
@@ -197,11 +197,11 @@ export interface Watching {
   readonly history: History
   readonly addresses: readonly Address[]
   readonly random: Random
-  /** Nobody leaves, and who was lost comes again. */
+  /** No watcher leaves, and lost ones reconnect. */
   readonly isQuiet: () => boolean
 }
 
-/** Watches over one connection after the other. */
+/** Watches over consecutive connections. */
 export function watch(question: Question, place: number, watching: Watching): Watcher {
   const { history, addresses, random, isQuiet } = watching
   const connections: Connection[] = []
@@ -229,7 +229,7 @@ export function watch(question: Question, place: number, watching: Watching): Wa
     }
     const opening = openers[transport]({ address, question, connection, kept, hear })
     const open = await Promise.race([opening, stopped])
-    // What is never answered is found by who looks for what is lacking.
+    // A missing answer is found by the check for lacking ones.
     if (open === undefined) return
     const stays = random(3) === 0 ? pause(50 + random(1_500)) : open.ended
     await Promise.race([open.ended, stays, stopped])

@@ -12,11 +12,11 @@ import {
 } from '../../interpreter/world.ts'
 import { roles } from '../worlds/roles.ts'
 
-/** Worlds in which what somebody sees of a table is decided by others: policies, views and functions that read them. */
+/** Worlds in which rows of other tables decide the visible rows: policies, views and functions that read them. */
 
 export const whole: Grants = { select: 'all', insert: 'all', update: 'all', delete: true }
 
-/** Accounts that policies let in: their owner gives everybody all rights on it, and never takes one. */
+/** Accounts in policies: their owner grants all privileges on it to all roles, and never revokes one. */
 export const members: TableSketch = {
   name: 'member_of',
   typeName: null,
@@ -40,7 +40,7 @@ export const members: TableSketch = {
   rows: [['a'], ['A']],
 }
 
-/** What a claim \`sub\` may be. */
+/** The possible values of the claim \`sub\`. */
 export const accounts = ['a', 'b', 'A', ''] as const
 
 const isMembers = ({ name }: Pick<TableSketch, 'name'>): boolean => name === members.name
@@ -60,7 +60,7 @@ interface Match {
   readonly column: string
 }
 
-/** Columns of other tables whose values may be those of a column of this one. */
+/** Columns of other tables that may match a column of this one. */
 const matchesOf = ({ tables }: World, table: TableSketch): readonly Match[] =>
   plainColumns(table).flatMap(({ name: column, type }) =>
     tables
@@ -72,7 +72,7 @@ const matchesOf = ({ tables }: World, table: TableSketch): readonly Match[] =>
       ),
   )
 
-/** By a query of the policy itself only where no right can be missing. */
+/** By a query of the policy itself only if no privilege can be missing. */
 function drawExists(draw: Draw, world: World, table: TableSketch): ExistsCondition {
   const matches = matchesOf(world, table)
   const by = draw.pick(['query', 'sql', 'plpgsql'] as const)
@@ -96,7 +96,7 @@ export function drawPolicies(draw: Draw, world: World, table: TableSketch): read
   return draw.some(conditions).map((condition) => ({ command: draw.pick(['all', 'select'] as const), condition }))
 }
 
-/** Views whose tables everybody may read as a whole. */
+/** Views whose tables are readable as a whole for all roles. */
 function withViews(draw: Draw, world: World): World {
   const bases = world.tables.filter(
     (table) => !isMembers(table) && roles.every((role) => grantsOf(table, role).select === 'all'),
@@ -116,7 +116,7 @@ function withViews(draw: Draw, world: World): World {
       totalCount: draw.chance(50),
       aggregate: draw.chance(50),
       columns,
-      // A key that a comment declares has the comment's order, that of a table the one of its columns.
+      // A key that a comment declares has the comment's order, that of a table the order of its columns.
       primaryKey: keyOf(base).map(({ name }) => name),
       grants: Object.fromEntries(roles.map((role) => [role, grants])),
       rows: base.rows,
@@ -125,7 +125,7 @@ function withViews(draw: Draw, world: World): World {
   return followed({ ...world, tables: [...world.tables, ...views] })
 }
 
-/** Views of the caller's rights have the policies of their tables. */
+/** Views with the caller's privileges have the policies of their tables. */
 export const followed = (world: World): World => ({
   ...world,
   tables: world.tables.map((table) => {
@@ -136,7 +136,7 @@ export const followed = (world: World): World => ({
   }),
 })
 
-/** Fields that say how many rows there are elsewhere. */
+/** Fields that count rows of other tables. */
 function withCounts(draw: Draw, world: World): World {
   const counts = world.tables.flatMap((table, index): readonly FunctionSketch[] => {
     const matches = matchesOf(world, table)

@@ -11,12 +11,12 @@ import { insertSql, partitionNames, rowsSql, valueSql } from '../ddl.ts'
 import { connectWriter, type History } from './history.ts'
 import { accounts, members } from './worlds.ts'
 
-/** Programs that write without the service, in transactions that overlap. */
+/** Programs that write without the service, in overlapping transactions. */
 
-/** Choices for one thing to do. */
+/** The choices of one action. */
 export const drawBy = (random: Random, length = 120): Draw => drawFrom(Array.from({ length }, () => random(10_000)))
 
-/** Any row that is there. */
+/** Any existing row. */
 const someRow = (draw: Draw, table: TableSketch): string =>
   `ctid = (select ctid from ${ident(table.name)} order by ctid offset ${draw.int(table.rows.length + 2)} limit 1)`
 
@@ -36,7 +36,7 @@ function setSql(draw: Draw, world: World, table: TableSketch): string {
   return `update ${ident(table.name)} set ${ident(column.name)} = ${valueSql(world, column.type, value)}`
 }
 
-/** By COPY, from a file that goes with the server of the tests. */
+/** By COPY, from a file on the tests' server. */
 const copySql = (world: World, table: TableSketch, row: readonly Value[]): string =>
   `do $do$ declare place text := current_setting('data_directory') || '/copied-' || pg_backend_pid(); begin
     execute format('copy (select * from (values ' || ${literal(rowsSql(world, table, [row]))} || ') v) to %L', place);
@@ -57,7 +57,7 @@ const statements: readonly ((draw: Draw, world: World, table: TableSketch) => st
     return `${insertSql(world, table, rows)} on conflict do nothing`
   },
   (draw, world, table) => copySql(world, table, drawRow(draw, world, table)),
-  // Beside its parent, which is another table to Postgres.
+  // Beside its parent, which is another table in Postgres.
   (draw, _world, table) => `delete from ${draw.pick(placesOf(table))} where ctid = '(0,${1 + draw.int(4)})'`,
   (draw, _world, table) => `delete from ${ident(table.name)} where ${someRow(draw, table)}`,
   (draw, world, table) => `${setSql(draw, world, table)}${draw.chance(30) ? '' : ' where false'}`,
@@ -67,7 +67,7 @@ const statements: readonly ((draw: Draw, world: World, table: TableSketch) => st
       : `${insertSql(world, table, table.rows.length === 0 ? [drawRow(draw, world, table)] : table.rows)} on conflict do nothing`,
 ]
 
-/** Who comes to be a member of what policies ask for, or is one no more. */
+/** Changes the members that policies look up. */
 const membershipSql = (draw: Draw): string => {
   const account = literal(draw.pick(accounts))
   return draw.chance(50)
@@ -77,7 +77,7 @@ const membershipSql = (draw: Draw): string => {
 
 const isolations = ['read committed', 'read committed', 'repeatable read', 'serializable']
 
-/** One transaction; what Postgres refuses of it is undone. */
+/** One transaction, which is rolled back if Postgres refuses it. */
 async function writeOnce(client: pg.Client, history: History, random: Random): Promise<void> {
   const draw = drawBy(random, 600)
   const { world } = history.last()
@@ -103,7 +103,7 @@ async function writeOnce(client: pg.Client, history: History, random: Random): P
   })
 }
 
-/** Two transactions, one after the other: the second one comes while a run of the first is under way, or just after it. */
+/** Two consecutive transactions: the second one commits during a run for the first, or just after it. */
 export async function writePair(url: string, history: History, random: Random): Promise<void> {
   const client = await connectWriter(url)
   try {
@@ -122,7 +122,7 @@ export async function writePair(url: string, history: History, random: Random): 
   }
 }
 
-/** Writes until it is told to stop. */
+/** Writes until it is stopped. */
 export async function write(url: string, history: History, random: Random, isOver: () => boolean): Promise<void> {
   const client = await connectWriter(url)
   try {

@@ -40,7 +40,7 @@ export function withFunctions(draw: Draw, world: World): World {
   return { ...world, functions: withOverloads(draw, names, functions) }
 }
 
-/** Other functions of the same names, which only the types of their arguments and their comments tell apart. */
+/** Further functions of the same names, distinguished only by argument types and comments. */
 function withOverloads(
   draw: Draw,
   names: Set<string>,
@@ -50,7 +50,7 @@ function withOverloads(
   return functions.flatMap((fn): readonly FunctionSketch[] => {
     const { body } = fn
     if ((body.kind !== 'echo' && body.kind !== 'sum' && body.kind !== 'void') || !draw.chance(25)) return [fn]
-    // Without an argument a call could mean either.
+    // A call without an argument would be ambiguous.
     if ('fallback' in body && body.kind === 'echo') return [fn]
     const taken = body.kind === 'echo' ? body.type : int
     const type = drawPlain(draw)
@@ -93,7 +93,7 @@ function drawBody(draw: Draw, world: World, tables: readonly TableSketch[]): Fun
 
 type Echo = Extract<FunctionBody, { kind: 'echo' }>
 
-/** Often with a default: texts and lists with commas, null, and what is no literal of GraphQL. */
+/** Often with a default: texts and lists with commas, null, and values without a GraphQL literal. */
 const withDefault = (draw: Draw, world: World, body: Echo): Echo =>
   draw.chance(55) && body.type.domain === undefined && body.type.elementDomain === undefined
     ? { ...body, fallback: draw.chance(10) ? null : drawValue(draw, world, body.type) }
@@ -101,7 +101,7 @@ const withDefault = (draw: Draw, world: World, body: Echo): Echo =>
 
 const drawPlain = (draw: Draw): ColumnType => ({ base: draw.pick(plainBases), list: draw.chance(20), enum: null })
 
-/** With function shapes now and then an enum instead of the type. */
+/** With function shapes occasionally an enum instead of the type. */
 function orEnum(draw: Draw, world: World, type: ColumnType): ColumnType {
   const [kind] = world.enums
   if (world.functionShapes !== true || kind === undefined || !draw.chance(35)) return type

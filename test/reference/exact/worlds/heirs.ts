@@ -4,8 +4,8 @@ import type { Draw } from '../../questions/draw.ts'
 const readers = { insert: [], update: [], delete: false } as const
 
 /**
- * Tables of which others inherit, that hold some of their rows, in columns that may be null there and not here. Keys and
- * foreign keys hold for each table alone, so that such tables have no foreign keys, and nobody writes to them.
+ * Tables with children that hold some of their rows, in columns that may be null only there. Keys and foreign keys
+ * apply to each table alone, so such tables have no foreign keys, and are not written.
  */
 export function withHeirs(draw: Draw, world: World): World {
   if (world.live === true) return world

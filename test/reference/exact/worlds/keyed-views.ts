@@ -10,8 +10,8 @@ import {
 import { roles } from './roles.ts'
 
 /**
- * With a view whose key a comment declares over a column that holds nulls: rows without a key are in nothing that is read of it
- * (spec/graphql.md 5.8). The world is as it was where no table that everybody may read has such a column.
+ * With a view whose key a comment declares over a nullable column: rows without a key are in no read (spec/graphql.md
+ * 5.8). Unchanged if no table that all roles may read has such a column.
  */
 export function withKeyedView(world: World): World {
   if (world.live === true) return world

@@ -1,4 +1,4 @@
-/** Names that hurt; plain ones first. */
+/** Difficult names; plain ones first. */
 export const tableNames = [
   'item',
   'person',
@@ -66,7 +66,7 @@ export const columnNames = [
   'node_Id',
 ] as const
 
-/** Overrides by comment; the last ones are no GraphQL names and take the thing out of the API. */
+/** Overrides by comment; the last ones are invalid GraphQL names and remove the object from the API. */
 export const typeOverrides = ['Thing', 'thing', 'Entry', 'lower_case', 'X', 'not valid', '__Hidden'] as const
 export const fieldOverrides = [
   'label',

@@ -59,8 +59,7 @@ function drawWorld(draw: Draw): World {
   const names = new Set<string>()
   const tables: TableSketch[] = []
   const count = 1 + draw.int(4)
-  // One for all keys: where actions are mixed, Postgres may meet a check before the action that would have made it
-  // hold.
+  // One for all keys: with mixed actions, Postgres may reach a check before the action that would satisfy it.
   const onDelete = draw.pick(['no action', 'cascade', 'set null'] as const)
   while (tables.length < count) {
     const name = fresh(draw, names, tableNames)
@@ -69,7 +68,7 @@ function drawWorld(draw: Draw): World {
   return withAsides(draw, withLimits(draw, withFunctions(draw, fill(draw, { ...world, tables }))))
 }
 
-/** What decides whether a document runs and what is told beside its answer, never the answer; drawn last, too. */
+/** Settings that decide whether a document runs and its extensions, never the answer; drawn last, too. */
 function withAsides(draw: Draw, world: World): World {
   const digits = draw.pick(['0123456789abcdef', '0123456789ab', '0123'])
   const drawn: World = {
@@ -85,7 +84,7 @@ function withAsides(draw: Draw, world: World): World {
   return withHeirs(draw, withTwin(draw, withInterfaces(draw, linked)))
 }
 
-/** A table with the columns and rows of another one, so that they have more in common than tables by chance. */
+/** A table with the columns and rows of another, so that they have more in common than by chance. */
 function withTwin(draw: Draw, world: World): World {
   const [table] = world.tables.filter(({ view, sampled }) => view === undefined && sampled === undefined)
   if (table === undefined || !draw.chance(40)) return world
@@ -109,7 +108,7 @@ function withTwin(draw: Draw, world: World): World {
   return { ...world, tables: [...world.tables.map((one) => (one === table ? collected(one) : one)), collected(twin)] }
 }
 
-/** Tables whose types share interfaces, of which some have names that are taken, or none of GraphQL's. */
+/** Tables whose types share interfaces, some of which have taken or invalid names. */
 function withInterfaces(draw: Draw, world: World): World {
   if (!draw.chance(50)) return world
   const drawn = (table: TableSketch): TableSketch => {
@@ -125,7 +124,7 @@ function withInterfaces(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map(drawn) }
 }
 
-/** Tables with fields that lead by several relations to one row; some of these lead to many rows, or nowhere. */
+/** Tables with unions of relations to one row; some of these have many rows, or no target. */
 function withUnions(draw: Draw, world: World): World {
   const drawUnion = (names: readonly string[], others: readonly string[], place: number): UnionSketch => ({
     field: draw.pick([`union_${place}`, `union_${place}`, `union_${place}`, others[0] ?? '', 'nodeId']),
@@ -154,7 +153,7 @@ export interface LeadingField {
   readonly many: boolean
 }
 
-/** Fields of a table that lead along keys: those of its own, then those of all tables that lead to it. */
+/** Fields of a table from keys: its own, then those of all tables that refer to it. */
 export const fieldsOn = (world: World, from: TableSketch): readonly LeadingField[] => [
   ...from.foreignKeys.map((key) => {
     const to = tableNamed(world, key.target)
@@ -171,7 +170,7 @@ export const fieldsOn = (world: World, from: TableSketch): readonly LeadingField
   ),
 ]
 
-/** Tables whose rows may count as deleted. The time at which one is deleted is not known, so that nobody deletes there. */
+/** Tables with soft-deleted rows. The time of a deletion is unknown, so rows are not deleted there. */
 function withSoftDeletes(draw: Draw, world: World): World {
   const marks = ({ columns, grants }: TableSketch): readonly ColumnSketch[] => {
     const isTimed = Object.values(grants).every((one) => !one.delete)
@@ -188,7 +187,7 @@ function withSoftDeletes(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map(marked) }
 }
 
-/** Tables that name relations over several keys, with conditions now and then; some lead nowhere. */
+/** Tables with links over several keys, occasionally with conditions; some have no target. */
 function withLinks(draw: Draw, world: World): World {
   const drawPath = (from: TableSketch, length: number): LinkSketch['path'] => {
     const ways = fieldsOn(world, from)
@@ -214,7 +213,7 @@ function withLinks(draw: Draw, world: World): World {
   }
 }
 
-/** Tables that have an order of their own; what cannot be sorted by is left out of it. */
+/** Tables with a default order; unsortable columns are left out of it. */
 function withDefaultOrders(draw: Draw, world: World): World {
   const drawOrder = (table: TableSketch): TableSketch['defaultOrder'] =>
     draw.some(table.columns, 30).map(({ name }) => ({ column: name, direction: draw.pick(directions) }))
@@ -231,7 +230,7 @@ function drawCondition(draw: Draw, world: World, { columns }: TableSketch, colum
   return { column: column.name, operator: draw.pick(['neq', 'eq', 'lt', 'lte', 'gt', 'gte']), value: drawOne() }
 }
 
-/** Tables whose rows are chosen where nobody asks; what cannot be filtered by is left out. */
+/** Tables with a default filter; unfilterable columns are left out. */
 function withDefaultFilters(draw: Draw, world: World): World {
   return {
     ...world,
@@ -246,7 +245,7 @@ function withDefaultFilters(draw: Draw, world: World): World {
   }
 }
 
-/** Columns that are another thing for one role, or for everybody. */
+/** Columns with settings for one role, or for all. */
 function withAccess(draw: Draw, world: World): World {
   if (!draw.chance(20)) return world
   const drawPreset = (column: ColumnSketch): PresetSketch | null => {
@@ -276,7 +275,7 @@ function withAccess(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map(restricted) }
 }
 
-/** Changes no answer either. */
+/** Does not change answers either. */
 function withDeprecated(draw: Draw, world: World): World {
   if (!draw.chance(10)) return world
   const marked = (column: ColumnSketch): ColumnSketch =>
@@ -284,7 +283,7 @@ function withDeprecated(draw: Draw, world: World): World {
   return { ...world, tables: world.tables.map((table) => ({ ...table, columns: table.columns.map(marked) })) }
 }
 
-/** Drawn last, so that what was drawn before stays what it was. */
+/** Drawn last, so that earlier draws are unchanged. */
 function withLimits(draw: Draw, world: World): World {
   if (!draw.chance(12)) return world
   return { ...world, limits: { fields: draw.pick([null, 12, 30]), rows: draw.pick([20, 200, null, 2_000]) } }
@@ -328,7 +327,7 @@ function drawComposites(draw: Draw, enums: readonly EnumSketch[]): readonly Comp
   return draw.chance(60) ? [inner, outer] : [inner]
 }
 
-/** Now and then a composite type instead. */
+/** Occasionally a composite type instead. */
 function orComposite(draw: Draw, world: World, type: ColumnType): ColumnType {
   const composites = world.composites ?? []
   if (composites.length === 0 || !draw.chance(25)) return type
@@ -351,7 +350,7 @@ function drawEnums(draw: Draw): readonly EnumSketch[] {
   ]
 }
 
-/** Where PostGIS is, now and then a geometry instead. */
+/** With PostGIS, occasionally a geometry instead. */
 const orGeometry = (draw: Draw, { geo }: World, type: ColumnType): ColumnType =>
   geo === true && draw.chance(30)
     ? { ...plain('geometry'), ...(draw.chance(50) && { srid: draw.pick([25832, 4258]) }) }
@@ -370,7 +369,7 @@ const keyBases: readonly BaseType[] = [
   'numeric',
   'date',
 ]
-/** Types of which keys are seldom made, and which cursors and node ids hold all the same. */
+/** Types that seldom are in keys, but are valid in cursors and node ids. */
 const oddKeyTypes = (world: World): readonly ColumnType[] => [
   { ...plain('text'), list: true },
   { ...plain('int4'), list: true },
@@ -429,13 +428,13 @@ function drawKeyColumns(draw: Draw, world: World, names: Set<string>): readonly 
   })
 }
 
-/** Texts now and then have a collation of their own, on the sides of a foreign key seldom the same; all order by bytes. */
+/** Texts occasionally have a collation, mostly different on the sides of a foreign key; all order by bytes. */
 const orCollated = (draw: Draw, type: ColumnType): ColumnType =>
   /^(?:text|varchar)/.test(type.base) && !type.list && type.domain === undefined && draw.chance(50)
     ? { ...type, collated: draw.pick(['C', 'POSIX', 'ucs_basic']) }
     : type
 
-/** Now and then a type whose filter an addition brings. */
+/** Occasionally a type whose filter an addition defines. */
 const orSpecial = (draw: Draw, type: ColumnType): ColumnType =>
   draw.chance(25) ? plain(draw.pick(specialBases)) : type
 
@@ -487,11 +486,11 @@ function drawTable(
   }
 }
 
-/** Each addition is mostly left as it is, or switched on, seldom off. */
+/** Each addition is mostly absent, or on, seldom off. */
 const drawAdditions = (draw: Draw, percent: number): Additions =>
   Object.fromEntries(draw.some(additions, percent).map((name) => [name, !draw.chance(20)]))
 
-/** Tables whose own name is no GraphQL name are mostly renamed. */
+/** Tables with an invalid GraphQL name are mostly renamed. */
 const drawTypeName = (draw: Draw, name: string): string | null =>
   draw.chance(/^[A-Za-z]\w*$/.test(name) ? 10 : 85) ? draw.pick(typeOverrides) : null
 
@@ -508,7 +507,7 @@ function drawLinks(
   const count = targets.length === 1 ? Number(draw.chance(40)) : draw.int(3)
   for (let index = 0; index < count; index += 1) linked = drawLink(draw, targets, linked, names, index, onDelete)
   const [near, far] = linked.foreignKeys
-  // Connects each two rows at most once, as `manyToMany` wants it.
+  // Connects two rows at most once, as `manyToMany` requires.
   if (near !== undefined && far !== undefined && draw.chance(70))
     linked = addUnique(draw, linked, [...near.columns, ...far.columns])
   return draw.chance(20) ? addUnique(draw, linked, [draw.pick(linked.columns).name]) : linked
@@ -556,7 +555,7 @@ function addUnique(draw: Draw, table: Linked, columns: readonly string[]): Linke
 }
 
 function drawPolicies(draw: Draw, columns: readonly ColumnSketch[]): readonly PolicySketch[] {
-  // As of a contact form: rows are written, and nobody reads them.
+  // As for a contact form: rows are inserted but not readable.
   if (draw.chance(25)) return [{ command: 'insert', condition: { kind: 'always' } }]
   const owners = columns.filter((column) => column.type.base === 'text' && !column.type.list)
   const conditions: readonly PolicySketch['condition'][] = [
@@ -577,15 +576,15 @@ function drawGrants(draw: Draw, table: Linked): Grants {
     const chosen = new Set([...needed, ...draw.some(names, 60)])
     return draw.chance(10) ? [] : names.filter((name) => chosen.has(name))
   }
-  // Without its key nothing of a table can be read (spec/graphql.md 1.2), which is a law of its own and not drawn here.
+  // Without its key nothing of a table can be read (spec/graphql.md 1.2), which has a separate test.
   return { select: columns(table.primaryKey), insert: columns([]), update: columns([]), delete: !draw.chance(20) }
 }
 
-/** Rows that break no constraint, full of nulls and ties. */
+/** Rows without violations, with many nulls and ties. */
 function fill(draw: Draw, world: World): World {
   let filled = world
   for (const table of world.tables) {
-    // Columns that are null mostly: of them there are groups, pages and figures of nulls alone.
+    // Columns that are mostly null: for groups, pages and figures of nulls only.
     const empty = new Set(draw.some(table.columns, 15).map(({ name }) => name))
     const wanted = draw.pick([3, 5, 2, 8, 0, 4])
     for (let index = 0; index < wanted; index += 1) {
@@ -611,7 +610,7 @@ function drawCell(draw: Draw, world: World, table: TableSketch, column: ColumnSk
   return isSimpleKey ? index + 1 : drawValue(draw, world, column.type)
 }
 
-/** Foreign keys refer to a row that is there, or to nothing. */
+/** Foreign keys refer to an existing row, or are null. */
 function linkRow(draw: Draw, world: World, table: TableSketch, cells: readonly Value[]): readonly Value[] {
   const row = new Map(table.columns.map((column, index) => [column.name, cells[index] ?? null]))
   for (const key of table.foreignKeys) {
