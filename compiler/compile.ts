@@ -1,7 +1,7 @@
 import { printSchema } from 'graphql'
 import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../runtime/contract/live.ts'
-import type { Revision } from '../runtime/contract/revision.ts'
+import type { Revision } from '../runtime/contract/artifact.ts'
 import { buildView } from '../runtime/engine/schema/schema.ts'
 import { createMemo, type Memo } from '../runtime/lib/memo/memo.ts'
 import { once } from '../runtime/lib/caches.ts'

@@ -1,4 +1,4 @@
-import type { Revision, RevisionSource } from '../runtime/contract/revision.ts'
+import type { Revision, RevisionSource } from '../runtime/contract/artifact.ts'
 import { isAway } from '../runtime/db/failures/failures.ts'
 import { messageOf } from '../runtime/lib/text.ts'
 import { retries } from '../runtime/lib/retry.ts'

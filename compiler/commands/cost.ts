@@ -1,6 +1,6 @@
 import { withDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { createEngine } from '../../runtime/engine/engine.ts'
-import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { createCompiler } from '../compile.ts'
 import { parseCertificate, printCertificate, type Certificate } from '../advise/cost/certificate.ts'
 import { compareCosts } from '../advise/cost/compare.ts'

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../runtime/contract/manifest.ts'
-import { refusalOf } from '../../runtime/contract/role-facts.ts'
+import { refusalOf } from '../../runtime/contract/facts.ts'
 import { CommandFailure } from './command.ts'
 
 /** @throws CommandFailure if a comment makes all requests of one of the roles fail (spec/graphql.md 13.1) */

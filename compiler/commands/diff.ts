@@ -1,4 +1,4 @@
-import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { withSession, type Query } from '../../runtime/db/connect/session.ts'
 import { loadRevision } from '../../runtime/engine/load.ts'
 import { createCompiler, type Compiled } from '../compile.ts'

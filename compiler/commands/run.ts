@@ -1,4 +1,4 @@
-import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { didYouMean } from '../../runtime/lib/text.ts'
 import { CommandFailure, exitCodes, misuse } from './command.ts'
 import type { Command, Terminal } from './command.ts'

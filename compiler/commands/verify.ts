@@ -1,5 +1,5 @@
 import { withSession } from '../../runtime/db/connect/session.ts'
-import { reasonOf } from '../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../runtime/db/failures/failures.ts'
 import { withDatabase } from '../../runtime/db/pool/pool.ts'
 import { buildView } from '../../runtime/engine/schema/schema.ts'
 import { createService } from '../../runtime/graphql/serve.ts'

@@ -1,4 +1,4 @@
-import type { RevisionSource } from '../../runtime/contract/revision.ts'
+import type { RevisionSource } from '../../runtime/contract/artifact.ts'
 import { openServerDatabase } from '../../runtime/database.ts'
 import type { GraphqlService, ServiceParts } from '../../runtime/graphql/serve.ts'
 import type { Log, LogEventKind } from '../../runtime/settings/log/events.ts'

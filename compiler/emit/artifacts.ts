@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { entityFile, functionsFile, manifestFile } from '../../runtime/contract/artifact.ts'
+import { entityFile, functionsFile, manifestFile, type Revision } from '../../runtime/contract/artifact.ts'
 import type { Manifest } from '../../runtime/contract/manifest.ts'
-import type { Revision } from '../../runtime/contract/revision.ts'
 import { orNull } from '../../runtime/engine/artifact-failure.ts'
 import { readPart } from '../../runtime/engine/load.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'

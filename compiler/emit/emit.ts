@@ -1,6 +1,5 @@
-import { digestEntity, revisionId } from '../../runtime/contract/artifact.ts'
+import { digestEntity, revisionId, type EntityModule, type Revision } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { EntityModule, Revision } from '../../runtime/contract/revision.ts'
 import { createMemo, type Memo } from '../../runtime/lib/memo/memo.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'
 import { inTurns, type Steps } from '../../runtime/lib/steps.ts'

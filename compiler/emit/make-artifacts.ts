@@ -1,6 +1,5 @@
-import { entityFile, functionsFile } from '../../runtime/contract/artifact.ts'
+import { entityFile, functionsFile, type Revision } from '../../runtime/contract/artifact.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import type { Revision } from '../../runtime/contract/revision.ts'
 import type { Model } from '../model/model.ts'
 import { builderTypesFile, loadedFiles, typesFile, sealPrinted, type Artifacts } from './artifacts.ts'
 import { createPrinter } from './printer.ts'

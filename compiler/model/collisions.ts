@@ -8,7 +8,7 @@ import type {
   Manifest,
   RelationFacts,
 } from '../../runtime/contract/manifest.ts'
-import { rootField, type RootField } from '../../runtime/contract/root-fields.ts'
+import { rootField, type RootField } from '../../runtime/contract/name-parts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'

@@ -1,5 +1,5 @@
 import { filterForms } from '../../runtime/contract/filter-forms.ts'
-import { anyFormOf } from '../../runtime/contract/form-of.ts'
+import { anyFormOf } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
 import { opaqueType } from '../../runtime/sql/pg-types.ts'
 import type { AnnotatedColumn } from '../comments/annotated.ts'

@@ -1,5 +1,5 @@
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { AnnotatedType } from '../comments/annotated.ts'
 

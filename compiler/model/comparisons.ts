@@ -1,5 +1,5 @@
 import type { ColumnFacts } from '../../runtime/contract/manifest.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { AnnotatedColumn } from '../comments/annotated.ts'
 import { lookThrough, type ValueAdditions } from './scalars.ts'
 import type { ModelScope } from './scope.ts'

@@ -1,7 +1,6 @@
 import { groupBy } from '../../runtime/lib/steps.ts'
-import { formOf } from '../../runtime/contract/form-of.ts'
+import { formOf, objectId } from '../../runtime/contract/facts.ts'
 import { hasFilter } from '../../runtime/sql/scalars.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
 import type { FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'

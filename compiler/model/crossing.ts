@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../runtime/contract/manifest.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { qualified } from '../../runtime/sql/ident.ts'

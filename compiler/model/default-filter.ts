@@ -1,4 +1,4 @@
-import { formOf } from '../../runtime/contract/form-of.ts'
+import { formOf } from '../../runtime/contract/facts.ts'
 import type { ColumnFacts, Diagnostic, EntityFacts, ValueType } from '../../runtime/contract/manifest.ts'
 import type { ConditionFacts, FilterConstant } from '../../runtime/contract/stated.ts'
 import type { ScalarName } from '../../runtime/contract/scalar-names.ts'

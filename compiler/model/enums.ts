@@ -1,5 +1,5 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, EnumFacts } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'

@@ -7,7 +7,7 @@ import {
   type FormAddition,
   type FormName,
 } from '../../runtime/contract/filter-forms.ts'
-import { anyFormOf } from '../../runtime/contract/form-of.ts'
+import { anyFormOf } from '../../runtime/contract/facts.ts'
 import type { CompositeFacts, EntityFacts, Manifest, ValueType } from '../../runtime/contract/manifest.ts'
 import { groupBy, type Steps } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'

@@ -1,7 +1,7 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { tablesOf, type Tables, viewOf, type Lookup, type Table } from '../../runtime/lib/memo/tables.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { DeclaredForeignKey } from '../comments/decoders.ts'
 import type { AnnotatedForeignKey, AnnotatedType } from '../comments/annotated.ts'

@@ -1,6 +1,6 @@
 import type { Diagnostic, EntityFacts, FunctionFacts, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { LiveFacts } from '../../runtime/contract/live.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { Annotated } from '../comments/annotated.ts'

@@ -1,6 +1,6 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { notNullKey } from '../catalog/not-null-key.ts'

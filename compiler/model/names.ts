@@ -1,4 +1,4 @@
-import { lowerFirst } from '../../runtime/contract/root-fields.ts'
+import { lowerFirst } from '../../runtime/contract/name-parts.ts'
 import { inflect } from './inflect.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { additionsOfFunction } from './scalars.ts'

@@ -1,5 +1,5 @@
 import type { RelationFacts } from '../../runtime/contract/manifest.ts'
-import { rootField } from '../../runtime/contract/root-fields.ts'
+import { rootField } from '../../runtime/contract/name-parts.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { collectPresent, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'

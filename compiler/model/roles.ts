@@ -4,7 +4,7 @@ import type { LiveFacts } from '../../runtime/contract/live.ts'
 import type { EntityFacts, Grantee, Grantees, Manifest, RoleFacts } from '../../runtime/contract/manifest.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'
 import type { Annotated } from '../comments/annotated.ts'
-import { plainRole } from '../../runtime/contract/role-facts.ts'
+import { plainRole } from '../../runtime/contract/facts.ts'
 
 type Roles = Manifest['roles']
 

@@ -1,6 +1,6 @@
 import { hasFilter, scalarTable } from '../../runtime/sql/scalars.ts'
 import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/sql/pg-types.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'

@@ -6,7 +6,7 @@ import type {
   ReportFacts,
 } from '../../runtime/contract/manifest.ts'
 import { broughtByExtension, type Missing } from '../../runtime/contract/brought.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import { compareBytes } from '../../runtime/lib/text.ts'
 import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedRelation } from '../comments/annotated.ts'

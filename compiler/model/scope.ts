@@ -2,7 +2,7 @@ import { compareBytes } from '../../runtime/lib/text.ts'
 import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { tablesOf, type Tables, viewOf, type Lookup } from '../../runtime/lib/memo/tables.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { ObjectId } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 

@@ -1,4 +1,4 @@
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Annotated } from '../comments/annotated.ts'
 import type { Entity } from './entities.ts'

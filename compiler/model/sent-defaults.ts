@@ -1,5 +1,5 @@
 import type { Diagnostic, EntityFacts, Grantee, Grantees } from '../../runtime/contract/manifest.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts, ObjectId, TenantFacts } from '../../runtime/contract/manifest.ts'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import { compareBytes } from '../../runtime/lib/text.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { rolePrivileges } from '../catalog/privileges.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts, RelationFacts, UnionFacts } from '../../runtime/contract/manifest.ts'
-import { upperFirst } from '../../runtime/contract/root-fields.ts'
+import { upperFirst } from '../../runtime/contract/name-parts.ts'
 import type { UnionSetting } from '../comments/polymorphism.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import { nameRelation } from '../catalog/diagnostics/object-name.ts'

@@ -1,5 +1,5 @@
 import type { ColumnFacts, EntityFacts, LookupFacts, TypeFacts } from './manifest.ts'
-import { baseOfField, lowerFirst, rootField, upperFirst } from './root-fields.ts'
+import { baseOfField, lowerFirst, rootField, upperFirst } from './name-parts.ts'
 
 /** A column whose value can be an argument. */
 export interface LookupColumn extends TypeFacts, Pick<ColumnFacts, 'column'> {

@@ -42,7 +42,7 @@ export interface Manifest {
   readonly schemas: readonly SchemaFacts[]
   /** Roles that hold a privilege on an object of the manifest, sorted, without PUBLIC. */
   readonly holders: readonly Grantee[]
-  /** Roles with more than their own privileges (role-facts.ts): superusers, and heirs of a privileged role. */
+  /** Roles with more than their own privileges (facts.ts): superusers, and heirs of a privileged role. */
   readonly roles: Readonly<Record<string, RoleFacts>>
   /** Schemas that are not served and contain used types; absent: every role has USAGE on them. */
   readonly typeSchemas?: readonly TypeSchemaFacts[]

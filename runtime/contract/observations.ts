@@ -1,4 +1,4 @@
-import type { Phase } from './timeline.ts'
+import type { Phase } from './execution.ts'
 
 /** Observations of requests, and the part that workers of one service share. */
 

@@ -1,25 +1,10 @@
 import { type Memo, withoutMemories, type RoleMemory } from '../lib/memo/memo.ts'
-import { tablesOf } from '../lib/memo/tables.ts'
+import { tablesOf, type Tables, type Lookup } from '../lib/memo/tables.ts'
 import { atOnce, type Steps } from '../lib/steps.ts'
-import { bucketTypes } from './buckets.ts'
+import { bucketTypes } from './aggregates.ts'
 import { filterForms, type FormName } from './filter-forms.ts'
 import type { CompositeFacts, EntityFacts, EnumFacts, Manifest, UnionFacts } from './manifest.ts'
-import {
-  additionsIn,
-  additionsOf,
-  claimContested,
-  findPart,
-  isKeyed,
-  isSpellable,
-  namingText,
-  readNaming,
-  rootsOf,
-  standingOf,
-  standingSo,
-  withoutThese,
-  type Claims,
-} from './name-claims.ts'
-import { basesOf, partList, parts, partsWith, type NamePart } from './name-parts.ts'
+import { basesOf, partList, parts, partsWith, type NamePart, anyPart, infixesOf, nameAdditions } from './name-parts.ts'
 import { scalarNames } from './scalar-names.ts'
 
 /**
@@ -108,7 +93,7 @@ interface EntityPart {
 }
 
 /** The relations that count for a role. */
-export interface Counted {
+interface Counted {
   /** Of each relation of the manifest, whether the role may read it. */
   readonly readable: readonly boolean[]
   /** Relations with INSERT but without SELECT. */
@@ -292,3 +277,148 @@ const enumTypes = (item: EnumFacts, listFilters: boolean): readonly (readonly [n
   [`${item.name}Filter`, { kind: 'enum-filter', enum: item }],
   ...(listFilters ? [[`${item.name}ListFilter`, { kind: 'enum-list-filter', enum: item }] as const] : []),
 ]
+
+/** Which of the relations with equal names gets it (spec/graphql.md 2.4): the first by precedence. */
+
+/** The facts of a relation that decide names. */
+interface Naming {
+  readonly name: string
+  readonly keyed: boolean
+  readonly additions: readonly string[]
+  /** The name, and those of which it would be a part. If two names conflict, one is among the other's. */
+  readonly roots: readonly string[]
+}
+
+/** As text, equal for equal facts. */
+function namingText(entity: EntityFacts): string {
+  const naming: Omit<Naming, 'roots'> = {
+    name: entity.name,
+    keyed: isKeyed(entity),
+    additions: nameAdditions.filter((addition) => entity[addition] === true),
+  }
+  return JSON.stringify(naming)
+}
+
+function readNaming(text: string): Naming {
+  const naming = JSON.parse(text) as Omit<Naming, 'roots'>
+  return { ...naming, roots: rootsOfName(naming.name) }
+}
+
+/** Whether a relation can have the name, and whether another relation's name decides that. */
+type Standing = 'alone' | 'contested' | 'impossible'
+
+const validName = /^[_A-Za-z][_0-9A-Za-z]*$/
+
+/** Whether it is a valid GraphQL name that introspection does not reserve (October 2021, 2.1.9). */
+const isSpellable = (name: string): boolean => validName.test(name) && !name.startsWith('__')
+
+/** Suffixes that make a name conflict with its base, for any additions. */
+const endings = [...new Set([...Object.values(parts), ...infixesOf(partList)])].filter((ending) => ending !== '')
+const anyEnding = new RegExp(`(?:${endings.join('|')})$`)
+
+const rootsOfName = (name: string): readonly string[] =>
+  anyEnding.test(name)
+    ? [name, ...endings.flatMap((ending) => (name.endsWith(ending) ? [name.slice(0, -ending.length)] : []))]
+    : [name]
+
+const rootsOf = ({ roots }: Naming): readonly string[] => roots
+
+interface NameTables extends Tables {
+  /** By root: the names that have it. */
+  readonly rooted: Lookup<readonly Naming[]>
+}
+
+/** @param reserved names that no relation can have */
+function standingOf(naming: Naming, { rooted }: NameTables, reserved: ReadonlySet<string>): Standing {
+  if (!isSpellable(naming.name) || reserved.has(naming.name)) return 'impossible'
+  const isContested = rootsOf(naming).some((root) => {
+    const group = rooted.get(root) ?? []
+    return group.length > 1 && group.some(({ name }) => name === root)
+  })
+  return isContested ? 'contested' : 'alone'
+}
+
+const none: readonly string[] = []
+
+/** The same list for all without additions, which are most. */
+const additionsOf = ({ additions }: Naming): readonly string[] => (additions.length === 0 ? none : additions)
+
+/** The additions of the relations. */
+const additionsIn = (lists: readonly (readonly string[])[]): ReadonlySet<string> => new Set([...new Set(lists)].flat())
+
+/** Which relations own the types of their base names. */
+interface Claims extends Owners {
+  readonly used: readonly NamePart[]
+}
+
+/** Relations by their base names. */
+type Owners = Lookup<EntityFacts>
+
+/** The relation and the part that a name denotes, e.g. `PostEdge` -> Post, edge. */
+function findPart(claims: Claims, name: string): { readonly entity: EntityFacts; readonly part: NamePart } | undefined {
+  const own = claims.get(name)
+  if (own !== undefined) return { entity: own, part: 'row' }
+  if (!anyPart.test(name)) return undefined
+  for (const part of claims.used) {
+    if (!name.endsWith(parts[part])) continue
+    const entity = claims.get(name.slice(0, name.length - parts[part].length))
+    if (entity !== undefined) return { entity, part }
+  }
+  return undefined
+}
+
+/**
+ * The readable relations of a standing.
+ * @param readable by relation
+ */
+const standingSo = (
+  wanted: Standing,
+  entities: readonly EntityFacts[],
+  standings: readonly Standing[],
+  readable: readonly boolean[],
+): readonly EntityFacts[] => entities.filter((_, place) => standings[place] === wanted && readable[place] === true)
+
+/** The relations without those that follow in the same order. */
+function withoutThese(entities: readonly EntityFacts[], those: readonly EntityFacts[]): readonly EntityFacts[] {
+  let next = 0
+  return entities.filter((entity) => {
+    const isNext = entity === those[next]
+    if (isNext) next += 1
+    return !isNext
+  })
+}
+
+/**
+ * Assigns the contested names, each to the first claimant; relations with a key come first.
+ *
+ * @param alone the relations whose names are not contested
+ */
+function claimContested(
+  contested: readonly EntityFacts[],
+  alone: Owners,
+  present: ReadonlySet<string>,
+): ReadonlyMap<string, EntityFacts> {
+  const found = new Map<string, EntityFacts>()
+  const claims: Claims = { used: partsWith(present), get: (name) => found.get(name) ?? alone.get(name) }
+  const infixes = infixesOf(claims.used)
+  /** Names one of whose parts would be the name of a claimed relation. */
+  const blocked = new Set<string>()
+  const isClaimed = (name: string): boolean => claims.get(name) !== undefined
+  /** Whether a part of one would be a part of the other: the filter of PostRelation is the relation filter of Post. */
+  const sharesPart = (base: string): boolean =>
+    infixes.some(
+      (infix) =>
+        isClaimed(base + infix) || (base.endsWith(infix) && isClaimed(base.slice(0, base.length - infix.length))),
+    )
+  const isFree = (base: string): boolean =>
+    !blocked.has(base) && findPart(claims, base) === undefined && !sharesPart(base)
+  for (const withKey of [true, false])
+    for (const entity of contested) {
+      if (isKeyed(entity) !== withKey || !isFree(entity.name)) continue
+      found.set(entity.name, entity)
+      for (const base of basesOf(entity.name, claims.used)) blocked.add(base)
+    }
+  return found
+}
+
+const isKeyed = ({ key }: EntityFacts): boolean => key.length > 0

@@ -9,9 +9,10 @@ import {
   functionsFile,
   manifestFile,
   revisionId,
+  type EntityModule,
+  type Revision,
 } from '../contract/artifact.ts'
 import type { Manifest } from '../contract/manifest.ts'
-import type { EntityModule, Revision } from '../contract/revision.ts'
 import { sha256Hex } from '../lib/text.ts'
 import { isJsonObject } from '../lib/json.ts'
 import { ArtifactFailure, damaged } from './artifact-failure.ts'

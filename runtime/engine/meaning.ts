@@ -1,5 +1,5 @@
 import type { GraphQLEnumType, GraphQLField } from 'graphql'
-import type { RecurringMember } from '../contract/buckets.ts'
+import type { RecurringMember } from '../contract/aggregates.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, RelationFacts } from '../contract/manifest.ts'
 import type { RowKey } from '../contract/lookups.ts'
 import type { Related } from './related.ts'

@@ -1,6 +1,6 @@
 import type { RolePrivileges } from '../contract/execution.ts'
 import type { Manifest } from '../contract/manifest.ts'
-import { factsOf } from '../contract/role-facts.ts'
+import { factsOf } from '../contract/facts.ts'
 import { createLru } from '../lib/caches.ts'
 
 /** Some hundred bytes each; the check compares them by identity (db/check/check.ts). */

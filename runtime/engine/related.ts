@@ -1,6 +1,6 @@
-import { figureType, type GroupFigure } from '../contract/figures.ts'
+import { figureType, type GroupFigure } from '../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../contract/manifest.ts'
-import { lowerFirst } from '../contract/root-fields.ts'
+import { lowerFirst } from '../contract/name-parts.ts'
 import type { RoleVisibility } from './view.ts'
 import { byField } from './visible/columns.ts'
 

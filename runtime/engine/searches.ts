@@ -1,4 +1,4 @@
-import { formOf } from '../contract/form-of.ts'
+import { formOf } from '../contract/facts.ts'
 import type { ColumnFacts, EntityFacts } from '../contract/manifest.ts'
 import type { SearchedForm } from '../sql/search-form.ts'
 import { orderRelations } from './related.ts'

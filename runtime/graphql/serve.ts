@@ -1,7 +1,7 @@
 import { introspectionFromSchema, type IntrospectionQuery } from 'graphql'
 import type { Caller, RequestContext } from '../contract/execution.ts'
-import type { RevisionSource } from '../contract/revision.ts'
-import { refusalOf } from '../contract/role-facts.ts'
+import type { RevisionSource } from '../contract/artifact.ts'
+import { refusalOf } from '../contract/facts.ts'
 import { refuseEnded } from '../db/pool/waiting.ts'
 import { summaryOf, type Summary } from '../engine/summary.ts'
 import { inTurns } from '../lib/steps.ts'
@@ -11,16 +11,24 @@ import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
 import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
-import { introspects } from './operation/introspects.ts'
+import { introspects } from './operation/scan.ts'
 import type { Plan } from './plan/plan-nodes.ts'
 import type { DocumentRequest, Documents } from './prepared/documents.ts'
 import { refuse } from './protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from './protocol/request-and-answer.ts'
 import { bindAll } from './run/bind.ts'
-import { cacheStatsOf, type CacheStats } from './run/cache-stats.ts'
-import { createCell, type EngineCell } from './run/cell.ts'
+import { cacheStatsOf, type CacheStats, createLoad, type Loaded } from './run/served.ts'
+import {
+  createCell,
+  type EngineCell,
+  beginTurn,
+  checkMethod,
+  exchangeOf,
+  type Ready,
+  type ServiceDatabase,
+  type Turn,
+} from './run/turn.ts'
 import { interestsOf } from './run/interests.ts'
-import { createLoad, type Loaded } from './run/loaded.ts'
 import {
   createExecution,
   createPipeline,
@@ -30,7 +38,6 @@ import {
   type Stages,
   type WatchAnswer,
 } from './run/pipeline.ts'
-import { beginTurn, checkMethod, exchangeOf, type Ready, type ServiceDatabase, type Turn } from './run/turn.ts'
 import { inSteps, type Statements } from './statements/statements.ts'
 
 /**

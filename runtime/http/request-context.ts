@@ -2,9 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyRequest } from 'fastify'
-import type { Caller, PartyKind, RequestContext } from '../contract/execution.ts'
-import { positionHeader, readPosition } from '../contract/position.ts'
-import type { Timeline } from '../contract/timeline.ts'
+import {
+  type Caller,
+  type PartyKind,
+  type RequestContext,
+  positionHeader,
+  readPosition,
+  type Timeline,
+} from '../contract/execution.ts'
 import { ownerRole } from '../identity/project-keys.ts'
 import { createBag, type Bag } from '../lib/timers.ts'
 

@@ -1,5 +1,5 @@
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type GraphQLNamedType } from 'graphql'
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import { parts, type NamePart } from '../../runtime/contract/name-parts.ts'
 import { meaningOf, type FieldMeaning } from '../../runtime/engine/meaning.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Caller, RunExchange } from '../../runtime/contract/execution.ts'
-import type { Revision } from '../../runtime/contract/revision.ts'
+import type { Revision } from '../../runtime/contract/artifact.ts'
 import type { RoleView } from '../../runtime/engine/schema/schema.ts'
 import type { GraphqlService } from '../../runtime/graphql/serve.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema } from '../../compiler/comments/annotated.ts'

@@ -1,4 +1,4 @@
-import { objectId } from '../../runtime/contract/object-id.ts'
+import { objectId } from '../../runtime/contract/facts.ts'
 import { sha256Hex } from '../../runtime/lib/text.ts'
 import type {
   Catalog,

@@ -1,6 +1,6 @@
 import { createCompiler } from '../../compiler/compile.ts'
 import type { Caller, Exchange } from '../../runtime/contract/execution.ts'
-import type { Revision } from '../../runtime/contract/revision.ts'
+import type { Revision } from '../../runtime/contract/artifact.ts'
 import { openDatabase, type Database } from '../../runtime/db/pool/pool.ts'
 import { versionExpression } from '../../runtime/db/check/version.ts'
 import type { WatchAnswer } from '../../runtime/graphql/run/pipeline.ts'

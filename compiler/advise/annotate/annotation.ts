@@ -1,6 +1,6 @@
 import type { EntityFacts, Manifest, ObjectId } from '../../../runtime/contract/manifest.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
-import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
+import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import type { Catalog, CatalogRelation, CatalogType } from '../../catalog/catalog.ts'
 import type { AnnotatedType } from '../../comments/annotated.ts'
 import { functionIdentities } from '../../model/function-names.ts'

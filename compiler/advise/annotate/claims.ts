@@ -1,5 +1,5 @@
 import type { EntityFacts, RelationFacts } from '../../../runtime/contract/manifest.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import { functionIdentities } from '../../model/function-names.ts'
 import {
   columnCandidates,

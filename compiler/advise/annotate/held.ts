@@ -1,7 +1,6 @@
 import type { EntityFacts, Manifest, ObjectId } from '../../../runtime/contract/manifest.ts'
-import { lowerFirst, rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
+import { lowerFirst, rootField, type RootField, partList, parts } from '../../../runtime/contract/name-parts.ts'
 import { changeFields, lookupsOf } from '../../../runtime/contract/lookups.ts'
-import { partList, parts } from '../../../runtime/contract/name-parts.ts'
 import { createNames, type Names } from '../../../runtime/contract/type-names.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { fieldClaims } from './claims.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts, Manifest, ObjectId } from '../../../runtime/contract/manifest.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import type { Catalog, CatalogFunction, CatalogRelation } from '../../catalog/catalog.ts'
 import { parseComment } from '../../comments/grammar.ts'
 import type { Annotated } from '../../comments/annotated.ts'

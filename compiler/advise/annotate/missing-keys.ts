@@ -1,5 +1,5 @@
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
 import { notNullKey } from '../../catalog/not-null-key.ts'

@@ -1,5 +1,5 @@
 import pluralize from 'pluralize'
-import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/root-fields.ts'
+import { lowerFirst, rootField, upperFirst } from '../../../runtime/contract/name-parts.ts'
 import { inflect } from '../../model/inflect.ts'
 
 /** Candidate names of objects, in order of preference. */

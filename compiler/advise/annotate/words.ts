@@ -1,5 +1,5 @@
 import type { EntityFacts, Manifest, RelationFacts } from '../../../runtime/contract/manifest.ts'
-import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
+import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import { isValidName } from '../../model/names.ts'
 import type { Commented, Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'

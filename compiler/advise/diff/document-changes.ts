@@ -1,5 +1,5 @@
 import { Kind } from 'graphql'
-import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import { refusalOf } from '../../../runtime/contract/facts.ts'
 import type { RoleView } from '../../../runtime/engine/schema/schema.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { toOperation } from '../../../runtime/graphql/operation/operation.ts'

@@ -1,6 +1,6 @@
 import type { ColumnFacts, EntityFacts, RelationFacts, UnionFacts } from '../../../runtime/contract/manifest.ts'
 import type { AllowlistFacts, LimitFacts } from '../../../runtime/contract/guards.ts'
-import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import { refusalOf } from '../../../runtime/contract/facts.ts'
 import { defaultFilterOf } from '../../../runtime/engine/visible/conditions.ts'
 import { defaultOrderOf } from '../../../runtime/engine/default-order.ts'
 import { relationsBut, unionRelations } from '../../../runtime/engine/related.ts'

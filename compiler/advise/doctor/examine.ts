@@ -1,7 +1,6 @@
 import { loginOf } from '../../../runtime/db/connect/server.ts'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
-import { DatabaseFailure } from '../../../runtime/db/failures/failures.ts'
-import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { DatabaseFailure, reasonOf } from '../../../runtime/db/failures/failures.ts'
 import { faultsOfOthers, poolerBefore } from '../../../runtime/db/pool/pooler-check.ts'
 import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
 import type { Settings } from '../../../runtime/settings/keys.ts'

@@ -1,7 +1,12 @@
-import { hostName, hostsOf, type Host } from '../../../runtime/db/connect/hosts.ts'
-import { parametersOf, type ConnectEnvironment } from '../../../runtime/db/connect/parameters.ts'
+import {
+  hostName,
+  hostsOf,
+  type Host,
+  parametersOf,
+  type ConnectEnvironment,
+} from '../../../runtime/db/connect/parameters.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
-import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../../runtime/db/failures/failures.ts'
 import {
   endSecondPrimary,
   isSecondPrimary,

@@ -1,7 +1,7 @@
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../../../runtime/contract/live.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../../runtime/db/failures/failures.ts'
 import { createOpenFeedConnection } from '../../../runtime/graphql/live/changes/connection.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import type { Compiled } from '../../compile.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { withSession, type Query } from '../../../runtime/db/connect/session.ts'
-import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../../runtime/db/failures/failures.ts'
 import {
   endSecondPrimary,
   isSecondPrimary,

@@ -12,8 +12,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql'
-import { lowerFirst } from '../../../runtime/contract/root-fields.ts'
-import { parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
+import { lowerFirst, parts, type NamePart } from '../../../runtime/contract/name-parts.ts'
 import { changeParts } from '../../../runtime/contract/related-change-forms.ts'
 import { groupBy } from '../../../runtime/lib/steps.ts'
 import { changeOperatorNames } from '../../../runtime/sql/change-operators.ts'

@@ -1,5 +1,5 @@
 import { getNamedType, isObjectType, type GraphQLObjectType, type OperationTypeNode } from 'graphql'
-import { rootField, type RootField } from '../../../runtime/contract/root-fields.ts'
+import { rootField, type RootField } from '../../../runtime/contract/name-parts.ts'
 import type { Layout, ClientTable } from './layout.ts'
 import type { ClientField } from './type-text.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reasonOf } from '../../../runtime/db/failures/reason.ts'
+import { reasonOf } from '../../../runtime/db/failures/failures.ts'
 
 export interface CodegenWatchOptions {
   /** A text that changes with each change. */

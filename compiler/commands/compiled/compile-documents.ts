@@ -11,10 +11,9 @@ import {
   type TypesFile,
 } from '../../../runtime/graphql/compiled/format.ts'
 import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
-import { inputTypeNamed } from '../../../runtime/graphql/prepared/input-types.ts'
+import { inputTypeNamed } from '../../../runtime/graphql/prepared/variables.ts'
 import type { ErrorEntry } from '../../../runtime/graphql/protocol/failures.ts'
-import { inputTable } from '../../../runtime/graphql/variables/table.ts'
-import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
+import { inputTable, type InputType } from '../../../runtime/graphql/variables/input-types.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { nothingEarlier, type FindEarlier } from './earlier.ts'

@@ -2,8 +2,7 @@ import { orNull } from '../../../runtime/engine/artifact-failure.ts'
 import type { DocumentNeeds, TypesFile } from '../../../runtime/graphql/compiled/format.ts'
 import type { FoundDocuments } from '../../../runtime/graphql/compiled/found.ts'
 import { findDocuments, readDocumentFile } from '../../../runtime/graphql/compiled/read-document.ts'
-import { inputTypes } from '../../../runtime/graphql/variables/table.ts'
-import type { InputType } from '../../../runtime/graphql/variables/variable-types.ts'
+import { inputTypes, type InputType } from '../../../runtime/graphql/variables/input-types.ts'
 import { sha256Hex } from '../../../runtime/lib/text.ts'
 
 /** A document that was compiled before, equal to a new compile. */

@@ -1,7 +1,7 @@
 import { parts } from '../../../runtime/contract/name-parts.ts'
 import type { CompiledOperation } from '../../../runtime/graphql/compiled/format.ts'
-import type { Planned } from '../../../runtime/graphql/variables/shape.ts'
-import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import type { Planned } from '../../../runtime/graphql/variables/read.ts'
+import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 import { formOfVariable } from './form-of-variable.ts'
 
 type Given = Readonly<Record<string, unknown>>

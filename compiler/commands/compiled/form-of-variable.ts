@@ -2,7 +2,7 @@ import type { CompiledOperation } from '../../../runtime/graphql/compiled/format
 import { shapeKeyOf } from '../../../runtime/graphql/compiled/shape.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
-import type { DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import type { DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 
 /** The part of a variable in the keys of shapes (docs/artifacts.md); null: its value does not fit its type. */
 export function formOfVariable(

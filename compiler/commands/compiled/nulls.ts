@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Document, Prepared } from '../../../runtime/graphql/prepared/document.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
-import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 import { usualOnes } from './foreseen.ts'
 
 type Given = Readonly<Record<string, unknown>>

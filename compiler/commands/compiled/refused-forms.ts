@@ -1,5 +1,5 @@
 import type { CompiledOperation, RefusedForms } from '../../../runtime/graphql/compiled/format.ts'
-import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/variable-types.ts'
+import { namedInput, type DeclaredVariable } from '../../../runtime/graphql/variables/input-types.ts'
 import { formOfVariable } from './form-of-variable.ts'
 
 type Given = Readonly<Record<string, unknown>>

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { refusalOf } from '../../../runtime/contract/role-facts.ts'
+import { refusalOf } from '../../../runtime/contract/facts.ts'
 import type { Manifest } from '../../../runtime/contract/manifest.ts'
 import type { RoleVisibility } from '../../../runtime/engine/view.ts'
 

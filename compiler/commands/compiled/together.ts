@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import type { Revision } from '../../../runtime/contract/revision.ts'
+import type { Revision } from '../../../runtime/contract/artifact.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { builtModule } from '../../../runtime/lib/built-module.ts'
 import type { DocumentTask } from './compile-documents.ts'

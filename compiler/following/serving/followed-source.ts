@@ -1,4 +1,4 @@
-import type { RevisionSource } from '../../../runtime/contract/revision.ts'
+import type { RevisionSource } from '../../../runtime/contract/artifact.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { counterExpression, versionExpression } from '../../../runtime/db/check/version.ts'
 import type { Log } from '../../../runtime/settings/log/events.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { positionHeader, positionText, type Position } from '../../contract/position.ts'
+import { positionHeader, positionText, type Position } from '../../contract/execution.ts'
 import { clientAddress, limitSource } from '../../http/client-address.ts'
 import { HttpFailure } from '../../http/failures.ts'
 import type { VerifyToken } from '../../identity/jwt.ts'

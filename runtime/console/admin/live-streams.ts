@@ -1,6 +1,6 @@
 import { json, type Outcome } from '../../auth/call/call.ts'
 import type { LiveObservation } from '../../contract/observations.ts'
-import { namesOf } from '../../contract/object-id.ts'
+import { namesOf } from '../../contract/facts.ts'
 import { groupBy } from '../../lib/steps.ts'
 import type { LiveFigures } from './answers.ts'
 import type { AdminParts, OwnerCall } from './call.ts'

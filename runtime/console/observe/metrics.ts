@@ -1,4 +1,4 @@
-import { phasesOf } from '../../contract/timeline.ts'
+import { phasesOf } from '../../contract/execution.ts'
 import { operationNameOf, type ObserveRequest } from '../../graphql/http/observed.ts'
 import type { LogEvent } from '../../settings/log/events.ts'
 import { registerReadMetrics, type MetricsSources } from './read-metrics.ts'

@@ -3,7 +3,7 @@ import type { LiveObservation } from '../../contract/observations.ts'
 import type { PoolStats } from '../../db/pool/pool.ts'
 import type { ReplicaState } from '../../db/replicas/replica.ts'
 import type { ReplicasStats } from '../../db/replicas/replicas.ts'
-import type { CacheName, CacheStats } from '../../graphql/run/cache-stats.ts'
+import type { CacheName, CacheStats } from '../../graphql/run/served.ts'
 import type { LruStats } from '../../lib/caches.ts'
 
 /** Sources of figures that are counted elsewhere, so that requests do not depend on metrics. */

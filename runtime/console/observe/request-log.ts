@@ -1,5 +1,5 @@
 import type { KeptRequest, PhaseTimes } from '../../contract/observations.ts'
-import { phasesOf } from '../../contract/timeline.ts'
+import { phasesOf } from '../../contract/execution.ts'
 import {
   documentHash,
   operationNameOf,

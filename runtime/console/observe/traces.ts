@@ -1,5 +1,5 @@
 import { labelOf, type TraceRequest } from '../../graphql/http/observed.ts'
-import { phasesOf } from '../../contract/timeline.ts'
+import { phasesOf } from '../../contract/execution.ts'
 
 /**
  * A span for each GraphQL request and one for each of its phases, with the API of OpenTelemetry: a process with its SDK

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { hostUrls } from '../../lib/host-urls.ts'
+import type pg from 'pg'
+import { didYouMean } from '../../lib/text.ts'
 
 /**
  * Connection parameters by their names in libpq (PostgreSQL manual, chapter libpq: 34.1.2 parameters, 34.15
@@ -112,3 +114,89 @@ export const parametersOf = (url: string, environment: ConnectEnvironment): Conn
     ...ownValues,
   }
 }
+
+/** An address on which a server may listen; omitted members have libpq's defaults. */
+export interface Host {
+  readonly host?: string
+  readonly port?: number
+}
+
+/**
+ * The hosts of the parameters, in the order in which they are tried (PostgreSQL manual, chapter libpq, Specifying
+ * Multiple Hosts).
+ * @throws ParameterFault if each host needs its own port and one has none
+ */
+export const hostsOf = ({ host = '', port = '' }: ConnectionParameters): readonly Host[] => {
+  const [names, ports] = [host.split(','), port.split(',')]
+  if (ports.length !== 1 && ports.length !== names.length)
+    throw new ParameterFault(`${ports.length} ports are given for ${names.length} hosts`)
+  // With a list, no default comes from the environment, which may hold another list.
+  const usual = names.length === 1 ? {} : { host: 'localhost', port: 5432 }
+  return names.map((name, index) => {
+    const own = ports.length === 1 ? port : ports[index]
+    return {
+      ...usual,
+      ...(name !== '' && { host: name }),
+      ...(own !== undefined && own !== '' && { port: Number(own) }),
+    }
+  })
+}
+
+/** The name of a host in error messages. */
+export const hostName = ({ host = 'localhost', port = 5432 }: Host): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+
+/** Selects the intended server among those that answer (PostgreSQL manual, chapter libpq, target_session_attrs). */
+
+interface SessionFacts {
+  readonly isStandby: boolean
+  readonly isReadOnly: boolean
+}
+
+const factsSql = `select pg_catalog.pg_is_in_recovery() as "isStandby",
+  pg_catalog.current_setting('transaction_read_only') = 'on' as "isReadOnly"`
+
+/** A condition on a session, and the message if it is not met. */
+interface Demand {
+  readonly holds: (facts: SessionFacts) => boolean
+  readonly otherwise: string
+}
+
+const readWrite: Demand = { holds: ({ isReadOnly }) => !isReadOnly, otherwise: 'the session is read-only' }
+const readOnly: Demand = { holds: ({ isReadOnly }) => isReadOnly, otherwise: 'the session is not read-only' }
+const primary: Demand = { holds: ({ isStandby }) => !isStandby, otherwise: 'the server is a standby' }
+const standby: Demand = { holds: ({ isStandby }) => isStandby, otherwise: 'the server is not a standby' }
+
+/** target_session_attrs -> condition; if no host meets it, the next one. Null: none. */
+const targets = {
+  any: [null],
+  'read-write': [readWrite],
+  'read-only': [readOnly],
+  primary: [primary],
+  standby: [standby],
+  'prefer-standby': [standby, null],
+} as const satisfies Readonly<Record<string, readonly (Demand | null)[]>>
+
+type Target = keyof typeof targets
+
+/** @throws ParameterFault */
+export const targetOf = ({ target_session_attrs: target = 'any' }: ConnectionParameters): Target => {
+  if (Object.hasOwn(targets, target)) return target as Target
+  const names = Object.keys(targets)
+  throw new ParameterFault(`target_session_attrs=${target} is none of ${names.join(', ')}${didYouMean(target, names)}`)
+}
+
+/** Rejects if a connection leads to a server that does not meet the condition. */
+export type CheckTarget = (client: pg.ClientBase) => Promise<void>
+
+const checkOf =
+  (demand: Demand, target: Target): CheckTarget =>
+  async (client) => {
+    const { rows } = await client.query<SessionFacts>(factsSql)
+    if (rows[0] === undefined || !demand.holds(rows[0]))
+      throw new Error(`${demand.otherwise}, and target_session_attrs is ${target}`)
+  }
+
+/** One check for each round over all hosts; null: any host that answers is accepted. */
+export const checksOf = (target: Target): readonly (CheckTarget | null)[] =>
+  targets[target].map((demand) => demand && checkOf(demand, target))

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
 import type { PoolerSetting } from '../../settings/keys.ts'
-import type { Opened } from './route.ts'
+import type { Opened } from './session.ts'
 
 /**
  * The pooler in front of Postgres, if any: one that keeps prepared statements, one that does not support them, one that

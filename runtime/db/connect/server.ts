@@ -1,12 +1,18 @@
 import { userInfo } from 'node:os'
 import pg from 'pg'
 import { sqlstateOf } from '../failures/classify.ts'
-import { HostsFault } from '../failures/hosts-fault.ts'
-import { attemptsOf, inTurn } from './attempts.ts'
+import { HostsFault } from '../failures/failures.ts'
 import { encryptionsOf, type Encryption } from './encryption.ts'
-import { hostName, hostsOf, type Host } from './hosts.ts'
-import { parametersOf, type ConnectEnvironment } from './parameters.ts'
-import { checksOf, targetOf, type CheckTarget } from './target.ts'
+import {
+  hostName,
+  hostsOf,
+  type Host,
+  parametersOf,
+  type ConnectEnvironment,
+  checksOf,
+  targetOf,
+  type CheckTarget,
+} from './parameters.ts'
 import { optionsText, pairsOf, type SettingPairs, type StartupSettings } from './startup.ts'
 
 /** How clients are made and ended. */
@@ -22,7 +28,7 @@ export interface Server {
    * target_session_attrs. Rejects with the errors of `connect`, or with HostsFault if there are several hosts.
    */
   readonly connect: <C extends pg.ClientBase>(opening: Opening<C>) => Promise<C>
-  /** The startup settings, for transactions that must set them (route.ts). */
+  /** The startup settings, for transactions that must set them (session.ts). */
   readonly settings: SettingPairs
 }
 
@@ -139,3 +145,37 @@ export const openingOf = (server: Server, config: pg.ClientConfig = {}): Opening
 
 /** A connected client. Rejects with the errors of pg, or with HostsFault; the connection is closed in that case. */
 export const openClient = (server: Server): Promise<pg.Client> => openingOf(server).connect({})
+
+/** True if the next attempt may be made after this failure. */
+type GoesOn = (error: unknown) => boolean
+
+/** Resolves with the first success; rejects with the last failure, or with the first for which `goesOn` is false. */
+const inTurn = async <A, T>(all: readonly A[], work: (attempt: A) => Promise<T>, goesOn: GoesOn): Promise<T> => {
+  let failure: unknown
+  for (const attempt of all) {
+    try {
+      return await work(attempt)
+    } catch (error) {
+      if (!goesOn(error)) throw error
+      failure = error
+    }
+  }
+  throw failure
+}
+
+/** Makes the same attempts on every call, beginning with the one that succeeded last. */
+type Attempts<A> = <T>(work: (attempt: A) => Promise<T>, goesOn: GoesOn) => Promise<T>
+
+const attemptsOf = <A>(all: readonly A[]): Attempts<A> => {
+  let order = all
+  return (work, goesOn) =>
+    inTurn(
+      order,
+      async (attempt) => {
+        const result = await work(attempt)
+        order = [attempt, ...all.filter((one) => one !== attempt)]
+        return result
+      },
+      goesOn,
+    )
+}

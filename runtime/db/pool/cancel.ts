@@ -5,7 +5,7 @@ import { clearTimeout, setTimeout } from 'node:timers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Connection } from '../wire/exchange.ts'
 import type { DatabaseFailureKind } from '../failures/failures.ts'
-import { readOn } from '../connect/socket.ts'
+import { readOn } from '../wire/messages.ts'
 import { within } from '../../lib/timers.ts'
 
 /** Ending what a connection works on, from outside (PostgreSQL manual 55.2.8, Canceling Requests in Progress). */

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { PoolerSetting } from '../../settings/keys.ts'
 import { findPooler, PoolerFault, poolerFault } from '../connect/pooler.ts'
-import { createOpen, type Opened } from '../connect/route.ts'
+import { createOpen, type Opened } from '../connect/session.ts'
 import { openingOf, type Server } from '../connect/server.ts'
 import type { SettingPairs } from '../connect/startup.ts'
-import { createSocket } from '../connect/socket.ts'
+import { createSocket } from '../wire/messages.ts'
 import { createConnection, type Connection, type Described, type Pooled } from '../wire/exchange.ts'
 import { settingsOn } from './backend-settings.ts'
 

@@ -1,4 +1,4 @@
-import type { Position } from '../../contract/position.ts'
+import type { Position } from '../../contract/execution.ts'
 import type { PrimarySight } from './look.ts'
 
 /** Recent positions of the primary by our own monotonic clock: the age of a replica needs no other machine's clock. */

@@ -1,4 +1,4 @@
-import { laterPosition, type NotedWrite, type Position } from '../../contract/position.ts'
+import { laterPosition, type NotedWrite, type Position } from '../../contract/execution.ts'
 
 /**
  * The position of each caller's last write, so that clients which send no position read their own writes. Positions of

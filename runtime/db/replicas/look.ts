@@ -1,4 +1,4 @@
-import type { Position } from '../../contract/position.ts'
+import type { Position } from '../../contract/execution.ts'
 import type { Query } from '../connect/session.ts'
 
 /** A server's report of its replication position. Any role may ask. */

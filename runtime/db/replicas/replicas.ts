@@ -1,8 +1,12 @@
-import type { RequestContext, RunExchange } from '../../contract/execution.ts'
-import { laterPosition, type NotedWrite, type Position } from '../../contract/position.ts'
+import {
+  type RequestContext,
+  type RunExchange,
+  laterPosition,
+  type NotedWrite,
+  type Position,
+} from '../../contract/execution.ts'
 import type { Query } from '../connect/session.ts'
-import { DatabaseFailure, type DatabaseFailureKind } from '../failures/failures.ts'
-import { reasonOf } from '../failures/reason.ts'
+import { DatabaseFailure, type DatabaseFailureKind, reasonOf } from '../failures/failures.ts'
 import type { Database } from '../pool/pool.ts'
 import { watchServer } from '../../lib/retry.ts'
 import type { Log } from '../../settings/log/events.ts'

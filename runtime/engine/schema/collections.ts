@@ -7,8 +7,8 @@ import {
   type GraphQLInputType,
   type GraphQLOutputType,
 } from 'graphql'
-import { formOf, hasElementFilter } from '../../contract/form-of.ts'
-import { figureType, groupFigures, type GroupFigure } from '../../contract/figures.ts'
+import { formOf, hasElementFilter } from '../../contract/facts.ts'
+import { figureType, groupFigures, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts, ValueType } from '../../contract/manifest.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'

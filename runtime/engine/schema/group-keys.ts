@@ -1,5 +1,11 @@
 import { GraphQLEnumType, GraphQLInputObjectType, GraphQLObjectType, type GraphQLInputType } from 'graphql'
-import { bucketsOf, bucketTables, recurringTimes, type RecurringTime, type TimeUnit } from '../../contract/buckets.ts'
+import {
+  bucketsOf,
+  bucketTables,
+  recurringTimes,
+  type RecurringTime,
+  type TimeUnit,
+} from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { NamePart } from '../../contract/name-parts.ts'
 import { writtenEnum } from '../meaning.ts'

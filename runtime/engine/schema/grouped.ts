@@ -1,6 +1,5 @@
 import { GraphQLList, GraphQLObjectType, type GraphQLOutputType } from 'graphql'
-import { recurringNames, recurringTimes } from '../../contract/buckets.ts'
-import { groupFigureNames } from '../../contract/figures.ts'
+import { recurringNames, recurringTimes, groupFigureNames } from '../../contract/aggregates.ts'
 import type { EntityFacts } from '../../contract/manifest.ts'
 import { listedColumns, measuredColumns } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'

@@ -1,6 +1,12 @@
 import { GraphQLInputObjectType, GraphQLList, type GraphQLInputType } from 'graphql'
-import { recurringNames, recurringTimes } from '../../contract/buckets.ts'
-import { figureType, groupFigureNames, groupFigures, type GroupFigure } from '../../contract/figures.ts'
+import {
+  recurringNames,
+  recurringTimes,
+  figureType,
+  groupFigureNames,
+  groupFigures,
+  type GroupFigure,
+} from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import type { ScalarName } from '../../contract/scalar-names.ts'
 import type { NamePart } from '../../contract/name-parts.ts'

@@ -1,7 +1,7 @@
 import type { GraphQLObjectType } from 'graphql'
 import { basesOfChange, type KeyLookup } from '../../contract/lookups.ts'
 import type { EntityFacts, FunctionFacts, LookupFacts, ValueType } from '../../contract/manifest.ts'
-import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/root-fields.ts'
+import { baseOfField, lowerFirst, rootField, upperFirst } from '../../contract/name-parts.ts'
 import { groupBy } from '../../lib/steps.ts'
 import { once } from '../../lib/caches.ts'
 import { isWatched, type RoleVisibility } from '../view.ts'

@@ -7,7 +7,7 @@ import type {
   RelationFacts,
   UnionFacts,
 } from '../../contract/manifest.ts'
-import { lowerFirst } from '../../contract/root-fields.ts'
+import { lowerFirst } from '../../contract/name-parts.ts'
 import { unionRelations, type Related } from '../related.ts'
 import type { RoleVisibility } from '../view.ts'
 import { headlineFields } from '../searches.ts'

@@ -1,6 +1,6 @@
 import { GraphQLInputObjectType, GraphQLList, type GraphQLFieldConfigArgumentMap, type GraphQLInputType } from 'graphql'
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { rootField } from '../../contract/root-fields.ts'
+import { rootField } from '../../contract/name-parts.ts'
 import { changeOperator, changeOperators, type ChangeOperatorName } from '../../sql/change-operators.ts'
 import type { LookupColumn, RowKey } from '../../contract/lookups.ts'
 import { changeable, rowKey, standsBesideSet, usableKeys, usableOperators } from '../changes.ts'

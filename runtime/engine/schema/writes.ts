@@ -1,6 +1,6 @@
 import { GraphQLInputObjectType, GraphQLList, GraphQLObjectType, type GraphQLInputType } from 'graphql'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
-import { rootField } from '../../contract/root-fields.ts'
+import { rootField } from '../../contract/name-parts.ts'
 import { requiredInput } from '../../contract/required-input.ts'
 import type { RoleVisibility } from '../view.ts'
 import type { RowKey } from '../../contract/lookups.ts'

@@ -1,5 +1,5 @@
 import type { EntityFacts, Grantee, Grantees, Manifest } from '../../contract/manifest.ts'
-import { decidingFacts } from '../../contract/role-facts.ts'
+import { decidingFacts } from '../../contract/facts.ts'
 import type { Memo } from '../../lib/memo/memo.ts'
 import { atOnce } from '../../lib/steps.ts'
 

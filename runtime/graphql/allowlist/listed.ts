@@ -2,8 +2,7 @@ import type { Exchange, ResultRow, RunExchange } from '../../contract/execution.
 import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
 import { createLru, type LruStats } from '../../lib/caches.ts'
 import { sha256Hex } from '../../lib/text.ts'
-import type { Running } from '../run/cell.ts'
-import { exchangeOf, type ExchangeContext, type Turn } from '../run/turn.ts'
+import { type Running, exchangeOf, type ExchangeContext, type Turn } from '../run/turn.ts'
 import { notListed, type Admission } from './admission.ts'
 import { guard, listing, lookUp, notListedReason } from './list-statements.ts'
 

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json'
 import { holdsDecimals } from '../../lib/json.ts'
-import type { Revision } from '../../contract/revision.ts'
+import type { Revision } from '../../contract/artifact.ts'
 import type { TurnLimits } from '../../lib/turns.ts'
 import { idOf, type DocumentRequest, type Documents } from '../prepared/documents.ts'
 import { Refusal } from '../protocol/failures.ts'

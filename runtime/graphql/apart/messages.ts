@@ -1,5 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
-import type { EntityModule } from '../../contract/revision.ts'
+import type { EntityModule } from '../../contract/artifact.ts'
 import type { HttpFailureCode } from '../../http/failures.ts'
 import type { Sketch } from '../prepared/document.ts'
 import type { DocumentRequest } from '../prepared/documents.ts'

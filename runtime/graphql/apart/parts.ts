@@ -1,4 +1,4 @@
-import type { Revision } from '../../contract/revision.ts'
+import type { Revision } from '../../contract/artifact.ts'
 import type { RevisionPart } from './messages.ts'
 
 /** Items of a list per message: some milliseconds of work. */

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import type { Revision } from '../../contract/revision.ts'
+import type { Revision } from '../../contract/artifact.ts'
 import { builtModule } from '../../lib/built-module.ts'
 import type { Message, Question, Reply } from './messages.ts'
 import { partsOf } from './parts.ts'

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
 import type { VariableDefinitionNode } from 'graphql'
-import type { EntityModule, Revision } from '../../contract/revision.ts'
+import type { EntityModule, Revision } from '../../contract/artifact.ts'
 import { createEngine } from '../../engine/engine.ts'
 import { createMemories } from '../../lib/memo/memo.ts'
 import { bindAll } from '../run/bind.ts'
@@ -14,7 +14,7 @@ import {
   type CacheLimits,
   type Documents,
 } from '../prepared/documents.ts'
-import { withinStack } from '../operation/stack.ts'
+import { withinStack } from '../protocol/failures.ts'
 import { readBody } from '../http/request.ts'
 import { inSteps, joinConstants } from '../statements/statements.ts'
 import { failedReply, replyFor } from './answers.ts'

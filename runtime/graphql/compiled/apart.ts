@@ -1,4 +1,4 @@
-import type { Revision } from '../../contract/revision.ts'
+import type { Revision } from '../../contract/artifact.ts'
 import { builtModule } from '../../lib/built-module.ts'
 import { readyOf } from '../apart/answers.ts'
 import type { Ready } from '../run/turn.ts'

@@ -1,13 +1,13 @@
 import type { Manifest } from '../../contract/manifest.ts'
-import type { DocumentAddresses } from '../../contract/revision.ts'
+import type { DocumentAddresses } from '../../contract/artifact.ts'
 import type { Start } from '../../db/check/definitions.ts'
 import type { NamedFunction, NamedRelations } from '../../db/check/fits.ts'
 import type { RowBound } from '../prepared/row-terms.ts'
 import type { ErrorEntry } from '../protocol/failures.ts'
 import type { SizeHole } from '../../sql/tree.ts'
 import type { Statement, Statements } from '../statements/statements.ts'
-import type { Planned } from '../variables/shape.ts'
-import type { InputTable } from '../variables/table.ts'
+import type { Planned } from '../variables/read.ts'
+import type { InputTable } from '../variables/input-types.ts'
 
 /** Artifacts of documents as JSON (docs/artifacts.md): written by the compiler, read by a server without one. */
 

@@ -1,4 +1,4 @@
-import type { DocumentAddresses } from '../../contract/revision.ts'
+import type { DocumentAddresses } from '../../contract/artifact.ts'
 import { ArtifactFailure, damaged } from '../../engine/artifact-failure.ts'
 import { isJsonObject, tryParseJson } from '../../lib/json.ts'
 import { sha256Hex } from '../../lib/text.ts'

@@ -1,5 +1,5 @@
 import type { Ready } from '../run/turn.ts'
-import { withinStack } from '../operation/stack.ts'
+import { withinStack } from '../protocol/failures.ts'
 import { bindAll } from '../run/bind.ts'
 import { interestsOf } from '../run/interests.ts'
 import type { KnownOperation } from './documents.ts'

@@ -1,17 +1,24 @@
-import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { refuseEnded } from '../../db/pool/waiting.ts'
 import { createPrivileges } from '../../engine/privileges.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import { governingList, notListed, sentHash } from '../allowlist/admission.ts'
 import { runWhileListed } from '../allowlist/listed.ts'
 import { readBody } from '../http/request.ts'
-import { introspects } from '../operation/introspects.ts'
+import { introspects } from '../operation/scan.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
-import { createCell, type CellOptions, type Running } from '../run/cell.ts'
+import {
+  createCell,
+  type CellOptions,
+  type Running,
+  beginTurn,
+  checkMethod,
+  type Ready,
+  type Turn,
+} from '../run/turn.ts'
 import { createEstimates, type Estimates } from '../run/cost-limit.ts'
 import { createExecution, createPipeline, exchange, refusedByNow, type PipelineStage } from '../run/pipeline.ts'
-import { beginTurn, checkMethod, type Ready, type Turn } from '../run/turn.ts'
 import type { GraphqlService, ServiceParts } from '../serve.ts'
 import type { ReadApart } from './apart.ts'
 import {

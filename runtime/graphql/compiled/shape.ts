@@ -1,5 +1,5 @@
-import type { DeclaredVariable } from '../variables/variable-types.ts'
-import { shapeOf, type ShapeOf } from '../variables/shape.ts'
+import type { DeclaredVariable } from '../variables/input-types.ts'
+import { shapeOf, type ShapeOf } from '../variables/read.ts'
 import type { CompiledOperation } from './format.ts'
 
 type Given = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { definitionOf } from '../../db/check/definitions.ts'
 import {
   lookFor,

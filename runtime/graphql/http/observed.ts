@@ -1,4 +1,4 @@
-import type { Timeline } from '../../contract/timeline.ts'
+import type { Timeline } from '../../contract/execution.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { sha256Hex } from '../../lib/text.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'

@@ -10,8 +10,7 @@ import {
 } from 'graphql'
 import type { RoleView } from '../../engine/schema/schema.ts'
 import { Refusal, refuse, type FailureCode } from '../protocol/failures.ts'
-import { checkLimits, fragmentsOf, TakesLong, type Patience } from './limits.ts'
-import { isAborted, problemsOf } from './validation.ts'
+import { checkLimits, fragmentsOf, TakesLong, type Patience, isAborted, problemsOf } from './validation.ts'
 
 /** s2: a valid operation of a document that the caller's schema can answer. */
 export interface Operation {

@@ -5,7 +5,7 @@ import { GraphQLError, Lexer, Source, TokenKind, type Token } from 'graphql'
  * syntax tree of the same text costs a hundred times as much. A syntax error ends the scan early, as it ends the
  * parser.
  */
-export interface DocumentScan {
+interface DocumentScan {
   /** The cost of parsing and validating: a token counts as one, a selection set as several; so do long texts. */
   readonly weight: number
   /** An upper bound, up to a factor, of the comparisons of fields that may be merged. */
@@ -167,3 +167,6 @@ const nextAfter: Readonly<Partial<Record<TokenKind, Meaning>>> = {
   [TokenKind.AT]: 'nothing',
   [TokenKind.COLON]: 'nothing',
 }
+
+/** Whether a document may contain introspection. */
+export const introspects = (text: string): boolean => /__(?:schema|type)\b/.test(text)

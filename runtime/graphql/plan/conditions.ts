@@ -1,6 +1,6 @@
 import type { ColumnFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
-import { formOf, hasElementFilter } from '../../contract/form-of.ts'
+import { formOf, hasElementFilter } from '../../contract/facts.ts'
 import { isGeo, type RoleVisibility } from '../../engine/view.ts'
 import { forms } from '../../sql/forms.ts'
 import { operators, type OperatorName } from '../../sql/operators.ts'

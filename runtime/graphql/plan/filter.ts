@@ -1,5 +1,5 @@
 import type { EntityFacts } from '../../contract/manifest.ts'
-import { formOf } from '../../contract/form-of.ts'
+import { formOf } from '../../contract/facts.ts'
 import { filterComputed } from '../../engine/computed-filters.ts'
 import { filterRelations, type Related } from '../../engine/related.ts'
 import { isGeo } from '../../engine/view.ts'

@@ -1,4 +1,4 @@
-import { bucketsOf, recurringTimes, type BucketName, type RecurringMember } from '../../contract/buckets.ts'
+import { bucketsOf, recurringTimes, type BucketName, type RecurringMember } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'

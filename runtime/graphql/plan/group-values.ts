@@ -1,4 +1,4 @@
-import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
+import { groupFigureNames, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { figureColumns, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'

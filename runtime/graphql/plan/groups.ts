@@ -1,5 +1,4 @@
-import { recurringTimes } from '../../contract/buckets.ts'
-import { groupFigureNames, type GroupFigure } from '../../contract/figures.ts'
+import { recurringTimes, groupFigureNames, type GroupFigure } from '../../contract/aggregates.ts'
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { figureColumns, listedColumns, measuredColumns } from '../../engine/related.ts'
 import { byField } from '../../engine/visible/columns.ts'

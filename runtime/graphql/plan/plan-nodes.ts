@@ -1,6 +1,5 @@
 import type { PresetPlace } from '../../engine/visible/columns.ts'
-import type { GroupFigure } from '../../contract/figures.ts'
-import type { RecurringTime, TimeUnit } from '../../contract/buckets.ts'
+import type { GroupFigure, RecurringTime, TimeUnit } from '../../contract/aggregates.ts'
 import type { AggregateFacts, EntityFacts, LookupFacts, ObjectId } from '../../contract/manifest.ts'
 import type { FormName } from '../../contract/filter-forms.ts'
 import type { JsonPartName } from '../../sql/json-form.ts'

@@ -13,7 +13,7 @@ export type Slot =
       readonly stated?: true
     }
   | { readonly kind: 'variable'; readonly path: readonly (string | number)[] }
-  /** SQL of type text over the caller's claims (run/tenants.ts). */
+  /** SQL of type text over the caller's claims (run/pipeline.ts). */
   | { readonly kind: 'tenant'; readonly expression: string }
   | { readonly kind: 'list'; readonly items: readonly Slot[] }
   | { readonly kind: 'object'; readonly fields: readonly (readonly [name: string, slot: Slot])[] }

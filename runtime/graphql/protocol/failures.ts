@@ -98,3 +98,19 @@ export const badArgument = (message: string): Refusal => refuse('BAD_ARGUMENT', 
 /** The same with the field's path. */
 export const refusedAt = (key: string, message: string): Refusal =>
   new Refusal('BAD_ARGUMENT', [{ message, path: [key], extensions: { code: 'BAD_ARGUMENT' } }])
+
+/**
+ * Runs work that reads a document or its values. Parsers, rules and plans are recursive, so a document that exhausts
+ * the stack is nested beyond any use.
+ */
+export function withinStack<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep()
+    throw error
+  }
+}
+
+export const tooDeep = (): Refusal =>
+  refuse('DOCUMENT_TOO_DEEP', 'The document or its variables are nested too deeply.')

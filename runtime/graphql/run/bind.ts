@@ -2,9 +2,8 @@ import type { BoundStatement } from '../../contract/execution.ts'
 import { arrayText } from '../../sql/array-text.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { badArgument } from '../protocol/failures.ts'
-import type { Encoding, Slot, Value } from '../plan/values.ts'
+import type { Encoding, Slot, Value, InputStep } from '../plan/values.ts'
 import type { Statement } from '../statements/statements.ts'
-import { innerPlaces, itemsOf, objectsWithin, outerPlaces, valueAt } from './objects.ts'
 import { checkNodeId, decodeCursor, elementText, type Elements } from '../plan/cursors-and-node-ids.ts'
 
 export type BoundVariables = Readonly<Record<string, unknown>>
@@ -150,4 +149,44 @@ function recordValue(value: unknown, maxLength: number | null): unknown {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return value.map((item) => recordValue(item, null))
   return checked(textOf(value), maxLength)
+}
+
+/** Access to nested objects in a request's input. */
+
+const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
+
+/** Names that every object has, such as "toString", are fields only if they are given. */
+const valueAt = (item: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>(
+    (value, name) =>
+      Object.hasOwn(Object(value), name) ? (value as Readonly<Record<string, unknown>>)[name] : undefined,
+    item,
+  )
+
+/** The objects on a path within these, in order. */
+const objectsWithin = (objects: readonly unknown[], path: readonly InputStep[]): readonly unknown[] =>
+  path.reduce<readonly unknown[]>((found, step) => found.flatMap((object) => pick(object, step)), objects)
+
+/** For each object on a path, the number, from 1 on, of its parent object. */
+const outerPlaces = (objects: readonly unknown[], path: readonly InputStep[]): readonly number[] => {
+  const last = path.at(-1)
+  const above = objectsWithin(objects, path.slice(0, -1))
+  return last === undefined ? [] : above.flatMap((object, index) => pick(object, last).map(() => index + 1))
+}
+
+/** For each object, the number, from 1 on, of its child at the next step; null: none. */
+const innerPlaces = (objects: readonly unknown[], step: InputStep): readonly (number | null)[] => {
+  let place = 0
+  return objects.map((object) => (pick(object, step).length === 0 ? null : (place += 1)))
+}
+
+function pick(object: unknown, { field, member, key }: InputStep): readonly unknown[] {
+  const found = valueAt(object, [field, member])
+  if (found === null || found === undefined) return []
+  return itemsOf(found).filter((item) => key === undefined || namesAll(item, key))
+}
+
+const namesAll = (item: unknown, key: readonly string[]): boolean => {
+  const names = Object.keys(Object(item))
+  return names.length === key.length && key.every((name) => names.includes(name))
 }

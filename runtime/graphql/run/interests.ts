@@ -1,5 +1,5 @@
 import type { Interest, LiveRelation, Pin } from '../../contract/live.ts'
-import { objectId } from '../../contract/object-id.ts'
+import { objectId } from '../../contract/facts.ts'
 import type { Demand, PinForm, WatchedRead } from '../plan/watched-reads.ts'
 import type { Prepared } from '../prepared/document.ts'
 import { bindEach, bindValue, type BoundVariables } from './bind.ts'

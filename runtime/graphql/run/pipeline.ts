@@ -1,16 +1,17 @@
-import type { Caller, RequestContext } from '../../contract/execution.ts'
+import type { Caller, RequestContext, BoundStatement, Cell, OpenStatement } from '../../contract/execution.ts'
 import type { Interest } from '../../contract/live.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { retries } from '../../lib/retry.ts'
-import { tooDeep } from '../operation/stack.ts'
-import { isOfSchema } from '../protocol/failures.ts'
+import { tooDeep, isOfSchema } from '../protocol/failures.ts'
 import type { GraphqlRequest, GraphqlResponse } from '../protocol/request-and-answer.ts'
-import type { EngineCell, Running } from './cell.ts'
+import { type EngineCell, type Running, exchangeOf, type Ready, type Turn, type ReceivedRequest } from './turn.ts'
 import { checkCost, type Estimates } from './cost-limit.ts'
 import { failedInOneOfSeveral, toFailure, toResponse } from './response.ts'
-import { createTenants } from './tenants.ts'
-import { exchangeOf, type Ready, type ReceivedRequest, type Turn } from './turn.ts'
+import { createLru } from '../../lib/caches.ts'
+import { sha256Hex } from '../../lib/text.ts'
+import { printOpen } from '../../sql/print.ts'
+import { selectList, trusted } from '../../sql/tree.ts'
 
 /**
  * The order of a request's stages, for text and compiled documents. A stage that a schema does not need is absent from
@@ -29,7 +30,7 @@ export interface Stages<T> {
 
 export type PipelineStage<T> = (turn: T) => void | Promise<void>
 
-export interface PipelineParts<L extends Running, T extends Turn<L>> {
+interface PipelineParts<L extends Running, T extends Turn<L>> {
   readonly cell: EngineCell<L>
   /** The engine that answers a request. */
   readonly load: (request: GraphqlRequest) => L | Promise<L>
@@ -52,7 +53,7 @@ export type WatchAnswer =
       readonly revision: string
     }
 
-export interface Pipeline {
+interface Pipeline {
   /** Never rejects because of the caller or the database. */
   readonly serve: (request: GraphqlRequest, caller: Caller, context?: RequestContext) => Promise<GraphqlResponse>
   /** The interests of the document; nothing of it runs. */
@@ -228,4 +229,65 @@ const checkEstimate =
 export async function exchange<L extends Running>(turn: Turn<L>): Promise<void> {
   const { writes, bound } = readyOf(turn)
   turn.rows = await (writes ? turn.run : turn.read)(exchangeOf(turn.asker, !writes, bound))
+}
+
+type AnyTurn = Turn<Running>
+
+/**
+ * The tenant of a caller, whose rows of a distributed database lie on one server. The value that policies compare with
+ * is a function of the claims alone, so the database is asked for it once per caller.
+ */
+interface Tenants {
+  /** The statements with their tenants' values. Rejects if the database cannot compute these. */
+  readonly place: (turn: AnyTurn, bound: readonly BoundStatement[]) => Promise<readonly BoundStatement[]>
+}
+
+type Values = ReadonlyMap<string, string | null>
+
+/** In characters of claims and values. */
+const keptCharacters = 4_000_000
+
+const createTenants = (): Tenants => {
+  const known = createLru<string, Values>(keptCharacters, (values, subject) =>
+    [...values].reduce((sum, [expression, value]) => sum + expression.length + (value?.length ?? 0), subject.length),
+  )
+  const valuesFor = async (turn: AnyTurn, expressions: readonly string[]): Promise<Values> => {
+    const { caller, version } = turn.asker
+    // The expression that auth.uid() reads from the claims may change with the version.
+    const subject = JSON.stringify([version, caller.claims])
+    const before = known.get(subject) ?? new Map<string, string | null>()
+    const missing = expressions.filter((expression) => !before.has(expression))
+    if (missing.length === 0) return before
+    const [row = []] = await turn.run(exchangeOf(turn.asker, true, [asking(missing)]))
+    const values = new Map([
+      ...before,
+      ...missing.map((expression, place) => [expression, textOf(row[place])] as const),
+    ])
+    known.set(subject, values)
+    return values
+  }
+  return {
+    place: async (turn, bound) => {
+      if (!hasTenants(bound)) return bound
+      const expressions = new Set(bound.flatMap(({ tenants = [] }) => tenants.map(({ expression }) => expression)))
+      const values = await valuesFor(turn, [...expressions])
+      return bound.map((statement) => placed(statement, values))
+    },
+  }
+}
+
+const hasTenants = (bound: readonly BoundStatement[]): boolean => bound.some(({ tenants }) => tenants !== undefined)
+
+const asking = (expressions: readonly string[]): OpenStatement => {
+  const { text } = printOpen(selectList(expressions.map((expression) => ({ value: trusted(expression) }))))
+  return { name: `catalograph.tenant.${sha256Hex(text).slice(0, 16)}`, text, values: [], carriesCheck: true }
+}
+
+const textOf = (cell: Cell | undefined): string | null => cell?.toString() ?? null
+
+const placed = (statement: BoundStatement, known: Values): BoundStatement => {
+  const { tenants = [] } = statement
+  const byPlace = new Map(tenants.map(({ at, expression }) => [at, known.get(expression) ?? null]))
+  const values = statement.values.map((value, at) => byPlace.get(at) ?? value)
+  return { ...statement, values, tenants: undefined }
 }

@@ -1,4 +1,4 @@
-import type { RecurringTime } from '../../contract/buckets.ts'
+import type { RecurringTime } from '../../contract/aggregates.ts'
 import type { ColumnBuilder } from '../../contract/builder.ts'
 import { literal } from '../../sql/literal.ts'
 import { sql, trusted, type Sql } from '../../sql/tree.ts'

@@ -1,6 +1,6 @@
 import { deserialize, serialize } from 'node:v8'
 import type { EntityFacts, Manifest, ObjectId } from '../../contract/manifest.ts'
-import type { CompiledDocuments, EntityModule, Revision } from '../../contract/revision.ts'
+import type { CompiledDocuments, EntityModule, Revision } from '../../contract/artifact.ts'
 import { differencesBetween, share } from '../../lib/memo/differences.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { within } from '../../lib/timers.ts'
 import { changeBetween, changeToTravel } from './change.ts'
 import { toTravel, type Asked, type ToWorker, type TravellingWrite, type WorkerRequest } from './worker-messages.ts'

@@ -1,6 +1,6 @@
 import type { KeptRequest, LiveObservation, OwnObservations, SharedObservations } from '../../contract/observations.ts'
-import type { NotedWrite } from '../../contract/position.ts'
-import type { Revision, RevisionSource } from '../../contract/revision.ts'
+import type { NotedWrite } from '../../contract/execution.ts'
+import type { Revision, RevisionSource } from '../../contract/artifact.ts'
 import { DatabaseFailure } from '../../db/failures/failures.ts'
 import { applyChange, changeFromTravel } from './change.ts'
 import { createCalls } from './calls.ts'

@@ -1,7 +1,6 @@
-import { DatabaseFailure, type DatabaseFailureKind } from '../../db/failures/failures.ts'
-import { reasonOf } from '../../db/failures/reason.ts'
+import { DatabaseFailure, type DatabaseFailureKind, reasonOf } from '../../db/failures/failures.ts'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
-import { positionText, readPosition, type NotedWrite } from '../../contract/position.ts'
+import { positionText, readPosition, type NotedWrite } from '../../contract/execution.ts'
 import { Hopeless } from '../../lib/retry.ts'
 
 /** Messages between the primary process and its workers. An answer has the number of its call. */

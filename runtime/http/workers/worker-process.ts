@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { KeptRequest, LiveObservation } from '../../contract/observations.ts'
-import type { Revision } from '../../contract/revision.ts'
+import type { Revision } from '../../contract/artifact.ts'
 import { createCalls } from './calls.ts'
 import type { FromWorker, ToWorker, TravellingWrite, WorkerRequest } from './worker-messages.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createCompiler } from '../../../compiler/compile.ts'
 import type { CallBuilder, ColumnBuilder, EntityBuilder } from '../../../runtime/contract/builder.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
 import { literal } from '../../../runtime/sql/literal.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import type { JsonForm } from '../../../compiler/model/model.ts'
 import { builderOf, call, callsOf, column, entity } from './models.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { makeArtifacts } from '../../../compiler/emit/make-artifacts.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import type { EntitySql } from '../../../compiler/model/model.ts'
-import type { Revision } from '../../../runtime/contract/revision.ts'
+import type { Revision } from '../../../runtime/contract/artifact.ts'
 import { column, entity, model } from './models.ts'
 
 const idsIn = (entities: Revision['entities']): readonly string[] => entities.map(({ id }) => id)

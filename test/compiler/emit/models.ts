@@ -1,5 +1,5 @@
 import type { CallBuilder, EntityBuilder } from '../../../runtime/contract/builder.ts'
-import { objectId } from '../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../runtime/contract/facts.ts'
 import type { ColumnFacts, EntityFacts, Manifest, ValueType } from '../../../runtime/contract/manifest.ts'
 import { evaluateModule } from '../../../runtime/engine/load.ts'
 import { entityModule } from '../../../compiler/emit/builders.ts'

@@ -10,7 +10,7 @@ import {
   toOneField,
   typeNameOf,
 } from '../../../compiler/model/names.ts'
-import { baseOfField, lowerFirst, rootField } from '../../../runtime/contract/root-fields.ts'
+import { baseOfField, lowerFirst, rootField } from '../../../runtime/contract/name-parts.ts'
 import { column, table } from '../../support/catalog-literal.ts'
 import { build } from './build.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decidingFacts } from '../../../runtime/contract/role-facts.ts'
+import { decidingFacts } from '../../../runtime/contract/facts.ts'
 
 const manifest = {
   holders: ['anon', 'editor'],

@@ -7,7 +7,7 @@ import { buildModel } from '../../../compiler/model/build.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
 import { createPrepareAhead } from '../../../runtime/graphql/allowlist/prepare-ahead.ts'
-import type { Loaded } from '../../../runtime/graphql/run/loaded.ts'
+import type { Loaded } from '../../../runtime/graphql/run/served.ts'
 import { createEstimates } from '../../../runtime/graphql/run/cost-limit.ts'
 import {
   untrustedCacheLimits,

@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import type { ScalarName } from '../../../runtime/contract/scalar-names.ts'
 import { scalars } from '../../../runtime/engine/schema/scalars.ts'
-import { declaredVariables } from '../../../runtime/graphql/prepared/input-types.ts'
+import { declaredVariables } from '../../../runtime/graphql/prepared/variables.ts'
 import { Refusal } from '../../../runtime/graphql/protocol/failures.ts'
 import { createVariableReader } from '../../../runtime/graphql/variables/read.ts'
 

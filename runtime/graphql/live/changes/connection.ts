@@ -1,7 +1,6 @@
 import type pg from 'pg'
-import { createOpen } from '../../../db/connect/route.ts'
+import { createOpen, queryOn, type Query } from '../../../db/connect/session.ts'
 import { openingOf, serverOf } from '../../../db/connect/server.ts'
-import { queryOn, type Query } from '../../../db/connect/session.ts'
 import { ownSettings } from '../../../db/connect/startup.ts'
 import { throwConnecting } from '../../../db/failures/classify.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChangeFeed, ChangeListener, LiveRelation } from '../../../contract/live.ts'
-import { objectId } from '../../../contract/object-id.ts'
+import { objectId } from '../../../contract/facts.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
 import { classifyConnecting } from '../../../db/failures/classify.ts'
 import { pauseMs, retries } from '../../../lib/retry.ts'

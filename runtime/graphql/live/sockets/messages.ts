@@ -1,4 +1,4 @@
-import { lookAt } from '../../http/body.ts'
+import { lookAt } from '../../http/request.ts'
 import { isJsonObject, type JsonObject } from '../../../lib/json.ts'
 
 /** The messages of graphql-transport-ws, and what closes a socket. */

@@ -1,6 +1,6 @@
 import type { ChangeFeed, Interest, LiveRelation } from '../../../contract/live.ts'
 import type { ObjectId } from '../../../contract/manifest.ts'
-import { objectId } from '../../../contract/object-id.ts'
+import { objectId } from '../../../contract/facts.ts'
 
 /** Relations held in a feed. */
 export interface HeldRelations {

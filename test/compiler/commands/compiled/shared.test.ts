@@ -8,7 +8,7 @@ import {
 } from '../../../../compiler/commands/compiled/compile-documents.ts'
 import { nothingEarlier } from '../../../../compiler/commands/compiled/earlier.ts'
 import type { Manifest } from '../../../../runtime/contract/manifest.ts'
-import type { Revision } from '../../../../runtime/contract/revision.ts'
+import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import { makeApart, makeNext, makeTogether, noneTaken } from '../../../../compiler/commands/compiled/together.ts'
 import { createEngine } from '../../../../runtime/engine/engine.ts'
 import { documentsIndex, type DocumentsIndex } from '../../../../runtime/graphql/compiled/format.ts'

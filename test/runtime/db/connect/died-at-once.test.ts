@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, it } from 'vitest'
-import { createOpen } from '../../../../runtime/db/connect/route.ts'
+import { createOpen } from '../../../../runtime/db/connect/session.ts'
 import { openingOf, serverOf, type Opening } from '../../../../runtime/db/connect/server.ts'
 import { startupSettings } from '../../../../runtime/db/connect/startup.ts'
 import { createDatabase, overSessions } from '../../../support/database.ts'

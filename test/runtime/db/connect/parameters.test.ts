@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { hostsOf, type Host } from '../../../../runtime/db/connect/hosts.ts'
-import { parametersOf } from '../../../../runtime/db/connect/parameters.ts'
+import { hostsOf, type Host, parametersOf } from '../../../../runtime/db/connect/parameters.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'catalograph-parameters-'))
 writeFileSync(

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { createOutageLog } from '../../../../runtime/db/failures/outages.ts'
-import { DatabaseFailure } from '../../../../runtime/db/failures/failures.ts'
+import { createOutageLog, DatabaseFailure } from '../../../../runtime/db/failures/failures.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { startProxy } from '../../../support/recording-proxy.ts'
 import { whileServed } from '../../../support/while-served.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { laterPosition, positionText, readPosition, type Position } from '../../../../runtime/contract/position.ts'
+import { laterPosition, positionText, readPosition, type Position } from '../../../../runtime/contract/execution.ts'
 import { createHistory } from '../../../../runtime/db/replicas/history.ts'
 import { endOfRecords } from '../../../../runtime/db/replicas/look.ts'
 import { createWrites } from '../../../../runtime/db/replicas/last-writes.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { createSocket } from '../../../../runtime/db/connect/socket.ts'
+import { createSocket } from '../../../../runtime/db/wire/messages.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lookAt } from '../../../../runtime/graphql/http/body.ts'
-import { readBody, readBodyQuickly } from '../../../../runtime/graphql/http/request.ts'
+import { lookAt, readBody, readBodyQuickly } from '../../../../runtime/graphql/http/request.ts'
 import { HttpFailure } from '../../../../runtime/http/failures.ts'
 
 const outcomeOf = (run: () => unknown): unknown => {

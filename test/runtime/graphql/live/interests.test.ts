@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Change, Interest } from '../../../../runtime/contract/live.ts'
-import { objectId } from '../../../../runtime/contract/object-id.ts'
+import { objectId } from '../../../../runtime/contract/facts.ts'
 import { createInterestIndex } from '../../../../runtime/graphql/live/streams/interests.ts'
 
 const on = (name: string, pins: Readonly<Record<string, string>> = {}): Interest => ({

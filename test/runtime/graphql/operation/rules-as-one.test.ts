@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { buildSchema, parse, specifiedRules, validate, type GraphQLError, type ValidationRule } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { asOneRule } from '../../../../runtime/graphql/operation/rules-as-one.ts'
+import { asOneRule } from '../../../../runtime/graphql/operation/validation.ts'
 
 const schema = buildSchema(`
   directive @once on FIELD

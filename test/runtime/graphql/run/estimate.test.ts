@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { BoundStatement } from '../../../../runtime/contract/execution.ts'
 import { openDatabase, type Database } from '../../../../runtime/db/pool/pool.ts'
-import { costOf, plansOf, type PlanOptions } from '../../../../runtime/graphql/run/estimate.ts'
+import { costOf, plansOf, type PlanOptions } from '../../../../runtime/graphql/run/cost-limit.ts'
 import { createDatabase } from '../../../support/database.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'

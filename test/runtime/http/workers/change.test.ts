@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { EntityFacts, FunctionFacts, Manifest } from '../../../../runtime/contract/manifest.ts'
-import type { Revision } from '../../../../runtime/contract/revision.ts'
+import type { Revision } from '../../../../runtime/contract/artifact.ts'
 import {
   applyChange,
   changeBetween,

@@ -1,9 +1,71 @@
 import type { ScalarName } from '../../contract/scalar-names.ts'
-import type { FieldInput, InputType, NamedInput } from './variable-types.ts'
+import { isJsonObject } from '../../lib/json.ts'
+
+/**
+ * The type of a variable as plain data: enough to read values without a schema. Types are recursive (a filter contains
+ * filters), so an object's fields are made on first use.
+ */
+export type InputType = NonNullInput | ListInput | NamedInput
+export type NamedInput = ScalarInput | EnumInput | FieldsInput
+
+/** `text` is the type as a document writes it. */
+interface NonNullInput {
+  readonly kind: 'non-null'
+  readonly of: ListInput | NamedInput
+  readonly text: string
+}
+
+interface ListInput {
+  readonly kind: 'list'
+  readonly of: InputType
+  readonly text: string
+}
+
+interface ScalarInput {
+  readonly kind: 'scalar'
+  readonly text: ScalarName
+}
+
+export interface EnumInput {
+  readonly kind: 'enum'
+  readonly text: string
+  /** By name: the value, such as a column's name. */
+  readonly values: ReadonlyMap<string, string>
+  /** It is written into statements. */
+  readonly written: boolean
+}
+
+export interface FieldsInput {
+  readonly kind: 'object'
+  readonly text: string
+  readonly fields: () => ReadonlyMap<string, FieldInput>
+  /** Exactly one of the members must be given. */
+  readonly oneOf: boolean
+}
+
+export interface FieldInput {
+  readonly type: InputType
+  /** The default; undefined: none. */
+  readonly byDefault: unknown
+}
+
+/** A variable of an operation. */
+export interface DeclaredVariable {
+  readonly name: string
+  readonly type: InputType
+  /** The default; undefined leaves the variable out. */
+  readonly byDefault: unknown
+  /** Its position in the document; null: not shown. */
+  readonly place: { readonly line: number; readonly column: number } | null
+}
+
+/** The type without its lists and exclamation marks. */
+export const namedInput = (type: InputType): NamedInput =>
+  type.kind === 'list' || type.kind === 'non-null' ? namedInput(type.of) : type
 
 /**
  * Types of variables as JSON, and the variables' types built from them: the equivalent of a schema
- * (prepared/input-types.ts) if there is none.
+ * (prepared/variables.ts) if there is none.
  */
 export type InputTable = Readonly<Record<string, EnumRow | ObjectRow>>
 
@@ -89,4 +151,28 @@ export function inputTypes(table: InputTable): (text: string) => InputType {
     return { kind: 'object', text, oneOf, fields: () => (fields ??= new Map(Object.entries(row.fields).map(fieldOf))) }
   }
   return typeOf
+}
+
+/** Suffixes of type names whose values have ordered members. */
+const inOrder = ['OrderBy', 'GroupBy', 'Order']
+
+/**
+ * Coercion sorts an object's members by their type; in an order they count in the given order (spec/graphql.md 5.4).
+ * Values of other types stay unchanged.
+ */
+export const inGivenOrder = (type: InputType, coerced: unknown, given: unknown): unknown =>
+  readsOrder(type) ? asGiven(coerced, given) : coerced
+
+export const readsOrder = (type: InputType): boolean => {
+  const { text } = namedInput(type)
+  return inOrder.some((part) => text.endsWith(part))
+}
+
+function asGiven(coerced: unknown, given: unknown): unknown {
+  if (Array.isArray(coerced)) {
+    const items: readonly unknown[] = Array.isArray(given) ? given : [given]
+    return coerced.map((item, index) => asGiven(item, items[index]))
+  }
+  if (!isJsonObject(coerced) || !isJsonObject(given)) return coerced
+  return Object.fromEntries(Object.keys(given).map((name) => [name, asGiven(coerced[name], given[name])]))
 }

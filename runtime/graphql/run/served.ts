@@ -1,0 +1,141 @@
+import type { Revision, RevisionSource } from '../../contract/artifact.ts'
+import { reasonOf } from '../../db/failures/failures.ts'
+import type { Log } from '../../settings/log/events.ts'
+import { namesForAll } from '../../contract/type-names.ts'
+import { createEngine, type Engine } from '../../engine/engine.ts'
+import { createMemories, type Memories } from '../../lib/memo/memo.ts'
+import { inTurns } from '../../lib/steps.ts'
+import type { Load, Running } from './turn.ts'
+import { createEstimates, type Estimates } from './cost-limit.ts'
+import { untrustedCacheLimits, createDocuments, allowlistCacheLimits, type Documents } from '../prepared/documents.ts'
+import type { LruStats } from '../../lib/caches.ts'
+
+/** A source of revisions whose results go to the log and to the health report. */
+export interface WatchedSource {
+  readonly source: RevisionSource
+  /** The id of the last revision. */
+  readonly revision: () => string | null
+  /** When the last attempt failed; null if it succeeded. */
+  readonly failedAt: () => string | null
+}
+
+interface WatchOptions {
+  readonly log: Log
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number
+}
+
+export function watchSource(source: RevisionSource, { log, now }: WatchOptions): WatchedSource {
+  let revision: string | null = null
+  let failedAt: string | null = null
+  let reported: string | null = null
+  const noteFailure = ({ failure, version }: Revision): void => {
+    const failing = failure === undefined ? null : JSON.stringify([version, failure])
+    if (failure === undefined) failedAt = null
+    else if (failing !== reported) {
+      failedAt = new Date(now()).toISOString()
+      log({ kind: 'revision-failed', reason: failure })
+    }
+    reported = failing
+  }
+  return {
+    source: async (isOutdated) => {
+      const started = now()
+      try {
+        const made = await source(isOutdated)
+        if (made.id !== revision) log({ kind: 'revision-ready', revision: made.id, ms: now() - started })
+        revision = made.id
+        noteFailure(made)
+        return made
+      } catch (error) {
+        failedAt = new Date(now()).toISOString()
+        if (revision !== null) log({ kind: 'revision-failed', reason: reasonOf(error) })
+        throw error
+      }
+    },
+    revision: () => revision,
+    failedAt: () => failedAt,
+  }
+}
+
+/** A source that returns a revision that was just made, or is being made, and asks the next time. */
+export function startingWith(first: Revision | Promise<Revision>, source: RevisionSource): RevisionSource {
+  let waiting: typeof first | null = first
+  return async (isOutdated) => {
+    const revision = waiting
+    waiting = null
+    return revision ?? source(isOutdated)
+  }
+}
+
+/** A source that has been asked for its first revision already. */
+export function begun(source: RevisionSource): RevisionSource {
+  const first = source()
+  // The caller gets the rejection.
+  first.catch(() => undefined)
+  return startingWith(first, source)
+}
+
+/** An engine with the cached results about its documents. */
+export interface Loaded extends Running {
+  /** The source of the engine. */
+  readonly revision: Revision
+  readonly engine: Engine
+  readonly documents: Documents
+  /** The documents of an allow-list, under their hashes. */
+  readonly listed: Documents
+  /** Cost estimates; they are kept while the version is the same, since a new index changes only them. */
+  readonly estimates: Estimates
+}
+
+/** Loads the newest revision of a source, based on the previous one. */
+export function createLoad(source: RevisionSource, now: () => number): Load<Loaded> {
+  const memories = createMemories()
+  return (before, isOutdated) => load(() => source(isOutdated), memories, before, now)
+}
+
+async function load(
+  source: () => Promise<Revision>,
+  memories: Memories,
+  before: Loaded | null,
+  now: () => number,
+): Promise<Loaded> {
+  const revision = await source()
+  const standsIn = revision.failure !== undefined
+  const estimates = createEstimates(now)
+  if (before === null || before.engine.revision !== revision.id) {
+    await inTurns(namesForAll(revision.manifest, memories.shared))
+    const engine = createEngine(revision, memories)
+    const documents = createDocuments(engine, untrustedCacheLimits)
+    return { revision, engine, documents, listed: createDocuments(engine, allowlistCacheLimits), estimates, standsIn }
+  }
+  if (isSame(before, revision, standsIn)) return before
+  return { ...before, engine: { ...before.engine, version: revision.version }, estimates, standsIn }
+}
+
+/** An equal revision keeps all cached results of its predecessor. */
+const isSame = ({ engine, standsIn }: Loaded, revision: Revision, now: boolean): boolean =>
+  engine.version === revision.version && standsIn === now
+
+/** The caches for repeated requests. All except the listed texts are rebuilt with each revision of the schema. */
+export type CacheName =
+  | 'documents'
+  | 'statements'
+  | 'refusals'
+  | 'listed-documents'
+  | 'listed-statements'
+  | 'listed-texts'
+  | 'role-schemas'
+
+export type CacheStats = Readonly<Record<CacheName, LruStats>>
+
+export function cacheStatsOf({ engine, documents, listed }: Loaded, listedTexts: LruStats): CacheStats {
+  const byHash = listed.stats()
+  return {
+    ...documents.stats(),
+    'listed-documents': byHash.documents,
+    'listed-statements': byHash.statements,
+    'listed-texts': listedTexts,
+    'role-schemas': engine.viewStats(),
+  }
+}
