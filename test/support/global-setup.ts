@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import type { Binaries } from '../../runtime/db/embedded/postgres-process.ts'
 import { startCluster, sweepClusters } from './cluster.ts'
@@ -34,9 +35,18 @@ async function offers(port: number, extension: string): Promise<boolean> {
   }
 }
 
+/** A budget that no test asserts: a machine may be slow or busy. */
+function reportSeconds(since: number): void {
+  const { seconds } = JSON.parse(readFileSync('test/budgets.json', 'utf8')) as { readonly seconds: number }
+  const took = Math.round((performance.now() - since) / 1_000)
+  if (took > seconds) console.warn(`\nThe tests took ${took} s; their budget on two cores is ${seconds} s.\n`)
+}
+
 export default async function setUp(): Promise<() => Promise<void>> {
+  const began = performance.now()
   const made: ThrowAwayCluster[] = []
   const tearDown = async (): Promise<void> => {
+    reportSeconds(began)
     await Promise.all(made.map((cluster) => cluster.remove()))
     // Isolated clusters of workers that ended before their test could drop them.
     await sweepClusters()
