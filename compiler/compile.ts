@@ -1,4 +1,5 @@
 import { printSchema } from 'graphql'
+import { additions, commentKeys } from '../additions/table.ts'
 import type { Diagnostic, Manifest } from '../runtime/contract/manifest.ts'
 import type { LiveRelation } from '../runtime/contract/live.ts'
 import type { Revision } from '../runtime/contract/artifact.ts'
@@ -64,16 +65,17 @@ export interface Compiler {
 /** A compiler for one database. It memoizes the results of its passes, so that a small change compiles quickly. */
 export function createCompiler(options: CompilerOptions): Compiler {
   const { memo = createMemo(), reportsAll } = options
-  const read = createDatabaseReader(options, memo)
+  const read = createDatabaseReader(options, commentKeys, memo)
   const emit = createEmitter(memo)
+  const obeyed = reportsAll ? reportingAll : additions
   return {
     compile: async (last) => {
       const { timed, timings } = createStopwatch()
       const found = await read(timed, last)
       if ('revision' in found) return found
       const { catalog, noted, live } = found
-      const annotated = reportsAll ? reportingAll(noted.annotated) : noted.annotated
-      const built = await timed('model', () => inTurns(buildModel(annotated, memo, live?.watched)))
+      const { annotated } = noted
+      const built = await timed('model', () => inTurns(buildModel(annotated, obeyed, memo, live?.watched)))
       const emitted = await timed('emit', () => emit(built.model, catalog.version))
       function* told(): Steps<readonly Diagnostic[]> {
         const ofComments = noted.diagnostics
@@ -98,10 +100,7 @@ export function createCompiler(options: CompilerOptions): Compiler {
   }
 }
 
-const reportingAll = (annotated: Annotated): Annotated => ({
-  ...annotated,
-  schemas: annotated.schemas.map((schema) => ({ ...schema, settings: { ...schema.settings, schemaReport: true } })),
-})
+const reportingAll: typeof additions = [...additions, { name: 'reportsAll', keys: [], reports: 'all' }]
 
 /** ts-morph is behind this import: half a second and 80 MB, unneeded while serving or with an unchanged print. */
 async function artifactsOf(model: Model, revision: Revision, { version, before }: Printing): Promise<Artifacts> {

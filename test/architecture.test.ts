@@ -18,8 +18,11 @@ const floors: Floors = [
   ['runtime/db', 'compiler/comments'],
   ['runtime/http', 'compiler/model'],
   ['runtime/graphql', 'runtime/auth', 'compiler/emit'],
-  ['runtime/console', 'compiler/compile.ts + compiler/follow.ts'],
-  ['runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts', 'compiler/following'],
+  ['runtime/console', 'additions'],
+  [
+    'runtime/database.ts + runtime/app.ts + runtime/server.ts + runtime/main.ts + runtime/handler.ts',
+    'compiler/compile.ts + compiler/follow.ts + compiler/following',
+  ],
   ['compiler/advise'],
   ['compiler/commands'],
   ['compiler/cli.ts', 'compiler/server.ts', 'test/reference'],
@@ -33,7 +36,7 @@ const within: Readonly<Record<string, Floors>> = {
     ['http', 'live/changes'],
     ['plan'],
     ['statements', 'variables'],
-    ['prepared', 'extensions'],
+    ['prepared', 'report'],
     ['run'],
     ['allowlist', 'apart'],
     ['serve.ts', 'live/sockets'],
@@ -75,7 +78,7 @@ const compilerMayAlso: Readonly<Record<string, readonly string[]>> = {
 }
 
 const rootEntries =
-  /^(compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
+  /^(additions|compiler|runtime|generated|fixtures|bench|test|docs|package\.json|package-lock\.json|tsconfig\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|LICENSE|Containerfile|compose\.yaml|\..+)$/
 
 /** Plain functions that the reference package is built with. All else of the product it is handed by the one that is installed. */
 const takenByReference: readonly string[] = [
@@ -94,7 +97,7 @@ const takenByReference: readonly string[] = [
 
 const files = tracked().filter(
   (file) =>
-    /^(compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
+    /^(additions|compiler|runtime|test\/reference)\/(?!exact\/).*\.tsx?$/.test(file) &&
     !/\.(d|test)\.ts$/.test(file) &&
     existsSync(file),
 )
@@ -126,7 +129,9 @@ describe('the house', () => {
   })
 
   it('gives a base name to at most three files', () => {
-    const names = files.filter((file) => !file.startsWith('test/')).map((file) => file.split('/').at(-1))
+    // Folders of additions have the same files.
+    const named = files.filter((file) => !/^(test|additions)\//.test(file))
+    const names = named.map((file) => file.split('/').at(-1))
     const counts = new Map(names.map((name) => [name, names.filter((other) => other === name).length]))
     expect([...counts].filter(([, count]) => count > 3)).toEqual([])
   })
@@ -350,7 +355,7 @@ function placeIn(order: Floors, file: string): { readonly room: string; readonly
 
 function edges(): readonly (readonly [from: string, to: string])[] {
   return [...imports].flatMap(([from, list]) =>
-    list.flatMap((to) => (/^(compiler|runtime|test\/reference)\//.test(to) ? [[from, to] as const] : [])),
+    list.flatMap((to) => (/^(additions|compiler|runtime|test\/reference)\//.test(to) ? [[from, to] as const] : [])),
   )
 }
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { startEmbedded } from '../../runtime/db/embedded/embedded.ts'
-import { createService } from '../../runtime/graphql/serve.ts'
+import { createService } from '../../additions/service.ts'
 import { goodKey, keysOf, ownerRole, type KeyRole, type ProjectKeys } from '../../runtime/identity/project-keys.ts'
 import { runServer } from '../../runtime/main.ts'
 import { createProjectKeysReader } from '../../runtime/db/connect/project-keys.ts'

@@ -140,61 +140,6 @@ export const columnName: Decoder<string | null> = (value) => ({
 
 const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'
 
-/** The limits of one document's selections and cost; null: no limit. */
-export interface Limits {
-  readonly fields: number | null
-  readonly rows: number | null
-  readonly cost: number | null
-}
-
-const limitNames = ['fields', 'rows', 'cost'] as const
-
-/** `{"fields": n, "rows": n, "cost": n}`, any of them, whole numbers from 0. */
-export const limits: Decoder<Limits | null> = (value) => {
-  const { given, remarks } = membersOf(value, limitNames)
-  if (given === null) return { ok: true, value: null, remarks }
-  const read = limitNames.map((name) => ({ name, ...limit(member(given, name)) }))
-  const wrong = read.flatMap(({ name, remark }) => (remark === null ? [] : [`"${name}" is ${remark}`]))
-  const [fields = null, rows = null, cost = null] = read.map((item) => item.value)
-  return { ok: true, value: { fields, rows, cost }, remarks: [...remarks, ...wrong] }
-}
-
-function limit(value: JsonValue): { readonly value: number | null; readonly remark: string | null } {
-  if (value === null) return { value: null, remark: null }
-  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-  return isCount ? { value, remark: null } : { value: null, remark: `${shown(value)} and no whole number from 0` }
-}
-
-/** The table of listed documents, and the roles that it governs. */
-export interface Allowlist {
-  /** Null if the setting names no table: then no document is listed. */
-  readonly table: NamedTable | null
-  readonly roles: readonly string[]
-}
-
-/** The default roles of a list (spec/graphql.md, decision 12). */
-const governed = ['anon', 'authenticated']
-
-/**
- * `{"table": "schema.table", "roles": [...]}`. A list protects, so a malformed one does not count as absent: its roles
- * may run nothing until it is fixed.
- */
-export const allowlist: Decoder<Allowlist | null> = (value) => {
-  if (value === null) return { ok: true, value: null }
-  const { given, remarks } = membersOf(value, ['table', 'roles'])
-  const table = tableNamed(given === null ? null : member(given, 'table'))
-  const roles = roleNames(given === null ? null : member(given, 'roles'))
-  return {
-    ok: true,
-    value: { table, roles: roles ?? governed },
-    remarks: [
-      ...remarks,
-      ...(table === null ? ['"table" names no table as "schema.table"; until it does, nothing is listed'] : []),
-      ...(roles === null ? ['"roles" is no list of names of roles'] : []),
-    ],
-  }
-}
-
 /** A relation in a comment. */
 export interface NamedTable {
   readonly schema: string
@@ -213,7 +158,7 @@ export const liveReads: Decoder<readonly NamedTable[] | null> = (value) => {
 }
 
 /** `private.documents`, `"My Schema"."Documents"`; an unquoted name keeps its case. */
-function tableNamed(value: JsonValue): NamedTable | null {
+export function tableNamed(value: JsonValue): NamedTable | null {
   const parts = typeof value === 'string' ? qualifiedName.exec(value) : null
   const [, quotedSchema, schema, quotedName, name] = parts ?? []
   const read = (quoted: string | undefined, plain: string | undefined): string | undefined =>
@@ -224,9 +169,3 @@ function tableNamed(value: JsonValue): NamedTable | null {
 
 const part = '(?:"((?:[^"]|"")+)"|([^".]+))'
 const qualifiedName = new RegExp(`^${part}\\.${part}$`)
-
-function roleNames(value: JsonValue): readonly string[] | null {
-  if (value === null) return governed
-  const names = isJsonList(value) ? value.filter((name) => typeof name === 'string') : []
-  return isJsonList(value) && names.length === value.length ? names : null
-}

@@ -23,7 +23,7 @@ import {
   nameRelation,
   nameSchema,
 } from '../catalog/diagnostics/object-name.ts'
-import { readComment, type SettingRefusal } from './settings.ts'
+import { readComment, type KeyTable, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
   AnnotatedColumn,
@@ -58,18 +58,18 @@ export interface Noted {
  * Replaces comment texts by decoded settings. A malformed comment refuses every request of roles with USAGE on its
  * schema: `refusals` contain the answers (spec/graphql.md 13.1).
  */
-export function* annotate(catalog: Catalog, memo: Memo = withoutMemory): Steps<Noted> {
-  const schemas = yield* memo.each(annotateSchema, catalog.schemas)
+export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withoutMemory): Steps<Noted> {
+  const schemas = yield* memo.each(annotateSchema, catalog.schemas, table)
   const members = catalog.members === undefined ? noMembers : memo.of(membersOf, catalog.members)
   const kept = withoutHidden(catalog, schemas, members)
-  const relations = yield* memo.each(annotateRelation, kept.relations, members, memo)
-  const functions = yield* memo.each(annotateFunction, kept.functions, members)
+  const relations = yield* memo.each(annotateRelation, kept.relations, table, members, memo)
+  const functions = yield* memo.each(annotateFunction, kept.functions, table, members)
   const composites = schemas.some(({ object }) => object.settings.composites)
-  const types = yield* memo.each(annotateType, catalog.types, composites)
+  const types = yield* memo.each(annotateType, catalog.types, table, composites)
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
     ...[...schemas, ...relations, ...functions, ...types].flatMap((read) => read.diagnostics),
-    ...strays.flatMap(({ object, comment }) => strayDiagnostics(object, comment)),
+    ...strays.flatMap(({ object, comment }) => strayDiagnostics(table, object, comment)),
   ])
   const refused = [
     ...memo.of(present<Refused>, yield* memo.map(refusedIn.schemas, schemas)),
@@ -174,21 +174,22 @@ const usedByAll: readonly CatalogGrant[] = [{ grantee: 'public', privileges: ['U
  * 11.3): 650 bytes for a column, and slow to read. So objects of which there are thousands end with the spread.
  */
 
-function annotateSchema({ comment, ...schema }: CatalogSchema): Read<AnnotatedSchema> {
-  const read = readComment('schema', () => nameSchema(schema.name), comment)
+function annotateSchema({ comment, ...schema }: CatalogSchema, table: KeyTable): Read<AnnotatedSchema> {
+  const read = readComment(table, 'schema', () => nameSchema(schema.name), comment)
   return readOf(read, { settings: read.settings, ...schema })
 }
 
 function annotateRelation(
   { comment, columns: itsColumns, foreignKeys: itsKeys, ...relation }: CatalogRelation,
+  table: KeyTable,
   members: Members,
   memo: Memo,
 ): Read<AnnotatedRelation> {
-  const read = readComment('relation', () => nameRelation(relation), comment)
+  const read = readComment(table, 'relation', () => nameRelation(relation), comment)
   // Tens of thousands: memoizing each would cost more than recomputing those of a changed relation.
-  const columns = itsColumns.map((column) => annotateColumn(relation, column))
+  const columns = itsColumns.map((column) => annotateColumn(table, relation, column))
   const foreignKeys = itsKeys.map((key) =>
-    memo.of(annotateForeignKey, key, relation.schema, relation.name, relation.kind),
+    memo.of(annotateForeignKey, key, table, relation.schema, relation.name, relation.kind),
   )
   const parts: readonly Read<unknown>[] = [...columns, ...foreignKeys]
   const ofExtension = members.get(memberKey('relation', relation.oid))
@@ -208,25 +209,34 @@ function annotateRelation(
 
 type Owner = Pick<CatalogRelation, 'schema' | 'name' | 'kind'>
 
-function annotateColumn(relation: Owner, { comment, ...column }: CatalogColumn): Read<AnnotatedColumn> {
-  const read = readComment('column', () => nameColumn(relation, column.name), comment)
+function annotateColumn(
+  table: KeyTable,
+  relation: Owner,
+  { comment, ...column }: CatalogColumn,
+): Read<AnnotatedColumn> {
+  const read = readComment(table, 'column', () => nameColumn(relation, column.name), comment)
   const description = read.settings.description ?? read.outside
   return readOf(read, { settings: read.settings, description, ...column })
 }
 
 function annotateForeignKey(
   { comment, ...key }: CatalogForeignKey,
+  table: KeyTable,
   schema: string,
   name: string,
   kind: Owner['kind'],
 ): Read<AnnotatedForeignKey> {
-  const read = readComment('foreign key', () => nameConstraint({ schema, name, kind }, key.name), comment)
+  const read = readComment(table, 'foreign key', () => nameConstraint({ schema, name, kind }, key.name), comment)
   return readOf(read, { settings: read.settings, ...key })
 }
 
-function annotateFunction({ comment, ...fn }: CatalogFunction, members: Members): Read<AnnotatedFunction> {
+function annotateFunction(
+  { comment, ...fn }: CatalogFunction,
+  table: KeyTable,
+  members: Members,
+): Read<AnnotatedFunction> {
   const ofExtension = members.get(memberKey('function', fn.oid))
-  const read = readComment('function', () => nameFunction(fn), comment)
+  const read = readComment(table, 'function', () => nameFunction(fn), comment)
   const description = read.settings.description ?? read.outside
   return readOf(read, {
     settings: read.settings,
@@ -237,22 +247,22 @@ function annotateFunction({ comment, ...fn }: CatalogFunction, members: Members)
 }
 
 /** Enums have settings, and composite types have a name if they are served as objects. */
-function annotateType({ comment, ...type }: CatalogType, composites: boolean): Read<AnnotatedType> {
+function annotateType({ comment, ...type }: CatalogType, table: KeyTable, composites: boolean): Read<AnnotatedType> {
   const isEnum = type.kind === 'e'
   const name = (): string => nameType(type.schema, type.name)
-  const read = readComment('enum', name, isEnum ? comment : null)
+  const read = readComment(table, 'enum', name, isEnum ? comment : null)
   if (composites && type.relation?.standAlone === true && comment !== null) {
-    const { settings, diagnostics } = readComment('composite', name, comment)
+    const { settings, diagnostics } = readComment(table, 'composite', name, comment)
     const told = diagnostics.filter(({ code }) => code !== 'comment-json')
     return { refusals: [], diagnostics: told, object: { settings: { ...read.settings, name: settings.name }, ...type } }
   }
   return {
     refusals: read.refusals,
-    diagnostics: isEnum || comment === null ? read.diagnostics : strayDiagnostics(name(), comment),
+    diagnostics: isEnum || comment === null ? read.diagnostics : strayDiagnostics(table, name(), comment),
     object: { settings: read.settings, ...type },
   }
 }
 
 /** The diagnostics of settings on an object without any; a comment that is not JSON is not ours there. */
-const strayDiagnostics = (object: string, comment: string): readonly Diagnostic[] =>
-  readComment('other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')
+const strayDiagnostics = (table: KeyTable, object: string, comment: string): readonly Diagnostic[] =>
+  readComment(table, 'other', () => object, comment).diagnostics.filter(({ code }) => code !== 'comment-json')

@@ -1,9 +1,7 @@
 import { columnsByRole, presets } from './column-access.ts'
 import {
-  allowlist,
   columnName,
   conditionsOnColumns,
-  limits,
   liveReads,
   orderOfColumns,
   reason,
@@ -50,8 +48,8 @@ export interface Key {
   readonly help: string
 }
 
-/** The settings of this version (spec/graphql.md 13.2). */
-export const keys = [
+/** The settings of the core (spec/graphql.md 13.2); those of each addition are in its folder. */
+export const coreKeys = [
   {
     key: 'inflect_names',
     on: ['schema'],
@@ -379,37 +377,12 @@ export const keys = [
     decode: switchedOn,
     help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
   },
-  {
-    key: 'limits',
-    on: ['schema'],
-    decode: limits,
-    help:
-      '{"fields": n, "rows": n, "cost": n}: the most that one document may select, and that Postgres may estimate it ' +
-      'to cost, found out before anything runs.',
-  },
-  {
-    key: 'allowlist',
-    on: ['schema'],
-    decode: allowlist,
-    help:
-      '{"table": "schema.table", "roles": ["..."]}: only documents of that table run for these roles; ' +
-      'without roles for anon and authenticated.',
-  },
-  {
-    key: 'explain',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} answers requests that ask with their statements and plans; for development only.',
-  },
-  {
-    key: 'schemaReport',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} answers requests that ask with what is in the API and why not; for development only.',
-  },
 ] as const satisfies readonly Key[]
 
-type KeyRow = (typeof keys)[number]
+/** Rows of the keys that additions bring: each declares the type of its own here (additions/NAME/decode.ts). */
+export interface AddedKeys {}
+
+type KeyRow = (typeof coreKeys)[number] | AddedKeys[keyof AddedKeys]
 
 export type CommentKeyName = KeyRow['key']
 
@@ -419,7 +392,3 @@ type ValueOf<Row extends KeyRow> = Extract<ReturnType<Row['decode']>, { readonly
 export type CommentSettings<Kind extends ObjectKind> = {
   readonly [Row in KeyRow as Kind extends Row['on'][number] ? Row['key'] : never]: ValueOf<Row>
 }
-
-/** Rows of the table for one kind of object. */
-export const keysOn = (kind: ObjectKind): readonly Key[] =>
-  (keys satisfies readonly Key[] as readonly Key[]).filter((row) => row.on.includes(kind))

@@ -3,8 +3,8 @@ import type { Diagnostic } from '../../runtime/contract/manifest.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
 import type { Decoded } from './decoders.ts'
 import { type ParsedComment, parseComment } from './grammar.ts'
-import { member } from './json-value.ts'
-import { type Key, keys, keysOn, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
+import { type JsonValue, member } from './json-value.ts'
+import { coreKeys, type Key, type ObjectKind, objectKinds, type CommentSettings } from './keys.ts'
 
 /** Why requests fail: of several faults the one with the first `stage` is answered (spec/graphql.md 13.1). */
 export interface SettingRefusal {
@@ -20,19 +20,51 @@ export interface ReadComment<Kind extends ObjectKind> {
   readonly diagnostics: readonly Diagnostic[]
 }
 
+interface KnownKey extends Key {
+  /** What stands for no setting. */
+  readonly absent: Decoded<unknown>
+}
+
+const decodedBy = (row: KnownKey, value: JsonValue): Decoded<unknown> =>
+  value === null ? row.absent : row.decode(value)
+
+/** The keys that comments may have: those of the core, and those that additions bring. */
+export interface KeyTable {
+  readonly keys: readonly Key[]
+  readonly on: Readonly<Record<ObjectKind, readonly KnownKey[]>>
+  /** The shared settings of objects without a comment; most columns have none. */
+  readonly absent: { readonly [Kind in ObjectKind]: ReadComment<Kind> }
+}
+
+export function keyTable(added: readonly Key[]): KeyTable {
+  const keys = [...coreKeys, ...added].map((row: Key): KnownKey => ({ ...row, absent: row.decode(null) }))
+  const each = <T>(make: (kind: ObjectKind) => T): Readonly<Record<ObjectKind, T>> =>
+    Object.fromEntries(objectKinds.map((kind) => [kind, make(kind)])) as Readonly<Record<ObjectKind, T>>
+  const rows = { keys, on: each((kind) => keys.filter(({ on }) => on.includes(kind))) }
+  return { ...rows, absent: each((kind) => decoded(rows, kind, () => kind, '')) as KeyTable['absent'] }
+}
+
 /**
- * Decodes one comment by the table of keys. Faults are diagnostics about `object`; the settings then have their
- * defaults.
+ * Decodes one comment by a table of keys. Faults are diagnostics about `object`; the settings then have their defaults.
  */
-export function readComment<Kind extends ObjectKind>(
+export const readComment = <Kind extends ObjectKind>(
+  table: KeyTable,
   kind: Kind,
   object: () => string,
   comment: string | null,
+): ReadComment<Kind> => (comment === null ? table.absent[kind] : decoded(table, kind, object, comment))
+
+type Rows = Pick<KeyTable, 'keys' | 'on'>
+
+function decoded<Kind extends ObjectKind>(
+  table: Rows,
+  kind: Kind,
+  object: () => string,
+  comment: string,
 ): ReadComment<Kind> {
-  if (comment === null) return absent[kind]
   const parsed = parseComment(comment)
   const given = parsed.kind === 'settings' ? parsed.settings : {}
-  const read = keysOn(kind).map((row) => ({ row, decoded: row.decode(member(given, row.key)) }))
+  const read = table.on[kind].map((row) => ({ row, decoded: decodedBy(row, member(given, row.key)) }))
   const failures = read.flatMap(({ row, decoded }) => (decoded.ok ? [] : [{ row, failure: decoded }]))
   return {
     settings: Object.fromEntries(
@@ -49,15 +81,15 @@ export function readComment<Kind extends ObjectKind>(
         diagnose('comment-value', object(), { key: row.key, reason: failure.reason, help: row.help }),
       ),
       ...read.flatMap(({ row, decoded }) => remarkDiagnostics(row, decoded, object)),
-      ...Object.keys(given).flatMap((key) => unknownKeyDiagnostics(kind, object, key)),
+      ...Object.keys(given).flatMap((key) => unknownKeyDiagnostics(table, kind, object, key)),
     ],
   }
 }
 
 type Failure = Extract<Decoded<unknown>, { readonly ok: false }>
 
-const valueOf = (row: Key, decoded: Decoded<unknown>): unknown => {
-  const used = decoded.ok ? decoded : row.decode(null)
+const valueOf = (row: KnownKey, decoded: Decoded<unknown>): unknown => {
+  const used = decoded.ok ? decoded : row.absent
   return used.ok ? used.value : null
 }
 
@@ -81,10 +113,15 @@ const remarkDiagnostics = (row: Key, decoded: Decoded<unknown>, object: () => st
   )
 
 /** Diagnostics for unknown or misplaced keys. */
-function unknownKeyDiagnostics(kind: ObjectKind, object: () => string, key: string): readonly Diagnostic[] {
-  const valid = keysOn(kind).map((row) => row.key)
+function unknownKeyDiagnostics(
+  { keys, on }: Rows,
+  kind: ObjectKind,
+  object: () => string,
+  key: string,
+): readonly Diagnostic[] {
+  const valid = on[kind].map((row) => row.key)
   if (valid.includes(key)) return []
-  const places = placesOf(key)
+  const places = placesOf(keys, key)
   if (places.length > 0) return [diagnose('comment-key-misplaced', object(), { key, places })]
   const nearest = suggest(key, valid)
   if (nearest !== null) return [diagnose('comment-key-unknown', object(), { key, nearest, places: [], valid })]
@@ -92,7 +129,7 @@ function unknownKeyDiagnostics(kind: ObjectKind, object: () => string, key: stri
     key,
     keys.map((row) => row.key),
   )
-  const meant = { nearest: elsewhere, places: elsewhere === null ? [] : placesOf(elsewhere) }
+  const meant = { nearest: elsewhere, places: elsewhere === null ? [] : placesOf(keys, elsewhere) }
   return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }
 
@@ -108,10 +145,8 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
   other: 'any other object',
 }
 
-const placesOf = (key: string): readonly string[] =>
+const placesOf = (keys: readonly Key[], key: string): readonly string[] =>
   keys.filter((row) => row.key === key).flatMap((row) => row.on.map((kind) => kindWords[kind]))
 
-/** The shared settings of objects without a comment; most columns have none. */
-const absent = Object.fromEntries(objectKinds.map((kind) => [kind, readComment(kind, () => kind, '')])) as {
-  readonly [Kind in ObjectKind]: ReadComment<Kind>
-}
+/** For the core itself, which reads no addition. */
+export const coreTable: KeyTable = keyTable([])

@@ -1,35 +1,36 @@
-import type { Manifest } from '../../runtime/contract/manifest.ts'
-import type { AllowlistFacts, LimitFacts } from '../../runtime/contract/guards.ts'
-import type { Limits } from '../comments/additions.ts'
+import type { EntityAdditions, Manifest } from '../../runtime/contract/manifest.ts'
 import type { AnnotatedSchema } from '../comments/annotated.ts'
 
-export type AdditionFacts = Pick<Manifest, 'limits' | 'allowlists' | 'explain'>
+/** What an addition (spec/graphql.md 17) makes of its settings in the manifest. */
+export interface ModelAddition {
+  /** Facts of a relation that the settings of the same names switch on; a table's takes precedence over its schema's. */
+  readonly switches?: readonly (keyof EntityAdditions)[]
+  readonly name: string
+  /** Facts about the API as a whole, where the settings of its name ask for some: the manifest of all others stays as it was. */
+  readonly manifestFacts?: (schemas: readonly AnnotatedSchema[]) => Partial<Manifest>
+  /** Requests may ask for a report of the schemas that have its setting, or of all. */
+  readonly reports?: 'asked' | 'all'
+}
 
-/**
- * The settings of schemas' comments for the API as a whole (spec/graphql.md 17). A fact that no schema requests is
- * absent, so that manifests without it are unchanged.
- */
-export function additionFacts(schemas: readonly AnnotatedSchema[]): AdditionFacts {
-  const limits = limitFacts(schemas)
-  const allowlists = schemas.flatMap(({ settings: { allowlist } }): readonly AllowlistFacts[] =>
-    allowlist === null ? [] : [allowlist],
+/** Whether some comment has the setting, so that the addition has something to do. */
+const isAsked =
+  ({ name }: ModelAddition) =>
+  ({ settings }: AnnotatedSchema): boolean =>
+    Boolean((settings as Readonly<Record<string, unknown>>)[name])
+
+export const manifestFacts = (
+  additions: readonly ModelAddition[],
+  schemas: readonly AnnotatedSchema[],
+): Partial<Manifest> =>
+  Object.assign(
+    {},
+    ...additions.map((one) => (one.manifestFacts && schemas.some(isAsked(one)) ? one.manifestFacts(schemas) : {})),
   )
-  const explain = schemas.some(({ settings }) => settings.explain)
-  return {
-    ...(limits && { limits }),
-    ...(allowlists.length > 0 && { allowlists }),
-    ...(explain && { explain: true as const }),
-  }
-}
 
-/** A document may use every served schema, so the smallest limit applies. */
-function limitFacts(schemas: readonly AnnotatedSchema[]): LimitFacts | null {
-  const given = schemas.flatMap(({ settings }) => settings.limits ?? [])
-  const smallest = (name: keyof Limits): number | null => {
-    const counts = given.flatMap((limits) => limits[name] ?? [])
-    return counts.length === 0 ? null : Math.min(...counts)
-  }
-  const [fields, rows, cost] = [smallest('fields'), smallest('rows'), smallest('cost')]
-  if (fields === null && rows === null && cost === null) return null
-  return { fields, rows, ...(cost !== null && { cost }) }
-}
+export const reportedSchemas = (
+  additions: readonly ModelAddition[],
+  schemas: readonly AnnotatedSchema[],
+): readonly string[] =>
+  schemas
+    .filter((schema) => additions.some((one) => one.reports === 'all' || (one.reports && isAsked(one)(schema))))
+    .map(({ name }) => name)

@@ -13,7 +13,7 @@ import type {
   SchemaFacts,
 } from '../../runtime/contract/manifest.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
-import { additionFacts, type AdditionFacts } from './additions.ts'
+import { manifestFacts, reportedSchemas, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
 import { placedFunction, type PlacedFunction } from './computed.ts'
 import { crossingDiagnostics } from './crossing.ts'
@@ -28,7 +28,7 @@ import { nameRelations, type NamedRelation } from './named-relations.ts'
 import { buildLinks } from './links.ts'
 import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage } from './privileges.ts'
-import { buildReport } from './schema-report.ts'
+import { buildReport } from './report-facts.ts'
 import type { FunctionScope } from './results.ts'
 import { withoutLoosened } from './restrictive.ts'
 import { privilegesOf, rolesPart } from './roles.ts'
@@ -52,8 +52,13 @@ export interface Built {
  *
  * @param watched the watchable objects; absent: no relation is live
  */
-export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, watched?: Watched): Steps<Built> {
-  const schemas = yield* memo.each(servedSchema, annotated.schemas)
+export function* buildModel(
+  annotated: Annotated,
+  additions: readonly ModelAddition[],
+  memo: Memo = withoutMemory,
+  watched?: Watched,
+): Steps<Built> {
+  const schemas = yield* memo.each(servedSchema, annotated.schemas, additions)
   const types = readScope(memo, annotated, schemas)
   const enums = buildEnums(memo, schemas, annotated)
   const values: ValueScope = { ...types, enums: new Map(enums.value.map((item) => [item.facts.id, item])) }
@@ -80,7 +85,7 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
     facts.some(marksFunction) ||
     servedEnums.some(marksEnum)
   const parts = {
-    ...schemaPart(annotated),
+    ...schemaPart(annotated, additions),
     enums: servedEnums,
     ...(composites && { composites: composites.value }),
     ...(annotated.readsClaims && { readsClaims: true as const }),
@@ -116,16 +121,12 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
       ...sentDefaultsDiagnostics(annotated, types.types),
     ]
   }
-  const reports = annotated.schemas.some(({ settings }) => settings.schemaReport)
-  const reported: Manifest = reports
-    ? {
-        ...manifest,
-        report: buildReport(scope, schemas, annotated, manifest, [...annotated.told, ...(yield* told())]),
-      }
-    : manifest
+  const reported = reportedSchemas(additions, annotated.schemas)
+  const diagnostics = reported.length === 0 ? [] : [...annotated.told, ...(yield* told())]
+  const report = reported.length > 0 && buildReport(scope, schemas, annotated, manifest, reported, diagnostics)
   return {
     model: {
-      manifest: reported,
+      manifest: report ? { ...manifest, report } : manifest,
       entities: yield* memo.map(sqlOf, placed),
       functions: yield* memo.map(callSql, calls.value),
     },
@@ -133,15 +134,15 @@ export function* buildModel(annotated: Annotated, memo: Memo = withoutMemory, wa
   }
 }
 
-type SchemaPart = Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'> & AdditionFacts
+type SchemaPart = Partial<Manifest> & Pick<Manifest, 'format' | 'schemas' | 'validation' | 'refusal'>
 
 /** One served schema is enough to switch validation off (spec/graphql.md 17). */
-const schemaPart = (annotated: Annotated): SchemaPart => ({
+const schemaPart = (annotated: Annotated, additions: readonly ModelAddition[]): SchemaPart => ({
   format: 1,
   schemas: annotated.schemas.map(schemaFacts),
   validation: annotated.schemas.every((schema) => schema.settings.validation),
   refusal: annotated.refusals.length === 0 ? null : annotated.refusals.map(refusalFacts),
-  ...additionFacts(annotated.schemas),
+  ...manifestFacts(additions, annotated.schemas),
 })
 
 const refusalFacts = (refusal: SchemaRefusal): RefusalFacts => ({

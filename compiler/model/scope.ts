@@ -3,7 +3,8 @@ import { groupBy } from '../../runtime/lib/steps.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { tablesOf, type Tables, viewOf, type Lookup } from '../../runtime/lib/memo/tables.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
-import type { ObjectId } from '../../runtime/contract/manifest.ts'
+import type { EntityAdditions, ObjectId } from '../../runtime/contract/manifest.ts'
+import type { ModelAddition } from './additions.ts'
 import type { Annotated, AnnotatedRelation, AnnotatedSchema, AnnotatedType } from '../comments/annotated.ts'
 
 /** The lookups of every pass, independent of the order of the lists. */
@@ -22,6 +23,8 @@ export interface ServedSchema {
   readonly maxRows: number
   /** The defaults for tables without their own comment. */
   readonly settings: AnnotatedSchema['settings']
+  /** Facts of a table that settings of these names switch on. */
+  readonly switches: readonly (keyof EntityAdditions)[]
 }
 
 /** The default page size (spec/graphql.md 5.3). */
@@ -42,11 +45,15 @@ const isThere = (): true => true
 const rowTypeOf = ({ rowType }: AnnotatedRelation): string => rowType
 const idOfRelation = ({ schema, name }: AnnotatedRelation): ObjectId => objectId(schema, name)
 
-export const servedSchema = ({ name, settings }: AnnotatedSchema): ServedSchema => ({
+export const servedSchema = (
+  { name, settings }: AnnotatedSchema,
+  additions: readonly ModelAddition[],
+): ServedSchema => ({
   name,
   inflects: settings.inflect_names,
   maxRows: settings.max_rows ?? defaultMaxRows,
   settings,
+  switches: additions.flatMap(({ switches = [] }) => switches),
 })
 
 /** An object and the served schema that contains it. */

@@ -18,8 +18,12 @@ const names = [
   ...formAdditions,
 ] as const satisfies readonly (keyof EntityAdditions)[]
 
+type Switches = Readonly<Partial<Record<keyof EntityAdditions, boolean | null>>>
+
 /** The enabled ones; the table's setting takes precedence over its schema's. */
-export const tableAdditions = ({ settings }: AnnotatedRelation, schema: ServedSchema): EntityAdditions =>
-  Object.fromEntries(
-    names.filter((name) => settings[name] ?? schema.settings[name] ?? false).map((name) => [name, true]),
+export function tableAdditions({ settings }: AnnotatedRelation, schema: ServedSchema): EntityAdditions {
+  const [own, others]: readonly Switches[] = [settings, schema.settings]
+  return Object.fromEntries(
+    [...names, ...schema.switches].filter((name) => own?.[name] ?? others?.[name] ?? false).map((name) => [name, true]),
   )
+}

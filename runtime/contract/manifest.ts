@@ -92,8 +92,6 @@ export interface Manifest {
    * that governs a role applies.
    */
   readonly allowlists?: readonly AllowlistFacts[]
-  /** Whether requests may ask for their statements and plans (spec/graphql.md 17, `explain`). */
-  readonly explain?: true
   /** Schemas whose report a request may select (spec/graphql.md 17, `schemaReport`); absent: none. */
   readonly report?: ReportFacts
 }

@@ -9,7 +9,6 @@ import { admit, type Admission } from './allowlist/admission.ts'
 import { createTexts, listedText, runWhileListed, type Texts } from './allowlist/listed.ts'
 import { createPrepareAhead } from './allowlist/prepare-ahead.ts'
 import { createApart, type Apart } from './apart/apart.ts'
-import { extensionsOf, runExtended } from './extensions/extensions.ts'
 import { readBody } from './http/request.ts'
 import { introspects } from './operation/scan.ts'
 import type { Plan } from './plan/plan-nodes.ts'
@@ -28,6 +27,7 @@ import {
   type ServiceDatabase,
   type Turn,
 } from './run/turn.ts'
+import { askedExtensions, runExtended, type Extension } from './run/extended.ts'
 import { interestsOf } from './run/interests.ts'
 import {
   createExecution,
@@ -65,6 +65,11 @@ export interface GraphqlService {
   readonly caches: () => CacheStats | null
 }
 
+/** What an addition (spec/graphql.md 17) does with requests. */
+export interface ServiceAddition {
+  readonly extension?: Extension
+}
+
 export interface ServiceParts {
   readonly database: ServiceDatabase
   readonly source: RevisionSource
@@ -83,7 +88,7 @@ interface TextTurn extends Turn<Loaded> {
   asked: DocumentRequest
 }
 
-export function createService(parts: ServiceParts): GraphqlService {
+export function createService(parts: ServiceParts, additions: readonly ServiceAddition[]): GraphqlService {
   const { database, source, now = Date.now, apart = createApart(), failed } = parts
   const cell = createCell(createLoad(source, now), now)
   const texts = createTexts()
@@ -97,7 +102,7 @@ export function createService(parts: ServiceParts): GraphqlService {
       const asked = { role: received.caller.role, text: query ?? '', operationName }
       return Object.assign(turn, { admission: null, documents: loaded.documents, asked })
     },
-    stagesOf: createStages(database, texts, apart, now),
+    stagesOf: createStages(database, extensionsOf(additions), texts, apart, now),
     failed,
   })
   return {
@@ -115,6 +120,9 @@ export function createService(parts: ServiceParts): GraphqlService {
   }
 }
 
+const extensionsOf = (additions: readonly ServiceAddition[]): readonly Extension[] =>
+  additions.flatMap(({ extension }) => extension ?? [])
+
 /** Introspection must describe the current schema; if no request checks the version, a look comes first. */
 const loadFor =
   (cell: EngineCell<Loaded>) =>
@@ -130,6 +138,7 @@ const newestFor = (cell: EngineCell<Loaded>, loaded: Loaded, query: string | nul
 /** The stages of requests for each loaded schema. */
 function createStages(
   { run }: ServiceDatabase,
+  extensions: readonly Extension[],
   texts: Texts,
   apart: Apart,
   now: () => number,
@@ -139,7 +148,9 @@ function createStages(
   const find = findListed(texts)
   const document = [refusedByNow(prepare(apart))]
   const make = (loaded: Loaded): Stages<TextTurn> => {
-    const { refusal, allowlists, explain, report } = loaded.engine.manifest
+    const { manifest } = loaded.engine
+    const { refusal, allowlists } = manifest
+    const served = extensions.filter(({ fact }) => manifest[fact] !== undefined)
     return {
       admission: [
         ...(refusal === null ? [] : [refusedByNow(refuseUnreadable)]),
@@ -148,7 +159,7 @@ function createStages(
       ],
       document,
       afterwards: allowlists === undefined ? null : ({ loaded }) => prepareAhead(loaded),
-      execution: executionOf(loaded, explain === true || report !== undefined ? exchangeExtended : exchange),
+      execution: executionOf(loaded, served.length > 0 ? exchangeExtended(served) : exchange),
     }
   }
   let last: { readonly loaded: Loaded; readonly stages: Stages<TextTurn> } | null = null
@@ -218,17 +229,20 @@ async function preparedApart(turn: TextTurn, apart: Apart): Promise<void> {
 }
 
 /** Like `exchange`, with the extensions that the request asks for. */
-async function exchangeExtended(turn: TextTurn): Promise<void> {
-  const { loaded, request, ready } = turn
-  const wanted = extensionsOf(loaded.engine, request)
-  if (wanted === null || ready === null) return exchange(turn)
-  const sent = exchangeOf(turn.asker, !ready.writes, ready.bound)
-  const made = await runExtended(turn.run, loaded.engine, wanted, sent, () => madeOf(turn))
-  turn.rows = made.rows
-  turn.extensions = made.extensions
-}
+const exchangeExtended =
+  (served: readonly Extension[]): PipelineStage<TextTurn> =>
+  async (turn) => {
+    const { loaded, request, ready } = turn
+    const asked = askedExtensions(served, request)
+    if (asked.length === 0 || ready === null) return exchange(turn)
+    const sent = exchangeOf(turn.asker, !ready.writes, ready.bound)
+    const extended = { engine: loaded.engine, made: () => madeOf(turn) }
+    const { rows, extensions } = await runExtended(asked, turn.run, sent, extended)
+    turn.rows = rows
+    turn.extensions = extensions
+  }
 
-/** The source of the statements, for requests that select `explain`. */
+/** The source of the statements. */
 function madeOf({ documents, asked, request, byStep }: TextTurn): { statements: Statements; plan: Plan } {
   const document = documents.find(asked)
   const variables = request.unread === undefined ? request.variables : readBody(request.unread).variables

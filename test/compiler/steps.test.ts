@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { annotate } from '../../compiler/comments/annotate.ts'
 import { manifestDigest } from '../../compiler/emit/manifest.ts'
-import { buildModel } from '../../compiler/model/build.ts'
 import { createMemo, withoutMemory } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { catalog, table } from '../support/catalog-literal.ts'
+import { annotate, buildModel } from '../support/with-additions.ts'
 
 const names = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `t${index}`)
 const ofSize = (count: number) => catalog({ relations: names(count).map((name) => table(name)) })

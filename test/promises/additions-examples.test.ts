@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { keys } from '../../compiler/comments/keys.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { additionPages, demoSql, examplesIn, readPage, refusalOf, type Example } from '../support/examples.ts'
 import { forSuite } from '../support/for-suite.ts'
 import { createTestService, type Answer, type TestService } from '../support/service.ts'
+import { keys } from '../support/with-additions.ts'
 
 /** What the pages of the additions show works as it stands there, on the demo, one example after the other. */
 

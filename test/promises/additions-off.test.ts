@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createCompiler } from '../../compiler/compile.ts'
-import { keysOn } from '../../compiler/comments/keys.ts'
+import { commentKeys } from '../../additions/table.ts'
 import { createDatabase } from '../support/database.ts'
 import { forSuite } from '../support/for-suite.ts'
 
@@ -62,9 +62,7 @@ describe('additions that are off', () => {
 
   test('are these', () => {
     expect([...Object.keys(additions), ...ofConvention].sort()).toEqual(
-      keysOn('schema')
-        .map(({ key }) => key)
-        .sort(),
+      commentKeys.on.schema.map(({ key }) => key).sort(),
     )
   })
 

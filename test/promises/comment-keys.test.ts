@@ -2,14 +2,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { atOnce } from '../../runtime/lib/steps.ts'
 import type { Catalog } from '../../compiler/catalog/catalog.ts'
-import { annotate } from '../../compiler/comments/annotate.ts'
-import { keys, type ObjectKind } from '../../compiler/comments/keys.ts'
+import type { ObjectKind } from '../../compiler/comments/keys.ts'
 import { createCompiler } from '../../compiler/compile.ts'
-import { buildModel } from '../../compiler/model/build.ts'
 import { dump } from '../../compiler/catalog/diagnostics/dump.ts'
 import { postgisMajor } from '../support/clusters.ts'
 import { createDatabase, forPostgis } from '../support/database.ts'
 import { toldAll } from '../support/service.ts'
+import { annotate, buildModel, keys } from '../support/with-additions.ts'
 
 /**
  * Promise: each key of a comment changes what is served, on each kind of object that takes it, and a case of fixtures/

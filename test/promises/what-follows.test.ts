@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addedOperations } from '../../bench/blog/added.ts'
-import { keys } from '../../compiler/comments/keys.ts'
 import { filteredScalars } from '../reference/interpreter/api.ts'
 import { spatialOperators as interpretedSpatial } from '../reference/interpreter/geometry.ts'
 import { matches } from '../reference/interpreter/patterns.ts'
@@ -26,6 +25,7 @@ import { schemaSql } from '../reference/exact/ddl.ts'
 import { additionPages, readPage } from '../support/examples.ts'
 import { readDocument } from '../support/references/documents.ts'
 import { filesIn, textsIn } from '../support/texts.ts'
+import { keys } from '../support/with-additions.ts'
 
 /**
  * Promise: anyone who adds a row to a table learns here what else it needs. Of the reference interpreter only names are

@@ -3,7 +3,7 @@ import { createFollower } from '../../compiler/follow.ts'
 import { writtenExpression } from '../../compiler/catalog/written.ts'
 import { openDatabase } from '../../runtime/db/pool/pool.ts'
 import { counterExpression, versionExpression } from '../../runtime/db/check/version.ts'
-import { createService } from '../../runtime/graphql/serve.ts'
+import { createService } from '../../additions/service.ts'
 import type { Answer, AskOptions } from './service.ts'
 
 /** What one serving process is made of: its own pool, compiler, follower and engine. */

@@ -1,3 +1,4 @@
+import { additions, commentKeys } from '../../../additions/table.ts'
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
 import { fieldLosses } from '../../catalog/diagnostics/diagnostics.ts'
@@ -35,8 +36,8 @@ interface Compiled {
 }
 
 function compile(catalog: Catalog): Compiled {
-  const { annotated, diagnostics } = atOnce(annotate(catalog))
-  const { model, told } = atOnce(buildModel(annotated))
+  const { annotated, diagnostics } = atOnce(annotate(catalog, commentKeys))
+  const { model, told } = atOnce(buildModel(annotated, additions))
   const { manifest } = model
   return {
     annotated,

@@ -1,4 +1,4 @@
-import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
+import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import type { Diagnostic, Manifest } from '../../../runtime/contract/manifest.ts'
 import { summaryOf } from '../../../runtime/engine/summary.ts'
 import { visibleTo } from '../../../runtime/engine/view.ts'

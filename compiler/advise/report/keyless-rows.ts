@@ -1,6 +1,6 @@
 import type { EntityFacts, Manifest } from '../../../runtime/contract/manifest.ts'
 import type { Query } from '../../../runtime/db/connect/session.ts'
-import type { Advice } from '../../../runtime/graphql/extensions/report-limits.ts'
+import type { Advice } from '../../../runtime/graphql/report/report-limits.ts'
 import { ident, qualified } from '../../../runtime/sql/ident.ts'
 import { nameObject } from '../../catalog/diagnostics/object-name.ts'
 

@@ -1,6 +1,6 @@
 import { groupBy } from '../../../runtime/lib/steps.ts'
-import type { LiveReport } from '../../../runtime/graphql/extensions/report-live.ts'
-import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
+import type { LiveReport } from '../../../runtime/graphql/report/report-live.ts'
+import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 
 /** The report as lines for a terminal: missing objects with reasons, lost fields, advice. */
 export const printReport = (report: SchemaReport): string =>

@@ -5,6 +5,7 @@ import { createCatalogReader, type CatalogQuery, type ReadOptions } from '../../
 import type { Catalog } from '../../catalog/catalog.ts'
 import { annotate, type Noted } from '../../comments/annotate.ts'
 import { createAccessReader } from '../../comments/read-access.ts'
+import type { KeyTable } from '../../comments/settings.ts'
 import { treeApart } from '../parse-apart.ts'
 import type { Timed } from '../../catalog/diagnostics/timing.ts'
 import { createLiveReader, isAnyLive, type LiveAnswer } from './live-relations.ts'
@@ -47,6 +48,7 @@ const attempts = 5
  */
 export function createDatabaseReader(
   options: DatabaseReaderOptions,
+  keys: KeyTable,
   memo: Memo,
 ): <Last extends Pick<DatabaseRead, 'catalog'>>(timed: Timed, last?: Last) => Promise<DatabaseRead | Last> {
   const { query, triggers, ...readOptions } = options
@@ -55,7 +57,7 @@ export function createDatabaseReader(
   const readLive = createLiveReader({ query, parse: treeApart, schemas: options.schemas, told })
   const readAccess = createAccessReader(treeApart, memo)
   const readRest = async (timed: Timed, catalog: Catalog, awaited: readonly LiveRelation[]): Promise<DatabaseRead> => {
-    const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, memo))))
+    const noted = await timed('comments', async () => readAccess(await inTurns(annotate(catalog, keys, memo))))
     const { annotated } = noted
     const isLive = await inTurns(isAnyLive(memo, annotated))
     return { catalog, noted, live: isLive ? await timed('live', () => readLive(annotated, awaited)) : null }

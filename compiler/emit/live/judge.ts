@@ -2,7 +2,7 @@ import { compareBytes } from '../../../runtime/lib/text.ts'
 import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../../runtime/contract/live.ts'
 import { withPredefined } from '../../catalog/privileges.ts'
 import type { Oid } from '../../catalog/catalog.ts'
-import { readComment } from '../../comments/settings.ts'
+import { coreTable, readComment } from '../../comments/settings.ts'
 import { nameFunction, nameRelation } from '../../catalog/diagnostics/object-name.ts'
 import type { Fault } from './mentions.ts'
 import type { Closure, KnownFunction, KnownRelation } from './read-relations.ts'
@@ -213,7 +213,7 @@ const isAwaited = (judge: Judge, { schema, name, parents }: KnownRelation): bool
   })
 
 const liveOf = (kind: 'relation' | 'schema', comment: string | null): boolean | null =>
-  comment === null ? null : readComment(kind, () => '', comment).settings.live
+  comment === null ? null : readComment(coreTable, kind, () => '', comment).settings.live
 
 /** It has no parents. */
 const isTop = ({ parents }: KnownRelation): boolean => parents.length === 0

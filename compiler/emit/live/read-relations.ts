@@ -1,7 +1,7 @@
 import { createLru } from '../../../runtime/lib/caches.ts'
 import type { CatalogQuery } from '../../catalog/read.ts'
 import type { Oid } from '../../catalog/catalog.ts'
-import { readComment } from '../../comments/settings.ts'
+import { coreTable, readComment } from '../../comments/settings.ts'
 import { readSource, type Parse } from './bodies.ts'
 import { nothing, together, type Mentions, type Named } from './mentions.ts'
 import { readTree } from './node-tree.ts'
@@ -246,7 +246,7 @@ async function functionMentions(fn: FunctionRow, bodyOf: (fn: FunctionRow) => Pr
 
 /** The reads in a function's comment for what cannot be derived. */
 function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
-  const reads = comment === null ? null : readComment('function', () => '', comment).settings.live
+  const reads = comment === null ? null : readComment(coreTable, 'function', () => '', comment).settings.live
   if (reads === null) return body
   const names = reads.map((table): Named => ({ kind: 'relation', ...table, args: null }))
   return { ...body, names: [...body.names, ...names], faults: body.faults.filter(({ kind }) => kind !== 'unknown') }

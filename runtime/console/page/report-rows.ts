@@ -1,6 +1,6 @@
-import type { Advice } from '../../graphql/extensions/report-limits.ts'
-import type { LiveReport } from '../../graphql/extensions/report-live.ts'
-import type { SchemaReport } from '../../graphql/extensions/report.ts'
+import type { Advice } from '../../graphql/report/report-limits.ts'
+import type { LiveReport } from '../../graphql/report/report-live.ts'
+import type { SchemaReport } from '../../graphql/report/report.ts'
 
 /** The schema report as rows of one table. */
 

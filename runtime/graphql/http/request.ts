@@ -44,14 +44,10 @@ function readLooked(text: string, { depth, hasExactNumber }: Look): JsonObject {
   return value
 }
 
-/** The members of a body, and the extensions with a meaning. */
-const names = {
-  body: ['query', 'operationName', 'variables', 'extensions'],
-  extensions: ['persistedQuery', 'explain', 'schemaReport'],
-} as const
+const bodyMembers = ['query', 'operationName', 'variables', 'extensions']
 
 /** The members of a body, without long lists and objects. */
-const lightened = (members: ReadonlyMap<string, BodyMember>, known: readonly string[] = names.body): string =>
+const lightened = (members: ReadonlyMap<string, BodyMember>, known: readonly string[] = bodyMembers): string =>
   `{${known
     .flatMap((name) => {
       const member = members.get(name)
@@ -63,8 +59,17 @@ const lightened = (members: ReadonlyMap<string, BodyMember>, known: readonly str
 
 function shortened(name: string, { text }: BodyMember): string {
   const inner = name === 'extensions' ? lookAt(text).members : null
-  return inner === null ? 'null' : lightened(inner, names.extensions)
+  return inner === null
+    ? 'null'
+    : lightened(
+        inner,
+        [...inner.keys()].filter((key) => isMeant(key, inner.get(key))),
+      )
 }
+
+/** An extension is asked for by `true`; a hash is an object. */
+const isMeant = (name: string, member: BodyMember | undefined): boolean =>
+  name === 'persistedQuery' || member?.text.trim() === 'true'
 
 /**
  * The decoded query string of a GET -> GraphqlRequest (GraphQL over HTTP, section GET): `variables` and `extensions`

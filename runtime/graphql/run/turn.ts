@@ -8,7 +8,7 @@ import type {
   RunExchange,
 } from '../../contract/execution.ts'
 import type { Interest } from '../../contract/live.ts'
-import type { Extensions } from '../extensions/extensions.ts'
+import type { Extensions } from './extended.ts'
 import { refuse } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import type { Outline } from '../statements/statements.ts'

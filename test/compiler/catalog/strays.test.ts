@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { createDatabase, majors, type Major, type TestDatabase } from '../../support/database.ts'
+import { annotate } from '../../support/with-additions.ts'
 
 /** Settings on what has none, "a diagnostic at compile time that names object, key and the nearest valid one". */
 

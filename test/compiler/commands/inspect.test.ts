@@ -9,7 +9,7 @@ import { reportCommand } from '../../../compiler/commands/report.ts'
 import { schemaCommand } from '../../../compiler/commands/schema.ts'
 import { serveCommand } from '../../../compiler/commands/serve.ts'
 import type { Finding } from '../../../compiler/advise/doctor/findings.ts'
-import type { SchemaReport } from '../../../runtime/graphql/extensions/report.ts'
+import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 import { runCommand } from '../../support/command.ts'
 import { asRole, createDatabase, type TestDatabase } from '../../support/database.ts'
 

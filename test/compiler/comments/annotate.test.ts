@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { keys, type ObjectKind } from '../../../compiler/comments/keys.ts'
+import type { ObjectKind } from '../../../compiler/comments/keys.ts'
 import { readComment } from '../../../compiler/comments/settings.ts'
 import { catalog, column, domain, enumType, fn, foreignKey, schema, table } from '../../support/catalog-literal.ts'
+import { commentKeys } from '../../../additions/table.ts'
+import { annotate, keys } from '../../support/with-additions.ts'
 
 const onTable = (comment: string | null) => {
   const { annotated, diagnostics } = atOnce(annotate(catalog({ relations: [table('posts', undefined, { comment })] })))
@@ -216,7 +217,7 @@ describe('13.2 readings of the keys', () => {
 
   const places = keys.flatMap(({ key, on }) => on.map((kind) => [key, kind] as const))
   const told = (kind: ObjectKind, setting: object) =>
-    readComment(kind, () => 'it', `@graphql(${JSON.stringify(setting)})`).diagnostics
+    readComment(commentKeys, kind, () => 'it', `@graphql(${JSON.stringify(setting)})`).diagnostics
 
   it.each(places)('tells of a misspelt %s on a %s, with the right spelling', (key, kind) => {
     for (const wrong of [`${key}s`, key.slice(1), key.toUpperCase()]) {

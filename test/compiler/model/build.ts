@@ -1,7 +1,5 @@
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { Catalog } from '../../../compiler/catalog/catalog.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import type { Model } from '../../../compiler/model/model.ts'
 import type {
   ColumnFacts,
@@ -12,6 +10,7 @@ import type {
   RelationFacts,
 } from '../../../runtime/contract/manifest.ts'
 import { catalog } from '../../support/catalog-literal.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 /** A model, and short ways to what tests look at. */
 export interface Built {

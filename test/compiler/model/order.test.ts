@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { Catalog } from '../../../compiler/catalog/catalog.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import { dump } from '../../../compiler/catalog/diagnostics/dump.ts'
 import {
   argument,
@@ -17,6 +15,7 @@ import {
   table,
   view,
 } from '../../support/catalog-literal.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 const id = column('id', 'int4', { notNull: true })
 const grant = (grantee: string, ...privileges: readonly string[]) => ({ grantee, privileges })

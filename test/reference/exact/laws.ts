@@ -2,11 +2,9 @@ import { isEnumType, isInputObjectType, isInterfaceType, isObjectType, type Grap
 import { expect } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
 import type { Catalog } from '../../../compiler/catalog/catalog.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
 import { createEmitter } from '../../../compiler/emit/emit.ts'
 import { createSqlParser, isUnparsed } from '../../../compiler/emit/sql-parser.ts'
 import { dump } from '../../../compiler/catalog/diagnostics/dump.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import type { Model } from '../../../compiler/model/model.ts'
 import type { Exchange } from '../../../runtime/contract/execution.ts'
 import { permuted } from './shuffled-catalog.ts'
@@ -21,6 +19,7 @@ import { storeOf, visibleRows, type Row } from '../interpreter/store.ts'
 import type { Json, Question, Role, World } from '../interpreter/world.ts'
 import { judge } from './judge.ts'
 import type { Stage } from './stage.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 /** The properties of the product as assertions: each takes any input of its kind and fails with the violation. */
 

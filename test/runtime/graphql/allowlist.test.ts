@@ -2,8 +2,6 @@ import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import { createEngine } from '../../../runtime/engine/engine.ts'
 import { createTexts } from '../../../runtime/graphql/allowlist/listed.ts'
 import { createPrepareAhead } from '../../../runtime/graphql/allowlist/prepare-ahead.ts'
@@ -18,6 +16,7 @@ import { openDatabase } from '../../../runtime/db/pool/pool.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService, type AskOptions } from '../../support/service.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const persisted = (hash: string): AskOptions => ({ extensions: { persistedQuery: { sha256Hash: hash } } })

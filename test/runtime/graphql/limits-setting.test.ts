@@ -1,8 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import { questions, usefulRoles } from '../../reference/questions/document.ts'
 import { worlds } from '../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../support/catalog-literal.ts'
@@ -10,6 +8,7 @@ import { judge } from '../../reference/exact/judge.ts'
 import { openStage } from '../../reference/exact/stage.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService } from '../../support/service.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 const sql = `
   comment on schema public is '@graphql({"limits": {"fields": 40, "rows": 1000}})';

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it, test } from 'vitest'
 import { validateSchema, type GraphQLSchema } from 'graphql'
 import { atOnce } from '../../../runtime/lib/steps.ts'
-import { annotate } from '../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../compiler/model/build.ts'
 import { dataOf } from '../../support/answers.ts'
 import { fieldsOf, introspect, namesOf, signatureOf } from '../../support/api-schema.ts'
 import { catalogOf } from '../../support/catalog.ts'
 import { forSuite } from '../../support/for-suite.ts'
 import { createTestService, type AskOptions } from '../../support/service.ts'
+import { annotate, buildModel } from '../../support/with-additions.ts'
 
 /** `public` keeps names as they are, `app` inflects; both are served, public first. */
 const sql = `

@@ -11,8 +11,8 @@ import { WhomPicker } from '../parts/whom-picker.tsx'
 import { roleOf, type Whom } from '../whom.ts'
 import { firstQuery } from './first-query.ts'
 import { useEditorNames } from './names.ts'
+import type { Explained } from './plan.ts'
 import { Plans } from './plans.tsx'
-import type { Explained } from '../../../graphql/extensions/explain.ts'
 
 /** GraphiQL as the chosen role or user, with the plans of the last request on demand. */
 export function GraphiqlPanel() {

@@ -1,5 +1,14 @@
 /** Plans of EXPLAIN (FORMAT JSON) (PostgreSQL manual, "Using EXPLAIN"), for display. */
 
+/** A statement of `extensions.explain` (spec/graphql.md 17). */
+export interface Explained {
+  readonly paths: readonly (readonly string[])[]
+  readonly statement: string
+  readonly parameters: readonly (string | null)[]
+  readonly variables: readonly (string | null)[]
+  readonly plan: unknown
+}
+
 export type PlanNode = Readonly<Record<string, unknown>>
 
 const isNode = (value: unknown): value is PlanNode =>

@@ -1,5 +1,4 @@
-import type { Explained } from '../../../graphql/extensions/explain.ts'
-import { childrenOf, factsOf, rootOf, type PlanNode } from './plan.ts'
+import { childrenOf, factsOf, rootOf, type Explained, type PlanNode } from './plan.ts'
 
 /** Every statement of a request with its parameters and plan. */
 export function Plans({ plans }: { readonly plans: readonly Explained[] }) {

@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../runtime/lib/steps.ts'
-import { annotate } from '../../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../../compiler/model/build.ts'
-import type { SchemaReport } from '../../../../runtime/graphql/extensions/report.ts'
+import type { SchemaReport } from '../../../../runtime/graphql/report/report.ts'
 import { introspect, namesOf } from '../../../support/api-schema.ts'
 import { catalogOf } from '../../../support/catalog.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { lawMajors } from '../../../support/whole.ts'
 import { createTestService } from '../../../support/service.ts'
+import { annotate, buildModel } from '../../../support/with-additions.ts'
 
 /**
  * What extensions bring into a served schema (spec/graphql.md, decision 17): pg_trgm stands for PostGIS, which brings a

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { atOnce } from '../../../../runtime/lib/steps.ts'
-import { annotate } from '../../../../compiler/comments/annotate.ts'
-import { buildModel } from '../../../../compiler/model/build.ts'
-import type { Explained } from '../../../../runtime/graphql/extensions/explain.ts'
+import type { Explained } from '../../../../additions/explain/statements.ts'
 import { questions, usefulRoles } from '../../../reference/questions/document.ts'
 import { worlds } from '../../../reference/exact/worlds/world.ts'
 import { catalog, schema } from '../../../support/catalog-literal.ts'
@@ -11,6 +9,7 @@ import { openStage } from '../../../reference/exact/stage.ts'
 import { forSuite } from '../../../support/for-suite.ts'
 import { createTestService, type Answer } from '../../../support/service.ts'
 import { sized } from '../../../support/whole.ts'
+import { annotate, buildModel } from '../../../support/with-additions.ts'
 
 const on = `comment on schema public is '@graphql({"explain": {"enabled": true}, "relationFilters": {"enabled": true},
   "orderByRelated": {"enabled": true}})'`

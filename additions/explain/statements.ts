@@ -1,11 +1,17 @@
-import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../contract/execution.ts'
-import { atStatement, DatabaseFailure } from '../../db/failures/failures.ts'
-import type { Collection, Plan, Row as PlannedRow, RowMember } from '../plan/plan-nodes.ts'
-import type { Slot } from '../plan/values.ts'
-import type { Part } from '../statements/source.ts'
-import { fieldOf } from '../statements/field-of.ts'
-import { toStatements, type Notes, type StatementEngine, type Statements } from '../statements/statements.ts'
-import { isJsonObject } from '../../lib/json.ts'
+import type { BoundStatement, Exchange, ResultRow, RunExchange } from '../../runtime/contract/execution.ts'
+import { atStatement, DatabaseFailure } from '../../runtime/db/failures/failures.ts'
+import type { Extension } from '../../runtime/graphql/run/extended.ts'
+import type { Collection, Plan, Row as PlannedRow, RowMember } from '../../runtime/graphql/plan/plan-nodes.ts'
+import type { Slot } from '../../runtime/graphql/plan/values.ts'
+import type { Part } from '../../runtime/graphql/statements/source.ts'
+import { fieldOf } from '../../runtime/graphql/statements/field-of.ts'
+import {
+  toStatements,
+  type Notes,
+  type StatementEngine,
+  type Statements,
+} from '../../runtime/graphql/statements/statements.ts'
+import { isJsonObject } from '../../runtime/lib/json.ts'
 
 /**
  * `explain` (spec/graphql.md 17): returns every statement of a request with its parameters and Postgres' plan, under
@@ -29,8 +35,18 @@ export interface Explained {
 
 type Path = readonly string[]
 
+export const extension: Extension = {
+  name: 'explain',
+  fact: 'explain',
+  run: async (run, exchange, { engine, made }) => {
+    const { rows, plans } = await runWithPlans(run, exchange)
+    const { statements, plan } = made()
+    return { rows, answer: explain(engine, exchange.caller.role, plan, statements, exchange.statements, plans) }
+  },
+}
+
 /** An exchange's rows and, for each of its statements, the plan as JSON text. */
-export interface WithPlans {
+interface WithPlans {
   readonly rows: readonly ResultRow[]
   readonly plans: readonly string[]
 }
@@ -45,7 +61,7 @@ const explaining = ({ text, values, unchanged }: BoundStatement): BoundStatement
 })
 
 /** Runs an exchange in which every statement is explained before it runs. */
-export async function runWithPlans(run: RunExchange, exchange: Exchange): Promise<WithPlans> {
+async function runWithPlans(run: RunExchange, exchange: Exchange): Promise<WithPlans> {
   try {
     const statements = exchange.statements.flatMap((statement) => [explaining(statement), statement])
     const answers = await run({ ...exchange, statements })
@@ -68,7 +84,7 @@ async function withoutPlans(run: RunExchange, exchange: Exchange): Promise<WithP
 }
 
 /** @param plan the source of the statements */
-export function explain(
+function explain(
   engine: StatementEngine,
   role: string,
   plan: Plan,

@@ -16,17 +16,17 @@ import { functionIdentities } from './function-names.ts'
 import { inOrder, type ModelScope, type ServedSchema } from './scope.ts'
 
 /**
- * Every relation and function of the schemas that request a report (spec/graphql.md 17, `schemaReport`), with the
- * reason if no API has it. The reason for one role is found on that role's request.
+ * Every relation and function of these schemas (spec/graphql.md 17, `schemaReport`), with the reason if no API has it.
+ * The reason for one role is found when that role asks.
  */
 export function buildReport(
   scope: ModelScope,
   order: readonly ServedSchema[],
   annotated: Annotated,
   manifest: Pick<Manifest, 'entities' | 'functions'>,
+  schemas: readonly string[],
   diagnostics: readonly Diagnostic[],
 ): ReportFacts {
-  const schemas = annotated.schemas.filter(({ settings }) => settings.schemaReport).map(({ name }) => name)
   const asked = <T extends { readonly schema: string; readonly name: string }>(objects: readonly T[]): readonly T[] =>
     inOrder(order, objects)
       .map(({ object }) => object)

@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { additions, commentKeys } from '../additions/table.ts'
+
+/** An addition is a folder of additions/ and its row there; what of it lies elsewhere is listed in test/budgets.json, and may only shrink. */
+
+const { withoutFolder, elsewhere } = (
+  JSON.parse(readFileSync(new URL('budgets.json', import.meta.url), 'utf8')) as {
+    readonly additions: Readonly<Record<'withoutFolder' | 'elsewhere', readonly string[]>>
+  }
+).additions
+
+const root = new URL('../', import.meta.url)
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+
+/** Keys of pg_graphql, and those of the same kind. */
+const core = [
+  ...['inflect_names', 'introspection', 'max_rows', 'validation', 'name', 'description', 'totalCount', 'aggregate'],
+  ...['primary_key_columns', 'foreign_keys', 'mappings', 'foreign_name', 'local_name'],
+]
+
+/** The same few files in each folder. */
+const stages = ['addition.ts', 'decode.ts', 'facts.ts', 'plan.ts', 'schema.ts', 'statements.ts']
+
+const folders = readdirSync(new URL('additions', root), { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+)
+
+describe('an addition', () => {
+  test('is a folder, or said not to be one yet', () => {
+    const beyond = [...new Set(commentKeys.keys.map(({ key }) => key))].filter((key) => !core.includes(key))
+    expect([...additions.map(({ name }) => name), ...withoutFolder].sort()).toEqual(beyond.sort())
+    expect(additions.map(({ name }) => kebab(name)).sort()).toEqual([...folders].sort())
+  })
+
+  test('has its key, and no files but those of the stages', () => {
+    expect(additions.filter(({ name, keys }) => keys.some(({ key }) => key !== name))).toEqual([])
+    const files = folders.flatMap((folder) => readdirSync(new URL(`additions/${folder}`, root)))
+    expect(files.filter((file) => !stages.includes(file))).toEqual([])
+  })
+
+  test('knows no other addition', () => {
+    const texts = folders.flatMap((folder) =>
+      readdirSync(new URL(`additions/${folder}`, root)).map((file) => `additions/${folder}/${file}`),
+    )
+    const imports = texts.filter((path) =>
+      /from '\.\.\/(?!addition\.ts'|\.\.\/)/.test(readFileSync(new URL(path, root), 'utf8')),
+    )
+    expect(imports).toEqual([])
+  })
+
+  test('gives its name to no file elsewhere in the compiler and what it shares with the runtime', () => {
+    const rooms = /^(compiler\/(comments|model|emit)|runtime\/(contract|sql|engine|graphql))\//
+    const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n')
+    const named = tracked.filter((path) => rooms.test(path) && existsSync(new URL(path, root))).filter(isNamed)
+    expect(named).toEqual(elsewhere)
+  })
+})
+
+const isNamed = (path: string): boolean =>
+  path.split('/').some((part) => folders.some((folder) => part === folder || part.startsWith(`${folder}.`)))
