@@ -124,9 +124,9 @@ export function createHandler(artifacts: DocumentTexts, options: HandlerOptions)
     try {
       return await answer(request)
     } catch (error) {
-      if (error instanceof HttpFailure) return refused(error)
+      if (error instanceof HttpFailure) return refusedResponse(error)
       onError(error)
-      return refused(new HttpFailure(error instanceof Hopeless ? 'UNAVAILABLE' : 'INTERNAL'))
+      return refusedResponse(new HttpFailure(error instanceof Hopeless ? 'UNAVAILABLE' : 'INTERNAL'))
     }
   }
   const handle: (...asked: Parameters<Handler>) => Promise<Response> = (request, _environment, context) => {
@@ -161,7 +161,7 @@ const parametersOf = (search: URLSearchParams): Readonly<Record<string, unknown>
 
 const sent = { vary: 'accept', 'cache-control': 'no-store' }
 
-function refused({ code, message }: HttpFailure): Response {
+function refusedResponse({ code, message }: HttpFailure): Response {
   const { status } = failureTable[code]
   const headers = {
     ...sent,

@@ -146,7 +146,7 @@ export async function assembleServer(given: ServerParts, ownUrl: () => string): 
       shards.stop()
       projectKeys.stop()
       live.stop()
-      await stop(app, servers, assembly, closeAuth, live)
+      await stopService(app, servers, assembly, closeAuth, live)
       metricsServer?.close()
     },
   }
@@ -440,7 +440,7 @@ const databaseGraceMs = 1_000
  * Lets requests end within the grace period. Then running requests are cancelled and answered; a request that still has
  * no answer, such as one that waits for a mail server, gets a bare one.
  */
-async function stop(
+async function stopService(
   app: FastifyInstance,
   servers: Servers,
   { settings, database, log, siblings, replicas }: Assembly,

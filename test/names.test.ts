@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { ts } from 'ts-morph'
 import { expect, test } from 'vitest'
+import { groupBy } from '../runtime/lib/steps.ts'
 
 /**
  * An exported name means one thing. Islands have words of their own, for what runs apart from the product or beside it:
@@ -42,4 +44,34 @@ test('an exported name stands in one file', () => {
   }
   const several = [...places].filter(([name, where]) => where.size > 1 && !shared.includes(name))
   expect(several.map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([])
+})
+
+const isFunction = ({ initializer: made }: ts.VariableDeclaration): boolean =>
+  made !== undefined && (ts.isArrowFunction(made) || ts.isFunctionExpression(made))
+
+function functionsOf(file: string): readonly string[] {
+  const { statements } = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
+  return statements.flatMap((statement) => {
+    if (ts.isFunctionDeclaration(statement)) return statement.name?.text ?? []
+    if (!ts.isVariableStatement(statement)) return []
+    return statement.declarationList.declarations
+      .filter(isFunction)
+      .flatMap(({ name }) => (ts.isIdentifier(name) ? name.text : []))
+  })
+}
+
+test('the name of a function stands in two files at most', () => {
+  const { namesInMoreThanTwoFiles: most } = JSON.parse(readFileSync('test/budgets.json', 'utf8')) as {
+    readonly namesInMoreThanTwoFiles: number
+  }
+  const places = groupBy(
+    files.flatMap((file) => [...new Set(functionsOf(file))].map((name) => ({ file, name }))),
+    ({ name }) => name,
+  )
+  const frequent = [...places].filter(([, where]) => where.length > 2)
+  const list = frequent.map(([name, where]) => `${name}: ${where.map(({ file }) => file).join(', ')}`).join('\n')
+  expect(
+    frequent.length,
+    `Unify them, or name what each does. This budget may only fall.\n${list}`,
+  ).toBeLessThanOrEqual(most)
 })

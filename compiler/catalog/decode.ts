@@ -202,7 +202,7 @@ function relationOf(row: RowOf<'relations'>, index: Index): CatalogRelation {
     rowSecurity: row.rowSecurity,
     grants: grantsUnder(row.acl, index),
     rowType: row.rowType,
-    columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => columnOf(column, index)),
+    columns: [...(index.columns.get(row.oid)?.values() ?? [])].map((column) => decodeColumn(column, index)),
     primaryKey: primary === undefined ? null : columnNames(row.oid, ascending(primary.numbers), index),
     uniques: columnSets(uniques, index),
     identifying: columnSets(
@@ -238,7 +238,7 @@ const distinctSets = (sets: readonly (readonly string[])[]): readonly (readonly 
     .sort(([a], [b]) => compareBytes(a, b))
     .map(([, names]) => names)
 
-const columnOf = (row: RowOf<'columns'>, index: Index): CatalogColumn => ({
+const decodeColumn = (row: RowOf<'columns'>, index: Index): CatalogColumn => ({
   name: row.name,
   number: row.number,
   type: row.type,

@@ -60,7 +60,7 @@ function referringToRenamed(known: KnownObjects, answer: CatalogAnswer): Readonl
   const read = readIn(answer)
   const refers = ({ object }: ReadRelation): boolean =>
     object.foreignKeys.some(({ foreignSchema, foreignRelation, foreignColumns }) =>
-      renamed.get(nameOf(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),
+      renamed.get(nameKey(foreignSchema, foreignRelation))?.some((column) => foreignColumns.includes(column)),
     )
   return new Set(
     known.relations.items
@@ -78,7 +78,7 @@ function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): Rea
   const note = (oid: Oid, now: CatalogRelation | null): void => {
     const before = known.relations.byOid.get(oid)?.object
     const columns = before === undefined ? [] : renamedColumns(before, now)
-    if (before !== undefined && columns.length > 0) renamed.set(nameOf(before.schema, before.name), columns)
+    if (before !== undefined && columns.length > 0) renamed.set(nameKey(before.schema, before.name), columns)
   }
   for (const { object } of relations) note(object.oid, object)
   for (const { kind, oid } of gone) if (kind === 'relation') note(oid, null)
@@ -86,7 +86,7 @@ function renamedIn(known: KnownObjects, { relations, gone }: CatalogAnswer): Rea
 }
 
 /** Names in Postgres contain no zero byte. */
-const nameOf = (schema: string, name: string): string => `${schema}\0${name}`
+const nameKey = (schema: string, name: string): string => `${schema}\0${name}`
 
 /** All of them if the relation was renamed. */
 function renamedColumns(before: CatalogRelation, now: CatalogRelation | null): readonly string[] {

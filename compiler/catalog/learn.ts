@@ -1,4 +1,4 @@
-import { compareBytes } from '../../runtime/lib/text.ts'
+import { bySchemaAndName, compareBytes } from '../../runtime/lib/text.ts'
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { share } from '../../runtime/lib/memo/differences.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
@@ -16,13 +16,13 @@ export function* learn(known: KnownObjects, answer: CatalogAnswer): Steps<KnownO
     relationKind,
     known.relations,
     gone('relation'),
-    answer.relations.map((read) => keep(known.relations.byOid.get(read.object.oid), read)),
+    answer.relations.map((read) => keepObject(known.relations.byOid.get(read.object.oid), read)),
   )
   const functions = yield* follow(
     functionKind,
     known.functions,
     gone('function'),
-    answer.functions.map((read) => keep(known.functions.byOid.get(read.object.oid), read)),
+    answer.functions.map((read) => keepObject(known.functions.byOid.get(read.object.oid), read)),
   )
   yield
   const { snapshot, counter } = answer
@@ -96,23 +96,16 @@ const renewed = <T>(before: readonly T[], now: readonly T[], isTouched: (item: T
   ...now,
 ]
 
-const keep = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => {
+const keepObject = <T, R extends { readonly object: T }>(before: R | undefined, read: R): R => {
   const object = share(before?.object, read.object)
   return object === read.object ? read : { ...read, object }
 }
 
-interface Named {
-  readonly schema: string
-  readonly name: string
-}
-
-const byName = (a: Named, b: Named): number => compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)
-
 const bySignature = (a: CatalogFunction, b: CatalogFunction): number =>
-  byName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
+  bySchemaAndName(a, b) || compareBytes(inputsOf(a), inputsOf(b))
 
 const relationKind: KindOfObject<ReadRelation> = {
-  order: (a, b) => byName(a.object, b.object),
+  order: (a, b) => bySchemaAndName(a.object, b.object),
   isAlwaysRead: ({ served, inherited }) => !served || inherited,
 }
 

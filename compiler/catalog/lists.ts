@@ -35,7 +35,7 @@ export function* readLists(answer: readonly AnswerPart[]): Steps<Lists> {
   const lists = new Map<string, object[]>(Object.keys(ROWS).map((name) => [name, []]))
   let facts: Readonly<Record<string, unknown>> = {}
   for (const { part, content } of answer) {
-    const value = fieldsOf(JSON.parse(content), part)
+    const value = objectFields(JSON.parse(content), part)
     if (part === 'facts') facts = value
     else for (const row of readRows(part, value)) lists.get(part)?.push(row)
     yield
@@ -94,7 +94,7 @@ function readOne<T>(place: string, read: Read<T>, value: unknown): T {
 const placed = (place: string, error: unknown): unknown =>
   error instanceof TypeError ? new TypeError(`${place}: ${error.message}`) : error
 
-function fieldsOf(value: unknown, place: string): Readonly<Record<string, unknown>> {
+function objectFields(value: unknown, place: string): Readonly<Record<string, unknown>> {
   if (typeof value === 'object' && value !== null) return value as Record<string, unknown>
   throw new TypeError(`${place}: expected an object`)
 }

@@ -67,13 +67,13 @@ function exchanged<R>(
   order: KindOfObject<R>['order'],
 ): readonly R[] {
   const after = [...items]
-  for (const item of leaving) after.splice(after.indexOf(item, placeOf(after, item, order)), 1)
-  for (const item of coming) after.splice(placeOf(after, item, order), 0, item)
+  for (const item of leaving) after.splice(after.indexOf(item, placeInOrder(after, item, order)), 1)
+  for (const item of coming) after.splice(placeInOrder(after, item, order), 0, item)
   return after
 }
 
 /** The index at which an item is inserted into an ordered list. */
-function placeOf<R>(items: readonly R[], item: R, order: KindOfObject<R>['order']): number {
+function placeInOrder<R>(items: readonly R[], item: R, order: KindOfObject<R>['order']): number {
   let [from, to] = [0, items.length]
   while (from < to) {
     const middle = (from + to) >> 1

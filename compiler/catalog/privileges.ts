@@ -47,7 +47,7 @@ export function rolePrivileges(catalog: Memberships): Readonly<Record<string, Ro
   return Object.fromEntries(
     catalog.roles.map((role) => [
       role.name,
-      { superuser: role.superuser, effective: sorted(['public', ...reached(role.name, groups)]) },
+      { superuser: role.superuser, effective: sorted(['public', ...reachedRoles(role.name, groups)]) },
     ]),
   )
 }
@@ -68,7 +68,7 @@ function inheritedGroups(catalog: Memberships): Groups {
 const ownerInherits = (catalog: Memberships): boolean =>
   catalog.serverVersion >= 160000 || catalog.roles.some((role) => role.name === catalog.databaseOwner && role.inherit)
 
-function reached(role: string, groups: Groups): ReadonlySet<string> {
+function reachedRoles(role: string, groups: Groups): ReadonlySet<string> {
   const seen = new Set([role])
   // A Set's iterator also visits items that are added during the iteration.
   for (const name of seen) for (const group of groups.get(name) ?? []) seen.add(group)

@@ -56,7 +56,7 @@ export function createCatalogReader(
   const ask = async (): Promise<JoinOutcome> => {
     const asked = question(known)
     const { rows } = await query(asked.text, [schemas, ...asked.values], asked.name)
-    const answer = await inTurns(decodeAnswer(answerOf(rows)))
+    const answer = await inTurns(decodeAnswer(answerParts(rows)))
     const joined = await inTurns(join(memo, asked.known, answer))
     if (joined.kind !== 'whole') return joined
     const placed = answer.distributes ? await withDistributed(query, joined.catalog) : joined.catalog
@@ -137,7 +137,7 @@ const isOvertaken = (error: unknown): boolean =>
 const sqlstateOf = (error: Error): unknown =>
   'sqlstate' in error ? error.sqlstate : 'code' in error ? error.code : null
 
-const answerOf = (rows: readonly Readonly<Record<string, unknown>>[]): readonly AnswerPart[] =>
+const answerParts = (rows: readonly Readonly<Record<string, unknown>>[]): readonly AnswerPart[] =>
   rows.map(({ part, content }) => {
     if (typeof part !== 'string' || typeof content !== 'string')
       throw new TypeError('the catalogue query answered no text')

@@ -17,7 +17,7 @@ const catalogs = [
  * The number of rows of a catalogue and the transactions that wrote them; `age` is relative to one transaction within a
  * statement, so the differences are stable. Rows of the initial cluster (transactions 1 and 2) have no age.
  */
-const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(
+const writtenRows = (catalog: string): string => `(select pg_catalog.count(*) || ':' || coalesce(pg_catalog.sum(
     pg_catalog.age('3'::pg_catalog.xid)::pg_catalog.int8 - pg_catalog.age(xmin)::pg_catalog.int8), 0)
   from pg_catalog.${catalog} where xmin <> '1'::pg_catalog.xid and xmin <> '2'::pg_catalog.xid)`
 
@@ -27,7 +27,7 @@ const rowsOf = (catalog: string): string => `(select pg_catalog.count(*) || ':' 
  * 6): too much for every request, little for one per second.
  */
 export const writtenExpression = `pg_catalog.concat_ws(' ',
-  ${catalogs.map(rowsOf).join(',\n  ')},
+  ${catalogs.map(writtenRows).join(',\n  ')},
   (select pg_catalog.sum(pg_catalog.hashtextextended(rolname::pg_catalog.text,
       oid::pg_catalog.int8 * 8 + rolbypassrls::pg_catalog.int4 * 4 + rolsuper::pg_catalog.int4 * 2
         + rolinherit::pg_catalog.int4))

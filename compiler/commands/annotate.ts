@@ -31,7 +31,7 @@ export const annotateCommand: Command = {
       return annotateDatabase(query, schemas, words === true)
     })
     await write(annotation, out, terminal)
-    tell(annotation, terminal)
+    noteAnnotation(annotation, terminal)
     return exitCodes.done
   },
 }
@@ -43,7 +43,7 @@ async function write({ comments }: Annotation, out: GivenOptions[string], termin
   else if (comments.length > 0) terminal.print(text)
 }
 
-function tell({ comments, before, after }: Annotation, terminal: Terminal): void {
+function noteAnnotation({ comments, before, after }: Annotation, terminal: Terminal): void {
   terminal.note(
     comments.length === 0
       ? 'catalograph: no comment is missing'

@@ -36,7 +36,7 @@ export async function withAuthDatabase<T>(url: string, work: (database: Statemen
       throw new CommandFailure('auth is not prepared in this database; run catalograph auth enable --site-url URL')
     }
     if (error instanceof MigrationRefusal) throw new CommandFailure(error.message)
-    if (error.sqlstate === '42501') throw new CommandFailure(await refusalOf(url))
+    if (error.sqlstate === '42501') throw new CommandFailure(await foreignRefusal(url))
     throw error
   } finally {
     await database.close()
@@ -44,7 +44,7 @@ export async function withAuthDatabase<T>(url: string, work: (database: Statemen
 }
 
 /** The objects that the role of this URL may not use, and the remedy. */
-async function refusalOf(url: string): Promise<string> {
+async function foreignRefusal(url: string): Promise<string> {
   const [first, ...others] = await withSession({ url }, foreignObjects)
   if (first === undefined) return 'this role may not do that: set DATABASE_AUTH_URL or DATABASE_OWNER_URL'
   const ways = `run catalograph auth enable as a role that may, which DATABASE_OWNER_URL names, or as ${first.owner}: ${givingSql(first)}`

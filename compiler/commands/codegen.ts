@@ -51,7 +51,7 @@ export const codegenCommand: Command = {
     if (stopRequested !== null) return watchSource(task, stopRequested, terminal)
     const files = await makeFiles(task, terminal)
     if (given['check'] === true) return checkFolder(task, files, terminal)
-    await writeFolder(task, files, terminal)
+    await writeClient(task, files, terminal)
     return exitCodes.done
   },
 }
@@ -59,7 +59,7 @@ export const codegenCommand: Command = {
 async function watchSource(task: Task, stopRequested: Promise<unknown>, terminal: Terminal): Promise<number> {
   await watch({
     version: async () => JSON.stringify([await task.source.version(), await timesOf(task.documents)]),
-    onChange: async () => writeFolder(task, await makeFiles(task, terminal), terminal),
+    onChange: async () => writeClient(task, await makeFiles(task, terminal), terminal),
     onFailure: (reason) => terminal.note(`catalograph: ${reason}`),
     stopRequested,
   })
@@ -110,7 +110,7 @@ async function checkFolder({ out }: Task, files: Files, terminal: Terminal): Pro
   return exitCodes.failed
 }
 
-async function writeFolder({ out }: Task, files: Files, terminal: Terminal): Promise<void> {
+async function writeClient({ out }: Task, files: Files, terminal: Terminal): Promise<void> {
   const changes = await findChanges(out, files)
   const [foreign] = changes.foreign
   if (foreign !== undefined)

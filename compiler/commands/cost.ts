@@ -55,7 +55,7 @@ export const costCommand: Command = {
       printMeasured(measured, request, terminal)
       return exitCodes.done
     }
-    return check(measured.certificate, request.check, request, terminal)
+    return checkCosts(measured.certificate, request.check, request, terminal)
   },
 }
 
@@ -122,7 +122,7 @@ function printMeasured({ certificate, limit }: Measured, { out, json }: CostRequ
   else print(printCosts(certificate, limit))
 }
 
-function check(now: Certificate, before: Certificate, { factor, json }: CostRequest, { print }: Terminal): number {
+function checkCosts(now: Certificate, before: Certificate, { factor, json }: CostRequest, { print }: Terminal): number {
   const comparison = compareCosts(before, now, factor)
   print(json ? JSON.stringify(comparison, null, 2) : printCostComparison(comparison, now.operations.length, factor))
   return comparison.dearer.length > 0 ? exitCodes.failed : exitCodes.done

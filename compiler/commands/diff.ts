@@ -45,10 +45,10 @@ export const diffCommand: Command = {
   run: async (given, terminal) => {
     const request = await requestOf(given, terminal)
     try {
-      return await compare(request, terminal)
+      return await compareStates(request, terminal)
     } catch (error) {
       if (error instanceof CommandFailure) throw error
-      throw new CommandFailure(refusalOf(error), noVerdict)
+      throw new CommandFailure(migrationRefusal(error), noVerdict)
     }
   },
 }
@@ -76,7 +76,7 @@ async function requestOf(given: GivenOptions, terminal: Terminal) {
   }
 }
 
-async function compare(request: DiffRequest, terminal: Terminal): Promise<number> {
+async function compareStates(request: DiffRequest, terminal: Terminal): Promise<number> {
   const stated = request.against === null ? null : await statedBy(request.against, request)
   terminal.stage('Compiling the present database')
   const { present, listed } = await presentState(request, terminal)
@@ -173,7 +173,7 @@ function printNewDiagnostics(before: Compiled, after: Compiled, terminal: Termin
   if (text !== '') terminal.note(text)
 }
 
-function refusalOf(error: unknown): string {
+function migrationRefusal(error: unknown): string {
   if (error instanceof MigrationFailure) return `${error.place.file}:${error.place.line}: ${error.message}`
   return reasonOf(error)
 }

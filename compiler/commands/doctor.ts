@@ -17,13 +17,13 @@ export const doctorCommand: Command = {
   options: { json: { value: null, help: 'Print the findings as JSON.' } },
   run: async ({ json }, terminal) => {
     terminal.stage('Looking at settings, connection and database')
-    const findings = await look(terminal)
+    const findings = await examineAll(terminal)
     terminal.print(json === true ? JSON.stringify(findings, null, 2) : printFindings(findings))
     return findings.some(({ verdict }) => verdict === 'fault') ? exitCodes.failed : exitCodes.done
   },
 }
 
-async function look({ environment }: Terminal): Promise<readonly Finding[]> {
+async function examineAll({ environment }: Terminal): Promise<readonly Finding[]> {
   const read = readSettings(environment)
   if (read.kind === 'invalid') {
     return read.problems.map((problem) => fault('settings', problem, 'catalograph settings explains each setting'))

@@ -26,7 +26,7 @@ export const prepareCommand: Command = {
     const settings = neededSettingsOf(terminal)
     const url = await ownerUrl(settings)
     const options = { url, login: loginOf(settings.databaseUrl ?? url), schemas: settings.schemas }
-    return given['sql'] === true ? printMissing(options, terminal) : prepare(options, terminal)
+    return given['sql'] === true ? printMissing(options, terminal) : runPrepare(options, terminal)
   },
 }
 
@@ -49,7 +49,7 @@ async function printMissing(options: Options, terminal: Terminal): Promise<numbe
   return exitCodes.done
 }
 
-async function prepare(options: Options, terminal: Terminal): Promise<number> {
+async function runPrepare(options: Options, terminal: Terminal): Promise<number> {
   terminal.stage('Preparing the database')
   const preparation = await prepareDatabase(options)
   if (!preparation.ready) {

@@ -14,9 +14,9 @@ const large = 48 * megabyte
  * set after each garbage collection.
  */
 export function keepYoungSpaceSmall(): void {
-  if (isGiven(/semi[-_]space|optimize[-_]for[-_]size/)) return
+  if (hasFlag(/semi[-_]space|optimize[-_]for[-_]size/)) return
   const decide = (): void => {
-    const mayGrow = sizeOf('new_space') < young || sizeOf('old_space') > large
+    const mayGrow = spaceSize('new_space') < young || spaceSize('old_space') > large
     setFlagsFromString(`--semi-space-growth-factor=${mayGrow ? 2 : 1}`)
   }
   decide()
@@ -31,7 +31,7 @@ export function keepYoungSpaceSmall(): void {
  */
 export function keepHeapSmall(): void {
   keepNoTexts()
-  if (isGiven(/heap[-_]growing|optimize[-_]for[-_]size/)) return
+  if (hasFlag(/heap[-_]growing|optimize[-_]for[-_]size/)) return
   setFlagsFromString('--heap-growing-percent=50')
   clearAway()
 }
@@ -41,7 +41,7 @@ export function keepHeapSmall(): void {
  * heap reaches its limit: including those of replaced revisions, 33 KB for each changed table.
  */
 function keepNoTexts(): void {
-  if (!isGiven(/compilation[-_]cache/)) setFlagsFromString('--no-compilation-cache')
+  if (!hasFlag(/compilation[-_]cache/)) setFlagsFromString('--no-compilation-cache')
 }
 
 /** Collects the garbage of the start, after which the heap's growth is computed. A new context exposes `gc`. */
@@ -53,8 +53,8 @@ function clearAway(): void {
 }
 
 /** A flag of Node for the same purpose takes precedence. */
-const isGiven = (flag: RegExp): boolean => flag.test([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' '))
+const hasFlag = (flag: RegExp): boolean => flag.test([process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' '))
 
 /** The size of one of V8's spaces in bytes. */
-const sizeOf = (space: string): number =>
+const spaceSize = (space: string): number =>
   getHeapSpaceStatistics().find(({ space_name }) => space_name === space)?.space_size ?? 0

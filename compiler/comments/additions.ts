@@ -21,19 +21,19 @@ interface Members {
   readonly remarks: readonly string[]
 }
 
-const shown = (value: JsonValue): string => JSON.stringify(value)
+export const jsonOf = (value: JsonValue): string => JSON.stringify(value)
 
 /** The members of an addition's object; null and absence are valid. */
 export function membersOf(value: JsonValue, names: readonly string[]): Members {
   if (value === null) return { given: null, remarks: [] }
-  if (!isJsonObject(value)) return { given: null, remarks: [`${shown(value)} is no object`] }
+  if (!isJsonObject(value)) return { given: null, remarks: [`${jsonOf(value)} is no object`] }
   const strange = Object.keys(value).filter((name) => !names.includes(name))
   return { given: value, remarks: strange.map((name) => strangeMember(name, names)) }
 }
 
 function strangeMember(name: string, names: readonly string[]): string {
   const nearest = suggest(name, names) ?? names[0] ?? ''
-  return `it has no member ${shown(name)}; did you mean ${shown(nearest)}?`
+  return `it has no member ${jsonOf(name)}; did you mean ${jsonOf(nearest)}?`
 }
 
 /** `{"enabled": true}` or `{"enabled": false}`. Null if absent; a diagnostic if malformed. */
@@ -62,20 +62,20 @@ export const unlessDisabled = switchedElse(true)
 /** A text with a reason; null if absent. */
 export const reason: Decoder<string | null> = (value) => {
   const isText = typeof value === 'string' && value.trim() !== ''
-  const remarks = isText || value === null ? [] : [`${shown(value)} is no text that says why`]
+  const remarks = isText || value === null ? [] : [`${jsonOf(value)} is no text that says why`]
   return { ok: true, value: isText ? value : null, remarks }
 }
 
 /** An object of reasons, as pairs. */
 export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
   const read = Object.entries(value).map(([name, why]) => ({ name, ...reason(why) }))
   return {
     ok: true,
     value: read.flatMap((one) => (one.ok && one.value !== null ? [[one.name, one.value] as const] : [])),
     remarks: read.flatMap((one) =>
-      (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${shown(one.name)}, ${remark}`),
+      (one.ok ? (one.remarks ?? []) : []).map((remark) => `of ${jsonOf(one.name)}, ${remark}`),
     ),
   }
 }
@@ -83,12 +83,12 @@ export const reasons: Decoder<readonly (readonly [string, string])[]> = (value) 
 /** `[{"created_at": "DescNullsLast"}]`: one column per object; malformed entries are ignored. */
 export const orderOfColumns: Decoder<readonly DefaultOrderFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
-  if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no list`] }
+  if (!isJsonList(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no list`] }
   const read = value.map((item) => ({ item, term: orderTerm(item) }))
   return {
     ok: true,
     value: read.flatMap(({ term }) => term ?? []),
-    remarks: read.flatMap(({ item, term }) => (term === null ? [`${shown(item)} is no column with a direction`] : [])),
+    remarks: read.flatMap(({ item, term }) => (term === null ? [`${jsonOf(item)} is no column with a direction`] : [])),
   }
 }
 
@@ -102,12 +102,12 @@ function orderTerm(value: JsonValue): DefaultOrderFacts | null {
 /** `{"deleted_at": {"is": "NULL"}}`: operators by column; malformed entries are ignored. */
 export const conditionsOnColumns: Decoder<readonly ConditionFacts[]> = (value) => {
   if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
   const read = Object.entries(value).flatMap(([column, conditions]) => conditionsOn(column, conditions))
   return {
     ok: true,
     value: read.flatMap(({ facts }) => facts ?? []),
-    remarks: read.flatMap(({ item, facts }) => (facts === null ? [`${shown(item)} is no condition`] : [])),
+    remarks: read.flatMap(({ item, facts }) => (facts === null ? [`${jsonOf(item)} is no condition`] : [])),
   }
 }
 
@@ -135,7 +135,7 @@ function condition(column: string, told: string, value: JsonValue): ConditionFac
 /** The name of a column; a malformed value matches no column. */
 export const columnName: Decoder<string | null> = (value) => ({
   ok: true,
-  value: value === null || typeof value === 'string' ? value : shown(value),
+  value: value === null || typeof value === 'string' ? value : jsonOf(value),
 })
 
 const isConstant = (value: JsonValue): value is FilterConstant => value !== null && typeof value !== 'object'

@@ -60,7 +60,7 @@ export interface Noted {
  */
 export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withoutMemory): Steps<Noted> {
   const schemas = yield* memo.each(annotateSchema, catalog.schemas, table)
-  const members = catalog.members === undefined ? noMembers : memo.of(membersOf, catalog.members)
+  const members = catalog.members === undefined ? noMembers : memo.of(extensionMembers, catalog.members)
   const kept = withoutHidden(catalog, schemas, members)
   const relations = yield* memo.each(annotateRelation, kept.relations, table, members, memo)
   const functions = yield* memo.each(annotateFunction, kept.functions, table, members)
@@ -103,7 +103,7 @@ type Members = ReadonlyMap<string, string>
 
 const noMembers: ReadonlyMap<string, string> = new Map()
 
-const membersOf = (members: readonly CatalogMember[]): Members =>
+const extensionMembers = (members: readonly CatalogMember[]): Members =>
   new Map(members.map(({ kind, oid, extension }) => [memberKey(kind, oid), extension]))
 
 /** A schema may leave out objects of extensions; their types stay available for columns. */
@@ -132,14 +132,14 @@ const refusedBy =
   ({ object, refusals }: Read<T>): Refused | null =>
     refusals.length === 0 ? null : { schema: schemaOf(object), refusals }
 
-const schemaOf = ({ schema }: { readonly schema: string }): string => schema
+const schemaName = ({ schema }: { readonly schema: string }): string => schema
 
 /** A memo keeps one list for each function. */
 const refusedIn = {
   schemas: refusedBy<AnnotatedSchema>(({ name }) => name),
-  relations: refusedBy<AnnotatedRelation>(schemaOf),
-  functions: refusedBy<AnnotatedFunction>(schemaOf),
-  types: refusedBy<AnnotatedType>(schemaOf),
+  relations: refusedBy<AnnotatedRelation>(schemaName),
+  functions: refusedBy<AnnotatedFunction>(schemaName),
+  types: refusedBy<AnnotatedType>(schemaName),
 }
 
 const objectOf =

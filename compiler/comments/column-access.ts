@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../runtime/lib/json.ts'
+import { jsonOf } from './additions.ts'
 import type { Decoded, Decoder } from './decoders.ts'
 import { isJsonList, type JsonValue } from './json-value.ts'
 
@@ -20,15 +21,13 @@ export interface Preset {
   readonly update: string | null
 }
 
-const shown = (value: JsonValue): string => JSON.stringify(value)
-
 /** The members of an object, decoded separately, with their diagnostics. */
 function eachMember<T>(
   value: JsonValue,
   read: (name: string, value: JsonValue) => { readonly found: readonly T[]; readonly remarks: readonly string[] },
 ): Decoded<readonly T[]> {
   if (value === null) return { ok: true, value: [] }
-  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${shown(value)} is no object`] }
+  if (!isJsonObject(value)) return { ok: true, value: [], remarks: [`${jsonOf(value)} is no object`] }
   const all = Object.entries(value).map(([name, given]) => read(name, given))
   return { ok: true, value: all.flatMap(({ found }) => found), remarks: all.flatMap(({ remarks }) => remarks) }
 }
@@ -40,7 +39,7 @@ export const columnsByRole: Decoder<readonly RoleColumns[]> = (value) =>
     const isRight = isJsonList(given) && columns.length === given.length
     return {
       found: [{ role, columns }],
-      remarks: isRight ? [] : [`for ${shown(role)}, ${shown(given)} is no list of columns`],
+      remarks: isRight ? [] : [`for ${jsonOf(role)}, ${jsonOf(given)} is no list of columns`],
     }
   })
 
@@ -48,7 +47,7 @@ export const columnsByRole: Decoder<readonly RoleColumns[]> = (value) =>
 export const presets: Decoder<readonly Preset[]> = (value) =>
   eachMember(value, (role, given) => {
     if (!isJsonObject(given))
-      return { found: [], remarks: [`for ${shown(role)}, ${shown(given)} is no object of columns`] }
+      return { found: [], remarks: [`for ${jsonOf(role)}, ${jsonOf(given)} is no object of columns`] }
     const read = Object.entries(given).map(([column, told]) => readPreset(role, column, told))
     return { found: read.map(({ preset }) => preset), remarks: read.flatMap(({ remarks }) => remarks) }
   })
@@ -69,7 +68,7 @@ function readPreset(
     const text = Object.hasOwn(given, name) ? given[name as keyof typeof given] : null
     return typeof text === 'string' ? text : null
   }
-  const problem = `for ${shown(role)}, ${shown(column)} takes an expression, or "insert" and "update" with one each`
+  const problem = `for ${jsonOf(role)}, ${jsonOf(column)} takes an expression, or "insert" and "update" with one each`
   return {
     preset: { role, column, insert: textOf('insert'), update: textOf('update') },
     remarks: isRight ? [] : [problem],

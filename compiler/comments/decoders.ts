@@ -15,11 +15,11 @@ export type Decoded<T> =
 export type Decoder<T> = (value: JsonValue) => Decoded<T>
 
 const accept = <T>(value: T): Decoded<T> => ({ ok: true, value })
-const refuse = (reason: string): Decoded<never> => ({ ok: false, refusal: 'load', reason })
+const refuseLoad = (reason: string): Decoded<never> => ({ ok: false, refusal: 'load', reason })
 const refuseCast = (reason: string): Decoded<never> => ({ ok: false, refusal: 'cast', reason })
 
 /** The text of a value as with `->>`: strings without quotes, null for JSON null. */
-const textOf = (value: JsonValue): string | null =>
+const textOrJson = (value: JsonValue): string | null =>
   value === null ? null : typeof value === 'string' ? value : JSON.stringify(value)
 
 /** Only JSON true switches it on. */
@@ -29,7 +29,7 @@ export const onlyTrue: Decoder<boolean> = (value) => ({
 })
 
 /** Any scalar, as text. */
-export const scalarText: Decoder<string | null> = (value) => accept(textOf(value))
+export const scalarText: Decoder<string | null> = (value) => accept(textOrJson(value))
 
 /** A string or null. */
 export const optionalString: Decoder<string | null> = (value) => (value === null ? accept(null) : requiredString(value))
@@ -38,12 +38,12 @@ const maxInteger = 2_147_483_647
 
 /** An integer or its text, at least 0; other texts fail as Postgres' cast to integer does. */
 export const pageSize: Decoder<number | null> = (value) => {
-  const text = textOf(value)
+  const text = textOrJson(value)
   if (text === null) return accept(null)
   if (!/^\s*[+-]?\d+\s*$/u.test(text)) return refuseCast(`invalid input syntax for type integer: "${text}"`)
   const size = Number(text)
   if (size > maxInteger || size < -maxInteger - 1) return refuseCast(`value "${text}" is out of range for type integer`)
-  return size < 0 ? refuse(`invalid value: integer \`${size}\`, expected u64`) : accept(size)
+  return size < 0 ? refuseLoad(`invalid value: integer \`${size}\`, expected u64`) : accept(size)
 }
 
 /** A list of strings or null. */
@@ -51,7 +51,7 @@ export const optionalStrings: Decoder<readonly string[] | null> = (value) =>
   value === null ? accept(null) : requiredStrings(value)
 
 const requiredString: Decoder<string> = (value) =>
-  typeof value === 'string' ? accept(value) : refuse(invalidType(value, 'a string'))
+  typeof value === 'string' ? accept(value) : refuseLoad(invalidType(value, 'a string'))
 
 const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredString)(value)
 
@@ -59,7 +59,7 @@ const requiredStrings: Decoder<readonly string[]> = (value) => listOf(requiredSt
 const listOf =
   <T>(decode: Decoder<T>): Decoder<readonly T[]> =>
   (value) => {
-    if (!isJsonList(value)) return refuse(invalidType(value, 'a sequence'))
+    if (!isJsonList(value)) return refuseLoad(invalidType(value, 'a sequence'))
     const items = value.map(decode)
     const failed = items.find((item) => !item.ok)
     return failed ?? accept(items.flatMap((item) => (item.ok ? [item.value] : [])))
@@ -68,7 +68,7 @@ const listOf =
 /** An object of strings, as pairs in its order, or null. */
 export const optionalMap: Decoder<readonly (readonly [string, string])[] | null> = (value) => {
   if (value === null) return accept(null)
-  if (!isJsonObject(value)) return refuse(invalidType(value, 'a map'))
+  if (!isJsonObject(value)) return refuseLoad(invalidType(value, 'a map'))
   const failed = Object.values(value)
     .map(requiredString)
     .find((item) => !item.ok)
@@ -86,7 +86,7 @@ export interface DeclaredForeignKey {
 }
 
 const declaredForeignKey: Decoder<DeclaredForeignKey> = (value) => {
-  if (!isJsonObject(value)) return refuse(invalidType(value, 'struct TableDirectiveForeignKey'))
+  if (!isJsonObject(value)) return refuseLoad(invalidType(value, 'struct TableDirectiveForeignKey'))
   const localName = optionalString(member(value, 'local_name'))
   const localColumns = requiredMember(value, 'local_columns', requiredStrings)
   const foreignName = optionalString(member(value, 'foreign_name'))
@@ -110,7 +110,7 @@ const declaredForeignKey: Decoder<DeclaredForeignKey> = (value) => {
 }
 
 const requiredMember = <T>(object: JsonMembers, key: string, decode: Decoder<T>): Decoded<T> =>
-  Object.hasOwn(object, key) ? decode(member(object, key)) : refuse(`missing field \`${key}\``)
+  Object.hasOwn(object, key) ? decode(member(object, key)) : refuseLoad(`missing field \`${key}\``)
 
 /** A list of declared foreign keys or null. */
 export const optionalForeignKeys: Decoder<readonly DeclaredForeignKey[] | null> = (value) =>
@@ -118,9 +118,9 @@ export const optionalForeignKeys: Decoder<readonly DeclaredForeignKey[] | null> 
 
 /** The wording that existing clients know, from Rust's serde. */
 const invalidType = (value: JsonValue, expected: string): string =>
-  `invalid type: ${kindOf(value)}, expected ${expected}`
+  `invalid type: ${kindWord(value)}, expected ${expected}`
 
-function kindOf(value: JsonValue): string {
+function kindWord(value: JsonValue): string {
   if (value === null) return 'null'
   if (isJsonList(value)) return 'sequence'
   if (typeof value === 'string') return `string ${JSON.stringify(value)}`

@@ -35,11 +35,11 @@ export const links: Decoder<readonly LinkSetting[]> = (value) => {
 }
 
 function stepsOf(told: readonly JsonValue[]): readonly LinkStep[] | null {
-  const steps = told.flatMap((item) => stepOf(item) ?? [])
+  const steps = told.flatMap((item) => linkStep(item) ?? [])
   return steps.length > 0 && steps.length === told.length ? steps : null
 }
 
-function stepOf(told: JsonValue): LinkStep | null {
+function linkStep(told: JsonValue): LinkStep | null {
   if (typeof told === 'string') return { field: told, conditions: [] }
   const [[field, value] = ['', null], ...others] = isJsonObject(told) ? Object.entries(told) : []
   const read = conditionsOnColumns(value)

@@ -68,7 +68,7 @@ function decoded<Kind extends ObjectKind>(
   const failures = read.flatMap(({ row, decoded }) => (decoded.ok ? [] : [{ row, failure: decoded }]))
   return {
     settings: Object.fromEntries(
-      read.map(({ row, decoded }) => [row.key, valueOf(row, decoded)]),
+      read.map(({ row, decoded }) => [row.key, decodedValue(row, decoded)]),
     ) as CommentSettings<Kind>,
     outside: parsed.kind === 'broken' ? null : parsed.outside,
     refusals: [
@@ -88,7 +88,7 @@ function decoded<Kind extends ObjectKind>(
 
 type Failure = Extract<Decoded<unknown>, { readonly ok: false }>
 
-const valueOf = (row: KnownKey, decoded: Decoded<unknown>): unknown => {
+const decodedValue = (row: KnownKey, decoded: Decoded<unknown>): unknown => {
   const used = decoded.ok ? decoded : row.absent
   return used.ok ? used.value : null
 }
@@ -121,7 +121,7 @@ function unknownKeyDiagnostics(
 ): readonly Diagnostic[] {
   const valid = on[kind].map((row) => row.key)
   if (valid.includes(key)) return []
-  const places = placesOf(keys, key)
+  const places = keyPlaces(keys, key)
   if (places.length > 0) return [diagnose('comment-key-misplaced', object(), { key, places })]
   const nearest = suggest(key, valid)
   if (nearest !== null) return [diagnose('comment-key-unknown', object(), { key, nearest, places: [], valid })]
@@ -129,7 +129,7 @@ function unknownKeyDiagnostics(
     key,
     keys.map((row) => row.key),
   )
-  const meant = { nearest: elsewhere, places: elsewhere === null ? [] : placesOf(keys, elsewhere) }
+  const meant = { nearest: elsewhere, places: elsewhere === null ? [] : keyPlaces(keys, elsewhere) }
   return [diagnose('comment-key-unknown', object(), { key, ...meant, valid })]
 }
 
@@ -145,7 +145,7 @@ const kindWords: Readonly<Record<ObjectKind, string>> = {
   other: 'any other object',
 }
 
-const placesOf = (keys: readonly Key[], key: string): readonly string[] =>
+const keyPlaces = (keys: readonly Key[], key: string): readonly string[] =>
   keys.filter((row) => row.key === key).flatMap((row) => row.on.map((kind) => kindWords[kind]))
 
 /** For the core itself, which reads no addition. */

@@ -2,7 +2,7 @@ import { ident, qualified } from '../../runtime/sql/ident.ts'
 import { literal } from '../../runtime/sql/literal.ts'
 import { sameJson } from '../../runtime/lib/memo/differences.ts'
 import type { ArbiterSql, ColumnSql, EntitySql } from '../model/model.ts'
-import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
+import { commentText, hole, jsFunction, jsString, moduleExports, moduleText, table } from './js-text.ts'
 import { argumentText } from './calls.ts'
 import {
   attributesText,
@@ -93,16 +93,16 @@ function entityMembers(entity: EntitySql, types: Types): readonly string[] {
   const { schema, relation, columns, computed, tenant, arbiters, presets } = entity
   return [
     `relation: ${jsString(qualified(schema, relation))}`,
-    record('columns', columns, (column) => [column.column, columnText(column, types.byColumn.get(column)?.name ?? '')]),
+    table('columns', columns, (column) => [column.column, builtColumn(column, types.byColumn.get(column)?.name ?? '')]),
     `nodeId: ${nodeIdText(entity)}`,
-    record('computed', computed, (field) => [field.id, computedText(field)]),
+    table('computed', computed, (field) => [field.id, computedText(field)]),
     ...(tenant === undefined ? [] : [`tenant: ${jsString(tenant)}`]),
-    ...(arbiters === undefined ? [] : [record('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),
+    ...(arbiters === undefined ? [] : [table('arbiters', arbiters, (key) => [key.name, jsString(arbiterSql(key))])]),
     ...(presets === undefined ? [] : [`presets: [${presets.map(jsString).join(', ')}]`]),
   ]
 }
 
-function columnText({ column, notNull, collation, readAs, attributes }: ColumnSql, type: string): string {
+function builtColumn({ column, notNull, collation, readAs, attributes }: ColumnSql, type: string): string {
   const of = jsFunction('row', readPieces([hole('row'), `.${ident(column)}`], readAs))
   const collated = collation === undefined ? '' : `, collation: ${jsString(collation)}`
   return `{ of: ${of}, notNull: ${notNull}${collated}, ...${type}${attributesText(attributes)} }`
@@ -125,7 +125,7 @@ function computedText({
   const call = `${qualified(schema, name)}(`
   if (args !== undefined) {
     const of = `(row, args) => ${jsString(call)} + [row, ...args].join(', ') + ')'`
-    return `{ of: ${of}, json: ${jsonText(json)}, ${record('args', args, (arg) => [arg.field, argumentText(arg)])}${attributesText(attributes)} }`
+    return `{ of: ${of}, json: ${jsonText(json)}, ${table('args', args, (arg) => [arg.field, argumentText(arg)])}${attributesText(attributes)} }`
   }
   const operands = filter === undefined ? '' : `, ${operandsText(filter)}`
   return `{ of: ${jsFunction('row', [call, hole('row'), ')'])}, json: ${jsonText(json)}${operands}${attributesText(attributes)} }`

@@ -1,6 +1,6 @@
 import { ident, qualified } from '../../runtime/sql/ident.ts'
 import type { ArgumentSql, CallSql } from '../model/model.ts'
-import { block, hole, jsFunction, jsString, moduleExports, moduleText, record } from './js-text.ts'
+import { block, hole, jsFunction, jsString, moduleExports, moduleText, table } from './js-text.ts'
 import { attributesText, jsonText, operandPieces } from './value-text.ts'
 
 /** Root functions -> the JavaScript text of a record from function id to CallBuilder (runtime/contract/builder.ts). */
@@ -12,7 +12,7 @@ export const callsModule = (calls: readonly CallSql[]): string =>
 
 const callMembers = (call: CallSql): readonly string[] => [
   `name: ${jsString(qualified(call.schema, call.function))}`,
-  record('args', call.args, (argument) => [argument.field, argumentText(argument)]),
+  table('args', call.args, (argument) => [argument.field, argumentText(argument)]),
   `json: ${jsonText(call.json)}${attributesText(call.attributes)}`,
 ]
 

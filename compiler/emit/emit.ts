@@ -32,11 +32,11 @@ export function createEmitter(memo: Memo = createMemo()): Emit {
   return async (model, version) => {
     const parts = await memo.eachLater(entityPart, model.entities, check)
     const functions = await memo.later(checkCalls, parse, memo.of(callsModule, model.functions))
-    return inTurns(assemble(memo, model, version, parts, functions))
+    return inTurns(assembleRevision(memo, model, version, parts, functions))
   }
 }
 
-function* assemble(
+function* assembleRevision(
   memo: Memo,
   model: Model,
   version: string | null,

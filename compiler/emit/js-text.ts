@@ -49,7 +49,7 @@ export const moduleExports = (members: readonly string[]): string => `module.exp
  * A member with an object as value. It has no prototype: a look-up by an arbitrary name must not find inherited
  * members.
  */
-export const record = <T>(
+export const table = <T>(
   name: string,
   items: readonly T[],
   entry: (item: T) => readonly [key: string, text: string],

@@ -18,7 +18,7 @@ export function* manifestDigest(memo: Memo, manifest: Manifest): Steps<string> {
   const ofEntities = yield* memo.map(entityDigest, manifest.entities)
   return joinDigests([
     opening,
-    ...membersOf(manifest).map(({ label, value }) => {
+    ...sortedMembers(manifest).map(({ label, value }) => {
       if (label === entitiesLabel) return memo.of(blockDigests, ofEntities, label)
       return typeof value === 'object' && value !== null
         ? memo.of(memberDigests, value, memo, label)
@@ -60,17 +60,17 @@ interface Item {
 }
 
 const blocksOf = (manifest: Manifest): readonly Block[] =>
-  membersOf(manifest).map(({ label, value }) => blockOf(label, value))
+  sortedMembers(manifest).map(({ label, value }) => blockOf(label, value))
 
 function blockOf(label: string, value: unknown): Block {
   if (Array.isArray(value)) {
     return { open: `${label}[`, items: value.map((item) => ({ label: '', value: item })), close: ']' }
   }
-  if (isJsonObject(value)) return { open: `${label}{`, items: membersOf(value), close: '}' }
+  if (isJsonObject(value)) return { open: `${label}{`, items: sortedMembers(value), close: '}' }
   return { open: label + JSON.stringify(value), items: [], close: '' }
 }
 
-const membersOf = (value: object): readonly Item[] =>
+const sortedMembers = (value: object): readonly Item[] =>
   Object.keys(value)
     .sort()
     .map((key) => ({ label: `${JSON.stringify(key)}:`, value: (value as Readonly<Record<string, unknown>>)[key] }))

@@ -67,21 +67,21 @@ function openParser(): Parser {
     execArgv,
     stdio: [...stdio],
   })
-  const parser: Parser = { child, waiting: [], idle: setTimeout(() => end(parser), idleMs).unref() }
+  const parser: Parser = { child, waiting: [], idle: setTimeout(() => endParser(parser), idleMs).unref() }
   child.unref()
   child.channel?.unref()
-  child.on('message', (message: { readonly answer: unknown }) => answer(parser, message))
-  child.on('error', () => end(parser))
-  child.on('disconnect', () => end(parser))
+  child.on('message', (message: { readonly answer: unknown }) => answerNext(parser, message))
+  child.on('error', () => endParser(parser))
+  child.on('disconnect', () => endParser(parser))
   return parser
 }
 
-function answer({ child, waiting }: Parser, message: { readonly answer: unknown }): void {
+function answerNext({ child, waiting }: Parser, message: { readonly answer: unknown }): void {
   waiting.shift()?.(message)
   if (waiting.length === 0) child.channel?.unref()
 }
 
-function end(parser: Parser): void {
+function endParser(parser: Parser): void {
   if (running === parser) running = null
   clearTimeout(parser.idle)
   parser.child.kill()

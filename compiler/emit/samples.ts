@@ -65,22 +65,22 @@ const attributeSamples = (
     return [{ part: path, sql }, ...attributeSamples(relation, attribute.attributes, inner, path)]
   })
 
-const columnsOf = ({ columns }: EntityBuilder, row: string): readonly string[] =>
+const columnSamples = ({ columns }: EntityBuilder, row: string): readonly string[] =>
   Object.values(columns).map(({ of }) => of(row))
 
 function readSample(builder: EntityBuilder): string {
-  const columns = columnsOf(builder, 't').join(', ')
+  const columns = columnSamples(builder, 't').join(', ')
   return `select ${columns} from ${builder.relation} t order by ${columns} limit 2`
 }
 
 function insertSample(builder: EntityBuilder): string {
   const names = Object.keys(builder.columns).map(ident).join(', ')
   return `with i as (insert into ${builder.relation} as t (${names}) select x.* from x returning t.*)
-    select ${columnsOf(builder, 'i').join(', ')} from i`
+    select ${columnSamples(builder, 'i').join(', ')} from i`
 }
 
 function deleteSample(builder: EntityBuilder): string {
-  const key = columnsOf(builder, 'd').slice(0, longestKey)
+  const key = columnSamples(builder, 'd').slice(0, longestKey)
   return `with d as (delete from ${builder.relation} t returning t.*) select ${builder.nodeId(key)} from d`
 }
 

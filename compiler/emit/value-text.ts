@@ -2,7 +2,7 @@ import { literal } from '../../runtime/sql/literal.ts'
 import { ident } from '../../runtime/sql/ident.ts'
 import { spatialOperators } from '../../runtime/sql/spatial.ts'
 import type { AttributeSql, ColumnSql, GeoSql, JsonForm, OrderSql } from '../model/model.ts'
-import { hole, jsFunction, jsString, record, type Hole, type Pieces } from './js-text.ts'
+import { hole, jsFunction, jsString, table, type Hole, type Pieces } from './js-text.ts'
 
 /** JavaScript text for reading and writing values of a type. */
 
@@ -100,7 +100,7 @@ export const cursorPieces = ({ alike, order }: Pick<ColumnSql, 'alike' | 'order'
 
 /** The member with the comparison operators. */
 const orderText = (order: OrderSql): string =>
-  record('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
+  table('order', Object.entries(order), ([symbol, operator]) => [symbol, jsString(operator)])
 
 /** The conversion of filter operands to values of the type: members of an object. */
 export const operandsText = (type: CastType): string =>
@@ -131,11 +131,11 @@ function geoPieces({ schema, kind, srid }: GeoSql, text: Hole): Pieces {
   const plain: Pieces = srid === 0 ? read : [`${of('st_setsrid')}(`, ...read, `, ${srid})`]
   const transformed: Pieces = [`${of('st_transform')}(`, ...read, ', ', ...known, ')']
   const geometry = ['(case when ', text, "::text::jsonb ? 'crs' then ", ...transformed, ' else ', ...plain, ' end)']
-  return merged(kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`])
+  return mergedPieces(kind === 'geometry' ? geometry : [...geometry, `::${of('geography')}`])
 }
 
 /** The same text in as few pieces as possible. */
-const merged = (pieces: Pieces): Pieces =>
+const mergedPieces = (pieces: Pieces): Pieces =>
   pieces.reduce<Pieces>((before, piece) => {
     const last = before.at(-1)
     const joins = typeof piece === 'string' && typeof last === 'string'
@@ -146,12 +146,12 @@ const merged = (pieces: Pieces): Pieces =>
 const spatialText = (geo: GeoSql | undefined): string =>
   geo === undefined
     ? ''
-    : `, ${record('spatial', Object.entries(spatialOperators), ([name, row]) => [name, jsString(`${ident(geo.schema)}.${row[geo.kind]}`)])}`
+    : `, ${table('spatial', Object.entries(spatialOperators), ([name, row]) => [name, jsString(`${ident(geo.schema)}.${row[geo.kind]}`)])}`
 
 /** The member with a composite value's attributes; empty for other types. */
 export function attributesText(attributes: readonly AttributeSql[] | undefined): string {
   if (attributes === undefined) return ''
-  return `, ${record('attributes', attributes, (item) => [item.attribute, attributeText(item)])}`
+  return `, ${table('attributes', attributes, (item) => [item.attribute, attributeText(item)])}`
 }
 
 function attributeText(item: AttributeSql): string {
@@ -161,7 +161,7 @@ function attributeText(item: AttributeSql): string {
 
 /** An expression's value as the type that operators need. */
 export const readPieces = (expression: Pieces, readAs: string | undefined): Pieces =>
-  readAs === undefined ? expression : merged(['(', ...expression, `)::${readAs}`])
+  readAs === undefined ? expression : mergedPieces(['(', ...expression, `)::${readAs}`])
 
 export type CastType = Pick<ColumnSql, 'type' | 'array' | 'plainDelimiter' | 'geo' | 'order'>
 

@@ -1,3 +1,4 @@
+import { idOf } from '../../runtime/contract/facts.ts'
 import { compareBytes } from '../../runtime/lib/text.ts'
 import { withoutMemory, type Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
@@ -24,14 +25,14 @@ import { buildEnums, type ServedEnum } from './enums.ts'
 import { formFacts } from './filter-forms.ts'
 import { functionNames } from './function-names.ts'
 import { buildFunctions, type RootFunction } from './functions.ts'
-import { nameRelations, type NamedRelation } from './named-relations.ts'
+import { nameRelations } from './named-relations.ts'
 import { buildLinks } from './links.ts'
 import { liveDiagnostics, watchedCalls, watchedEntities, type Watched } from './live.ts'
 import { schemaUsage } from './privileges.ts'
 import { buildReport } from './report-facts.ts'
 import type { FunctionScope } from './results.ts'
 import { withoutLoosened } from './restrictive.ts'
-import { privilegesOf, rolesPart } from './roles.ts'
+import { privilegesByRole, rolesPart } from './roles.ts'
 import type { ValueScope } from './scalars.ts'
 import { sentDefaultsDiagnostics, withSentDefaults } from './sent-defaults.ts'
 import { inOrder, readScope, servedSchema, type ServedSchema } from './scope.ts'
@@ -78,7 +79,7 @@ export function* buildModel(
   const marked = withSelfContained(memo, annotated, entities.value)
   const whole = withSentDefaults(annotated, types.types, withTenants(annotated, marked))
   const placed = watched === undefined ? whole : watchedEntities(memo, scope, annotated, watched, whole)
-  const entityFacts = yield* memo.map(factsOf, placed)
+  const entityFacts = yield* memo.map(factsOfEntity, placed)
   const servedEnums = yield* memo.map(enumFacts, enums.value)
   const isDeprecating =
     (yield* memo.map(marksRelation, entityFacts)).includes(true) ||
@@ -105,7 +106,7 @@ export function* buildModel(
   }
   const typeSchemas = yield* typeSchemaFacts(memo, annotated, parts)
   const served = { ...parts, ...(typeSchemas.length > 0 && { typeSchemas }) }
-  const manifest: Manifest = { ...served, ...(yield* rolesPart(memo, privilegesOf(memo, annotated), served)) }
+  const manifest: Manifest = { ...served, ...(yield* rolesPart(memo, privilegesByRole(memo, annotated), served)) }
   function* told(): Steps<readonly Diagnostic[]> {
     const ofPasses: (readonly Diagnostic[])[] = []
     for (const pass of [relations, enums, namedRelations, links, entities, calls]) {
@@ -162,7 +163,7 @@ const bypassing = ({ roles }: Annotated): readonly string[] =>
     .map(({ name }) => name)
     .sort(compareBytes)
 
-const factsOf = ({ facts }: Entity): EntityFacts => facts
+const factsOfEntity = ({ facts }: Entity): EntityFacts => facts
 const isGrouped = ({ groups }: EntityFacts): boolean => groups === true
 const hasUnions = ({ unions }: EntityFacts): boolean => unions !== undefined
 const hasInterfaces = ({ interfaces }: EntityFacts): boolean => interfaces !== undefined
@@ -175,8 +176,6 @@ const sqlOf = ({ sql }: Entity): EntitySql => sql
 const callFacts = ({ facts }: RootFunction): FunctionFacts => facts
 const callSql = ({ sql }: RootFunction): CallSql => sql
 const enumFacts = ({ facts }: ServedEnum): EnumFacts => facts
-const idOf = ({ id }: NamedRelation): ObjectId => id
-
 const functionsInOrder = (
   schemas: readonly ServedSchema[],
   functions: readonly AnnotatedFunction[],

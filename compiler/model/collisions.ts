@@ -204,10 +204,10 @@ const claimants = (wishes: readonly Wish[], functions: Manifest['functions']): r
   ...functions,
 ]
 
-const fieldsOf = (claims: readonly Claim[]): readonly string[] => claims.map(({ field }) => field)
+const claimedFields = (claims: readonly Claim[]): readonly string[] => claims.map(({ field }) => field)
 
-const fieldsOfQuery = (claimant: Claimant): readonly string[] => fieldsOf(queryClaims([claimant]))
-const fieldsOfMutation = (claimant: Claimant): readonly string[] => fieldsOf(mutationClaims([claimant]))
+const fieldsOfQuery = (claimant: Claimant): readonly string[] => claimedFields(queryClaims([claimant]))
+const fieldsOfMutation = (claimant: Claimant): readonly string[] => claimedFields(mutationClaims([claimant]))
 
 const lostOnQuery = (all: readonly Claimant[]): readonly Lost[] => losersOf('Query', queryClaims(all))
 const lostOnMutation = (all: readonly Claimant[]): readonly Lost[] => losersOf('Mutation', mutationClaims(all))

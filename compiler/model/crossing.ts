@@ -20,7 +20,7 @@ interface Placed {
   readonly place: Place
 }
 
-const placeOf = (how: CatalogDistributed | undefined): Place => {
+const distributionOf = (how: CatalogDistributed | undefined): Place => {
   if (how === undefined) return { kind: 'here' }
   if (how.everywhere) return { kind: 'everywhere' }
   // Citus lists local tables that foreign keys of reference tables refer to.
@@ -40,7 +40,7 @@ export function crossingDiagnostics(
       .filter(({ kind }) => kind === 'r' || kind === 'p')
       .map((relation) => [
         objectId(relation.schema, relation.name),
-        { relation, place: placeOf(how.get(relation.oid)) } satisfies Placed,
+        { relation, place: distributionOf(how.get(relation.oid)) } satisfies Placed,
       ]),
   )
   return [...placed.keys()].flatMap((id) =>

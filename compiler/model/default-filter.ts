@@ -76,7 +76,7 @@ export function baseName({ types }: ValueScope, column: AnnotatedColumn): string
 
 type IsValue = (value: FilterConstant) => boolean
 
-const integer =
+const isIntegerOf =
   (bits: bigint): IsValue =>
   (value) =>
     typeof value === 'number' && Number.isSafeInteger(value) && -(2n ** bits) <= value && value < 2n ** bits
@@ -88,20 +88,20 @@ const long: IsValue = (value) =>
     ? digits.test(value) && BigInt.asIntN(64, BigInt(value)) === BigInt(value)
     : typeof value === 'number' && Number.isSafeInteger(value)
 
-const text: IsValue = (value) => typeof value === 'string' && !value.includes('\0')
+const isText: IsValue = (value) => typeof value === 'string' && !value.includes('\0')
 
 /** By Postgres type: its scalar, and whether it can hold a value. */
 const constants: Readonly<Record<string, readonly [scalar: ScalarName, isValue: IsValue]>> = {
-  int2: ['Int', integer(15n)],
-  int4: ['Int', integer(31n)],
+  int2: ['Int', isIntegerOf(15n)],
+  int4: ['Int', isIntegerOf(31n)],
   int8: ['BigInt', long],
   float4: ['Float', (value) => typeof value === 'number' && Number.isFinite(Math.fround(value)) && isNormal(value)],
   float8: ['Float', (value) => typeof value === 'number'],
   bool: ['Boolean', (value) => typeof value === 'boolean'],
-  text: ['String', text],
-  varchar: ['String', text],
-  bpchar: ['String', text],
-  citext: ['String', text],
+  text: ['String', isText],
+  varchar: ['String', isText],
+  bpchar: ['String', isText],
+  citext: ['String', isText],
 }
 
 /** Postgres refuses a number that float4 would round to zero. */

@@ -48,7 +48,7 @@ function readDefault(printed: string | undefined, type: AnnotatedType | undefine
 
 type ReadLiteral = (printed: string) => string | null
 
-const matching =
+const matchingLiteral =
   (pattern: RegExp): ReadLiteral =>
   (printed) =>
     pattern.test(printed) ? printed : null
@@ -56,10 +56,10 @@ const matching =
 const integer: ReadLiteral = (printed) =>
   /^(0|[1-9]\d*)$/u.test(printed) && Number(printed) <= 2_147_483_647 ? printed : null
 
-const float = matching(/^(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/u)
+const float = matchingLiteral(/^(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/u)
 
 /** A quoted constant with its cast, as pg_get_expr prints it; quotes inside are doubled. */
-const text: ReadLiteral = (printed) => {
+const textLiteral: ReadLiteral = (printed) => {
   const quoted = /^'((?:[^']|'')*)'::text$/u.exec(printed)?.[1]
   return quoted === undefined ? null : JSON.stringify(quoted.replaceAll("''", "'"))
 }
@@ -68,8 +68,8 @@ const text: ReadLiteral = (printed) => {
 const literals: ReadonlyMap<string, ReadLiteral> = new Map([
   ['int2', integer],
   ['int4', integer],
-  ['bool', matching(/^(true|false)$/u)],
+  ['bool', matchingLiteral(/^(true|false)$/u)],
   ['float4', float],
   ['float8', float],
-  ['text', text],
+  ['text', textLiteral],
 ])

@@ -69,7 +69,7 @@ function buildEntity(named: NamedRelation, memo: Memo, scope: EntityScope): With
   const computed = memo.same(computedOf, named, scope.rowFunctions.get(named.id) ?? noFunctions, scope)
   const sql = memo.of(entitySql, named, columns, computed, arbiters)
   const chosen = memo.same(chosenRows, named, columns.facts.value, scope)
-  return memo.of(assemble, named, memo, columns, relations, computed, arbiters, chosen, sql)
+  return memo.of(assembleEntity, named, memo, columns, relations, computed, arbiters, chosen, sql)
 }
 
 const chosenRows = (
@@ -102,7 +102,7 @@ function readColumns(named: NamedRelation, scope: ValueScope, ...needed: readonl
   }
 }
 
-function assemble(
+function assembleEntity(
   named: NamedRelation,
   memo: Memo,
   columns: Columns,

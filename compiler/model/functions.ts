@@ -34,12 +34,12 @@ export function* buildFunctions(
   scope: FunctionScope,
   functions: readonly PlacedFunction[],
 ): Steps<WithDiagnostics<readonly RootFunction[]>> {
-  const namesakes = yield* memo.groups(nameOf, functions)
+  const namesakes = yield* memo.groups(sqlNames, functions)
   const list = yield* memo.each(rootFunction, functions, { ...scope, namesakes })
   return collectFollowed(memo, list, yield* memo.map(functionIn, list))
 }
 
-const nameOf = ({ fn }: PlacedFunction): readonly string[] => [fn.name]
+const sqlNames = ({ fn }: PlacedFunction): readonly string[] => [fn.name]
 
 const notOfRoot: WithDiagnostics<null> = withDiagnostics(null)
 

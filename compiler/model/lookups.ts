@@ -13,12 +13,12 @@ export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'lookups' |
   const isLookedUp = relation.settings.uniqueKeys ?? schema.settings.uniqueKeys ?? false
   const { updates, nestedWrites } = tableAdditions(relation, schema)
   const isChanged = updates === true || nestedWrites === true
-  const keys = isLookedUp || isChanged ? keysOf(named) : []
+  const keys = isLookedUp || isChanged ? lookupKeys(named) : []
   if (keys.length === 0) return {}
   return { ...(isLookedUp && { lookups: keys }), ...(isChanged && { rowKeys: keys }) }
 }
 
-function keysOf({ relation, key }: NamedRelation): readonly LookupFacts[] {
+function lookupKeys({ relation, key }: NamedRelation): readonly LookupFacts[] {
   const isKey = (columns: readonly string[]): boolean =>
     columns.length === key.length && columns.every((name) => key.includes(name))
   return relation.uniques

@@ -37,7 +37,7 @@ export function buildReport(
   const isOverloaded = ({ name }: AnnotatedFunction): boolean => (variants.get(name)?.length ?? 0) > 1
   return {
     schemas,
-    relations: asked(annotated.relations).map((relation) => relationOf(manifest, relation, told)),
+    relations: asked(annotated.relations).map((relation) => reportedRelation(manifest, relation, told)),
     functions: asked(functions).map((fn) => functionOf(scope, manifest, fn, isOverloaded(fn), told)),
     remarks: diagnostics.map(({ code, severity, object, message, fix }) => ({ code, severity, object, message, fix })),
   }
@@ -49,7 +49,7 @@ const bySignature = (a: AnnotatedFunction, b: AnnotatedFunction): number =>
 
 type DiagnosticsByObject = ReadonlyMap<string, readonly Diagnostic[]>
 
-function relationOf(
+function reportedRelation(
   { entities }: Pick<Manifest, 'entities'>,
   relation: AnnotatedRelation,
   told: DiagnosticsByObject,
@@ -86,7 +86,7 @@ function functionOf(
     arguments: fn.args.map(({ typeText }) => typeText),
     ...(fn.ofExtension !== undefined && { ofExtension: fn.ofExtension }),
   }
-  const facts = factsOf(manifest, rowArgument(scope, fn) ?? null, fn)
+  const facts = reportedFacts(manifest, rowArgument(scope, fn) ?? null, fn)
   if (facts !== null) return { ...base, facts, missing: null }
   if (fn.ofExtension !== undefined) return { ...base, facts: null, missing: broughtByExtension }
   const missing = overloaded
@@ -96,7 +96,7 @@ function functionOf(
 }
 
 /** The place of a function's facts. */
-function factsOf(
+function reportedFacts(
   { entities, functions }: Pick<Manifest, 'entities' | 'functions'>,
   row: ReportedFacts['row'],
   fn: AnnotatedFunction,

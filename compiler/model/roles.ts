@@ -26,7 +26,7 @@ const factsOfRoles = (roles: Roles, holders: readonly Grantee[]): Pick<Manifest,
 })
 
 /** The effective grantees of each role of the server. */
-export const privilegesOf = (
+export const privilegesByRole = (
   memo: Memo,
   { serverVersion, databaseOwner, roles, memberships }: Annotated,
 ): Readonly<Record<string, RoleFacts>> => memo.one(privilegesIn, serverVersion, databaseOwner, roles, memberships)

@@ -240,7 +240,7 @@ export function domainModifier(scope: ModelScope, oid: Oid): number {
  * A plain type (spec/graphql.md 9.1): neither enum nor composite nor pseudo-type. Domains count as plain over anything
  * but enums and arrays; arrays do not count themselves.
  */
-function isPlain(scope: ModelScope, type: AnnotatedType): boolean {
+function isPlainType(scope: ModelScope, type: AnnotatedType): boolean {
   const bottom = type.kind === 'd' ? domainBase(scope, type) : type
   if (bottom === undefined || bottom.element !== null) return false
   if (type.kind === 'd') return bottom.kind !== 'e'
@@ -268,5 +268,5 @@ export function isPlainOrList(scope: ModelScope, oid: Oid, asked: ValueAdditions
   const type = lookThrough(scope, oid, asked)
   const element = type?.element == null ? type : scope.types.get(type.element)
   if (element === undefined) return false
-  return isPlain(scope, element) || (asked.functionShapes && isEnum(scope, element))
+  return isPlainType(scope, element) || (asked.functionShapes && isEnum(scope, element))
 }

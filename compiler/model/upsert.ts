@@ -24,7 +24,7 @@ export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> |
     {
       facts: usable.map(({ name, parts, predicate }) => ({
         name,
-        ...columnsOf(relation, parts),
+        ...keyColumns(relation, parts),
         whole: predicate !== null || parts.some((part) => 'expression' in part),
       })),
       sql: usable,
@@ -33,7 +33,7 @@ export function buildArbiters(named: NamedRelation): WithDiagnostics<Arbiters> |
   )
 }
 
-function columnsOf(
+function keyColumns(
   relation: AnnotatedRelation,
   parts: AnnotatedRelation['uniqueKeys'][number]['parts'],
 ): Pick<UniqueKeyFacts, 'columns' | 'generated'> {

@@ -4,6 +4,9 @@ import type { FormName } from './filter-forms.ts'
 /** Identity of a database object across the artifacts: unambiguous for any pair of names. */
 export const objectId = (schema: string, name: string): ObjectId => JSON.stringify([schema, name])
 
+/** The key by which lists of objects become tables. */
+export const idOf = ({ id }: { readonly id: ObjectId }): ObjectId => id
+
 export function namesOf(id: ObjectId): { readonly schema: string; readonly name: string } {
   const [schema, name] = JSON.parse(id) as readonly [string, string]
   return { schema, name }

@@ -1,7 +1,8 @@
+import { idOf } from '../contract/facts.ts'
 import type { RolePrivileges } from '../contract/execution.ts'
 import type { CallBuilder, EntityBuilder } from '../contract/builder.ts'
 import type { Manifest, ObjectId } from '../contract/manifest.ts'
-import type { EntityModule, Revision } from '../contract/artifact.ts'
+import type { Revision } from '../contract/artifact.ts'
 import { decidingFacts } from '../contract/facts.ts'
 import { createLru, type LruStats } from '../lib/caches.ts'
 import { evaluateModule } from './load.ts'
@@ -23,8 +24,6 @@ export interface Engine {
   /** Statistics of the role schemas; each weighs 1. */
   readonly viewStats: () => LruStats
 }
-
-const idOf = ({ id }: EntityModule): ObjectId => id
 
 export function createEngine(revision: Revision, memories: Memories = createMemories()): Engine {
   const views = createLru<string, RoleView>(maxRoles)

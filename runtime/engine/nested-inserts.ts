@@ -33,7 +33,7 @@ export const nests = (visible: RoleVisibility, entity: EntityFacts): boolean =>
   entity.unique &&
   visible.manifest.distributed === undefined &&
   carries(visible, entity, entity.key) &&
-  columnsOf(entity, entity.key).every((column) => visible.readsColumn(entity, column))
+  namedColumns(entity, entity.key).every((column) => visible.readsColumn(entity, column))
 
 export const inserts = (visible: RoleVisibility, entity: EntityFacts): boolean => visible.insertable(entity).length > 0
 
@@ -50,12 +50,12 @@ export const isLinked = (visible: RoleVisibility, entity: EntityFacts, { column 
       (entity.nestedWrites === true || visible.entity(target)?.nestedWrites === true),
   )
 
-const columnsOf = (entity: EntityFacts, names: readonly string[]): readonly ColumnFacts[] =>
+const namedColumns = (entity: EntityFacts, names: readonly string[]): readonly ColumnFacts[] =>
   names.flatMap((name) => entity.columns.find(({ column }) => column === name) ?? [])
 
 /** Whether values of all of them can be passed as texts. */
 const carries = (visible: RoleVisibility, entity: EntityFacts, names: readonly string[]): boolean =>
-  columnsOf(entity, names).filter(
+  namedColumns(entity, names).filter(
     (column) =>
       hasType(column) &&
       column.type.kind !== 'composite' &&

@@ -14,7 +14,7 @@ export function searchedForm({ type }: ColumnFacts): SearchedForm | undefined {
   return form === 'searchedText' || form === 'searchedAndComparedText' ? 'searchedText' : undefined
 }
 
-const named = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>
+const searchColumns = (columns: readonly ColumnFacts[], ending: string): readonly (readonly [string, ColumnFacts])[] =>
   columns.map((column) => [`${column.field ?? ''}${ending}`, column])
 
 /** Orders by rank, by field; other sort keys keep their names. */
@@ -22,7 +22,7 @@ export function rankFields(visible: RoleVisibility, entity: EntityFacts): Readon
   const columns = [...byField(visible.filterable(entity)).values()].filter((one) => searchedForm(one) !== undefined)
   if (columns.length === 0) return new Map()
   const taken = new Set([...byField(visible.orderable(entity)).keys(), ...orderRelations(visible, entity).keys()])
-  return new Map(named(columns, 'Rank').filter(([name]) => !taken.has(name)))
+  return new Map(searchColumns(columns, 'Rank').filter(([name]) => !taken.has(name)))
 }
 
 /** Excerpts of texts, by field; other fields keep their names. */
@@ -34,5 +34,5 @@ export const headlineFields = (
   const columns = entity.columns.filter(
     (column) => searchedForm(column) === 'searchedText' && visible.seesColumn(entity, column),
   )
-  return new Map(named(columns, 'Headline').filter(([name]) => !taken.has(name)))
+  return new Map(searchColumns(columns, 'Headline').filter(([name]) => !taken.has(name)))
 }

@@ -1,3 +1,4 @@
+import { idOf } from '../contract/facts.ts'
 import type {
   EntityFacts,
   FunctionFacts,
@@ -66,8 +67,6 @@ export const withExposed = (visible: Omit<RoleVisibility, 'watchesRows' | 'write
         visible.deletes(entity) || visible.insertable(entity).length > 0 || visible.updatable(entity).length > 0,
     ),
 })
-
-const idOf = ({ id }: EntityFacts): ObjectId => id
 
 function relationsVisibleTo(
   manifest: Manifest,

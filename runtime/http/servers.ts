@@ -86,7 +86,7 @@ export function makeServer(servers: Servers, handler: RequestListener): Server {
   server.maxConnections = limits.connections + limits.streams
   server.on('connection', (socket) => meet(servers, socket))
   server.on('upgrade', (request, socket, head) => {
-    if (servers.takeUpgrade === null) refuse(socket, 'UNAVAILABLE', servers.render)
+    if (servers.takeUpgrade === null) refuseSocket(socket, 'UNAVAILABLE', servers.render)
     else servers.takeUpgrade(request, socket, head)
   })
   server.once('listening', () => {
@@ -112,18 +112,18 @@ function meet(servers: Servers, socket: Socket): void {
   const { limits, open, sources, streaming, render } = servers
   const source = limitSourceOf(socket)
   const isFull = open.size - streaming.size >= limits.connections
-  const isTooMany = count(sources, source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
+  const isTooMany = countConnections(sources, source, 1) > (limits.connectionsOfAddress ?? Infinity) || isFull
   socket.once('close', () => {
     open.delete(socket)
     streaming.delete(socket)
     if (open.size === 0) servers.drained?.()
-    count(sources, source, -1)
+    countConnections(sources, source, -1)
   })
-  if (isTooMany) refuse(socket, 'OVERLOADED', render)
+  if (isTooMany) refuseSocket(socket, 'OVERLOADED', render)
   else open.set(socket, { socket, request: null, response: null, waiting: 0, writing: null })
 }
 
-function count(sources: Map<string, number>, source: string, change: number): number {
+function countConnections(sources: Map<string, number>, source: string, change: number): number {
   const now = (sources.get(source) ?? 0) + change
   if (now === 0) sources.delete(source)
   else sources.set(source, now)
@@ -134,7 +134,7 @@ function lookAtAll(servers: Servers): void {
   const { limits, open, streaming } = servers
   const now = performance.now()
   const pace = limits.pace()
-  for (const connection of open.values()) lookAt(connection, pace, now)
+  for (const connection of open.values()) lookAtConnection(connection, pace, now)
   if (open.size - streaming.size > limits.connections * fullAt) closeIdle(servers)
 }
 
@@ -202,7 +202,7 @@ const hasToken = (connection: string | undefined): boolean => /(?:^|,)\s*upgrade
 /** Longer than the idle timeout of proxies, so that the server does not close a connection that is about to be used. */
 const keepAliveMs = 72_000
 
-function lookAt(connection: Connection, pace: WritePace, now: number): void {
+function lookAtConnection(connection: Connection, pace: WritePace, now: number): void {
   const { socket, response } = connection
   if (response?.writableFinished === true) {
     connection.request = null
@@ -240,7 +240,7 @@ const oneByOne =
 /** Closing a connection with unread bytes discards its last answer: they are read for this long. */
 const lingerMs = 1_000
 
-function refuse(socket: Duplex, code: HttpFailureCode, render: RenderBare): void {
+function refuseSocket(socket: Duplex, code: HttpFailureCode, render: RenderBare): void {
   // Further input fails again, and was answered.
   if (socket.writableEnded) return
   socket.end(bareText(code, render))
@@ -262,7 +262,7 @@ export function answerError({ open, render }: Servers, error: NodeJS.ErrnoExcept
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error)
   const code = codes[error.code ?? ''] ?? 'REQUEST_MALFORMED'
   const { request = null, response = null } = open.get(socket) ?? {}
-  if (response === null || response.writableFinished) return refuse(socket, code, render)
+  if (response === null || response.writableFinished) return refuseSocket(socket, code, render)
   const isRead = request !== null && !request.complete && request.listenerCount('error') > 0
   if (!isRead || response.headersSent) return void socket.destroy(error)
   request.emit('error', new HttpFailure(code))

@@ -38,7 +38,7 @@ const keptMs = 600_000
 const pauseMs = 30_000
 const answerMs = 5_000
 
-const keysOf = ({ issuer, jwks }: TrustedIssuer): JWTVerifyGetKey =>
+const remoteKeys = ({ issuer, jwks }: TrustedIssuer): JWTVerifyGetKey =>
   createRemoteJWKSet(new URL(jwks ?? `${issuer.replace(/\/$/, '')}/.well-known/jwks.json`), {
     cacheMaxAge: keptMs,
     cooldownDuration: pauseMs,
@@ -58,7 +58,7 @@ const issuerOf = (token: string): string | undefined => {
 }
 
 export function createIssuers(trusted: readonly TrustedIssuer[]): ForeignIssuers {
-  const known = new Map(trusted.map((one) => [one.issuer, { ...one, keys: keysOf(one) }]))
+  const known = new Map(trusted.map((one) => [one.issuer, { ...one, keys: remoteKeys(one) }]))
   const roleOf = ({ roles }: TrustedIssuer, { role }: JWTPayload): string => {
     const named = role ?? roles[0]
     if (typeof named === 'string' && roles.includes(named)) return named

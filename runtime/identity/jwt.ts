@@ -67,7 +67,7 @@ export function createTokenVerifier(options: VerifierOptions): VerifyToken {
     const again = await verifyToken(token, earlier, null, date)
     return again.kind === 'refused' ? again : { ...again, expires: Math.min(again.expires, previous.until / 1000) }
   }
-  const believed = createTryingLru<string, BelievedToken>(keptCharacters, weightOf)
+  const believed = createTryingLru<string, BelievedToken>(keptCharacters, tokenWeight)
   const recall = (token: string): BelievedToken | undefined => {
     const known = believed.get(signatureOf(token))
     return known?.token === token ? known : undefined
@@ -152,7 +152,7 @@ const asRevoked: TokenVerdict = { kind: 'refused', fault: 'signature' }
 
 type Refused = Extract<TokenVerdict, { readonly kind: 'refused' }>
 
-function weightOf({ token, verdict }: BelievedToken): number {
+function tokenWeight({ token, verdict }: BelievedToken): number {
   return token.length + verdict.caller.claims.length
 }
 
@@ -198,23 +198,23 @@ async function verifyToken(
   currentDate: Date,
 ): Promise<BelievedToken | Refused> {
   // jose ignores white space in signatures.
-  if (token.length > longestToken || /\s/.test(token)) return refused('malformed')
+  if (token.length > longestToken || /\s/.test(token)) return refusedToken('malformed')
   const key = set === null ? await own.key() : set.public.get(String(kidOf(token)))
-  if (key === undefined) return refused('signature')
+  if (key === undefined) return refusedToken('signature')
   try {
     const options = { algorithms: [key.algorithm], currentDate, clockTolerance: skew }
     const { payload } = await jwtVerify(token, key.key, options)
     const expires = payload.exp ?? never
-    if (expires * 1000 <= currentDate.getTime()) return refused('expired')
+    if (expires * 1000 <= currentDate.getTime()) return refusedToken('expired')
     const claims = claimsText(token)
     const role = payload['role']
-    if (claims === null || !isRoleName(role)) return refused('malformed')
+    if (claims === null || !isRoleName(role)) return refusedToken('malformed')
     const user = userOf(payload)
     const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
     const keyId = keyIdOf(payload, () => (set === null ? derivedKeyId(token, own.secret) : null))
     return { kind: 'believed', token, verdict, set, notBefore: (payload.nbf ?? 0) - skew, expires, keyId }
   } catch (error) {
-    return refused(faultOf(error))
+    return refusedToken(faultOf(error))
   }
 }
 
@@ -230,24 +230,24 @@ async function verifyForeign(
   issuers: ForeignIssuers,
   currentDate: Date,
 ): Promise<BelievedToken | Refused> {
-  if (/\s/.test(token)) return refused('malformed')
+  if (/\s/.test(token)) return refusedToken('malformed')
   try {
     const { payload, role } = await issuers.verify(token, currentDate, skew)
     const seconds = currentDate.getTime() / 1000
     const { exp = 0, nbf = 0, iss, sub } = payload
-    if (exp <= seconds) return refused('expired')
+    if (exp <= seconds) return refusedToken('expired')
     const claims = claimsText(token)
-    if (claims === null) return refused('malformed')
+    if (claims === null) return refusedToken('malformed')
     const user = sub === undefined ? null : `${iss} ${sub}`
     const verdict = { kind: 'verified', caller: { role, claims, ...(user !== null && { user }) } } as const
     const expires = Math.min(exp, seconds + foreignSeconds)
     return { kind: 'believed', token, verdict, set: null, notBefore: nbf - skew, expires, keyId: null }
   } catch (error) {
-    return refused(faultOf(error))
+    return refusedToken(faultOf(error))
   }
 }
 
-function refused(fault: TokenFault): Refused {
+function refusedToken(fault: TokenFault): Refused {
   return { kind: 'refused', fault }
 }
 

@@ -10,6 +10,14 @@ export function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a, 'utf8'), Buffer.from(b, 'utf8'))
 }
 
+interface Named {
+  readonly schema: string
+  readonly name: string
+}
+
+export const bySchemaAndName = (a: Named, b: Named): number =>
+  compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)
+
 /** SHA-256 (FIPS 180-4) of the bytes, those of a text in UTF-8, as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex')

@@ -166,7 +166,7 @@ export function createAlarms(now: () => number): SetAlarm {
   }
   return (at, due) => {
     const alarm: Alarm = { at, due }
-    add(heap, alarm)
+    addAlarm(heap, alarm)
     schedule()
     return () => {
       if (alarm.due === null) return
@@ -177,7 +177,7 @@ export function createAlarms(now: () => number): SetAlarm {
   }
 }
 
-function add(heap: Alarm[], alarm: Alarm): void {
+function addAlarm(heap: Alarm[], alarm: Alarm): void {
   let place = heap.push(alarm) - 1
   while (place > 0) {
     const above = (place - 1) >> 1

@@ -95,7 +95,7 @@ export const numberTypes: Readonly<Partial<Record<ScalarName, string>>> = {
   BigFloat: 'numeric',
 }
 
-const familyOf = (type: ValueType): ChangeFamily | null => {
+const changeFamily = (type: ValueType): ChangeFamily | null => {
   if (type.list) return 'array'
   if (type.kind !== 'scalar') return null
   if (type.name === 'JSON') return 'json'
@@ -104,7 +104,7 @@ const familyOf = (type: ValueType): ChangeFamily | null => {
 
 /** How an operator takes values of a type; null: not at all. */
 export function takenAs(name: ChangeOperatorName, type: ValueType | null): ChangeFamily | null {
-  const family = type === null ? null : familyOf(type)
+  const family = type === null ? null : changeFamily(type)
   const { render, compares } = changeOperator(name)
   if (type === null || family === null || render[family] === undefined) return null
   return compares === true && family === 'array' && !hasEqualElements(type) ? null : family

@@ -67,13 +67,13 @@ export const jsonParts = {
     scalar: 'BigFloat',
     cast: 'numeric',
     help: 'Conditions on the number that is there; null where no number is.',
-    render: (value: string, path: string): string => ofType('number', 'numeric', value, path),
+    render: (value: string, path: string): string => jsonOfType('number', 'numeric', value, path),
   },
   boolean: {
     scalar: 'Boolean',
     cast: 'bool',
     help: 'Conditions on the boolean that is there; null where none is.',
-    render: (value: string, path: string): string => ofType('boolean', 'bool', value, path),
+    render: (value: string, path: string): string => jsonOfType('boolean', 'bool', value, path),
   },
   json: {
     scalar: 'JSON',
@@ -93,5 +93,5 @@ interface JsonPart {
 export type JsonPartName = keyof typeof jsonParts
 
 /** A cast of another JSON type would fail. */
-const ofType = (name: string, type: string, value: string, path: string): string =>
+const jsonOfType = (name: string, type: string, value: string, path: string): string =>
   `(case when pg_catalog.jsonb_typeof(${value} #> ${path}) = '${name}' then (${value} #> ${path})::${type} end)`

@@ -21,14 +21,14 @@ type Extremes = { readonly min: ScalarName | null; readonly max: ScalarName | nu
 
 const none: AggregateFacts = { sum: null, avg: null, min: null, max: null }
 const extremes = (scalar: ScalarName): Extremes => ({ min: scalar, max: scalar })
-const compared = (scalar: ScalarName): AggregateFacts => ({ ...none, ...extremes(scalar) })
+const comparedFacts = (scalar: ScalarName): AggregateFacts => ({ ...none, ...extremes(scalar) })
 const summed = (sum: ScalarName, extreme: ScalarName): AggregateFacts => ({
   sum,
   avg: 'BigFloat',
   ...extremes(extreme),
 })
 
-const plain = (scalar: ScalarName, aggregate: AggregateFacts = compared(scalar)): PgType => ({
+const plain = (scalar: ScalarName, aggregate: AggregateFacts = comparedFacts(scalar)): PgType => ({
   scalar,
   json: 'native',
   orderable: true,
@@ -36,9 +36,10 @@ const plain = (scalar: ScalarName, aggregate: AggregateFacts = compared(scalar))
   alike: true,
   aggregate,
 })
-const number = (scalar: ScalarName, sum: ScalarName, extreme: ScalarName): PgType => plain(scalar, summed(sum, extreme))
+const numberType = (scalar: ScalarName, sum: ScalarName, extreme: ScalarName): PgType =>
+  plain(scalar, summed(sum, extreme))
 const asText = (type: PgType): PgType => ({ ...type, json: 'text' })
-const float: PgType = { ...number('Float', 'BigFloat', 'BigFloat'), alike: false }
+const float: PgType = { ...numberType('Float', 'BigFloat', 'BigFloat'), alike: false }
 const limitedText: PgType = { ...plain('String'), limited: true }
 const json: PgType = { ...plain('JSON', none), json: 'json-text', orderable: false, alike: false }
 
@@ -47,23 +48,23 @@ export const opaqueType: PgType = { ...plain('Opaque', none), alike: false }
 
 /** Types of pg_catalog by name. */
 export const pgTypes: ReadonlyMap<string, PgType> = new Map([
-  ['int2', number('Int', 'BigInt', 'Int')],
-  ['int4', number('Int', 'BigInt', 'Int')],
-  ['int8', asText(number('BigInt', 'BigInt', 'BigInt'))],
+  ['int2', numberType('Int', 'BigInt', 'Int')],
+  ['int4', numberType('Int', 'BigInt', 'Int')],
+  ['int8', asText(numberType('BigInt', 'BigInt', 'BigInt'))],
   ['float4', float],
   ['float8', float],
-  ['numeric', asText(number('BigFloat', 'BigFloat', 'BigFloat'))],
-  ['money', number('Opaque', 'BigFloat', 'Opaque')],
+  ['numeric', asText(numberType('BigFloat', 'BigFloat', 'BigFloat'))],
+  ['money', numberType('Opaque', 'BigFloat', 'Opaque')],
   ['text', plain('String')],
   ['varchar', limitedText],
   ['bpchar', limitedText],
   ['char', plain('String')],
-  ['name', plain('Opaque', compared('String'))],
+  ['name', plain('Opaque', comparedFacts('String'))],
   // Postgres has no min(boolean).
   ['bool', plain('Boolean', none)],
   ['date', plain('Date')],
   ['time', plain('Time')],
-  ['timetz', plain('Opaque', compared('Time'))],
+  ['timetz', plain('Opaque', comparedFacts('Time'))],
   ['timestamp', plain('Datetime')],
   ['timestamptz', plain('Datetime')],
   ['uuid', plain('UUID', none)],

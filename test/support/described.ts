@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import { openapi } from '../../runtime/console/admin/openapi.ts'
 import { ownerRoutes } from '../../runtime/console/admin/routes.ts'
-import { placeOf } from '../../runtime/auth/http/route.ts'
+import { routeAt } from '../../runtime/auth/http/route.ts'
 import { routes } from '../../runtime/auth/http/routes.ts'
 
 /** Whether answers are what /openapi.json says they are. */
@@ -34,13 +34,13 @@ export function checkDescribed(
 ): void {
   if (method === 'OPTIONS' || method === 'HEAD') return
   const bare = path.split('?', 1)[0] ?? ''
-  const route = rows[prefix].find((row) => placeOf(row).method === method && matches(placeOf(row).path, bare))
+  const route = rows[prefix].find((row) => routeAt(row).method === method && matches(routeAt(row).path, bare))
   const answer = route?.io.answers[status]
   if (answer !== undefined && answer.kind !== 'json') return
   const place =
     answer === undefined || route === undefined
       ? '/components/responses/Failure'
-      : `/paths/${escaped(prefix + placeOf(route).path.replace(/:(\w+)/g, '{$1}'))}/${method.toLowerCase()}/responses/${status}`
+      : `/paths/${escaped(prefix + routeAt(route).path.replace(/:(\w+)/g, '{$1}'))}/${method.toLowerCase()}/responses/${status}`
   const fault = validate(`${place}/content/application~1json/schema`, body)
   if (fault !== null)
     throw new Error(`${method} ${bare} ${status} is not as described: ${fault}\n${JSON.stringify(body)}`)

@@ -63,7 +63,7 @@ const mostRounds = 24
 
 type Comments = ReadonlyMap<string, NewComment>
 
-const isSame = (some: Comments, others: Comments): boolean =>
+const hasSameTexts = (some: Comments, others: Comments): boolean =>
   [...some].every(([name, { text }]) => others.get(name)?.text === text)
 
 /** Compiles the resulting catalogue, and suggests missing names. */
@@ -73,7 +73,7 @@ function settle(catalog: Catalog, comments: Comments, held: Held, round = 0): Co
   for (const pass of passes) {
     // A comment that cannot be read stays unchanged, and its wishes are dropped.
     const merged = mergeWishes(comments, pass(compiled, commented, held))
-    if (!isSame(merged, comments) && round < mostRounds) return settle(catalog, merged, held, round + 1)
+    if (!hasSameTexts(merged, comments) && round < mostRounds) return settle(catalog, merged, held, round + 1)
   }
   return comments
 }

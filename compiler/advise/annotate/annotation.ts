@@ -15,13 +15,13 @@ import {
   typeCandidates,
 } from './names.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { allNames, fieldsOf, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './held.ts'
+import { allNames, fieldNames, isFreeIn, isFreeOnRoots, hasKey, relationRoots, type Held } from './held.ts'
 
 /** Invalid GraphQL names, and names that objects of different tables or schemas share. */
 
 const wishFor = (on: Commented, key: CommentKey, value: unknown): Wish => ({ on, settings: { [key]: value } })
 
-const unnamed = (database: NamedDatabase, on: Commented, key: CommentKey): boolean => !database.isNamed(on, key)
+const isUnnamed = (database: NamedDatabase, on: Commented, key: CommentKey): boolean => !database.isNamed(on, key)
 
 /** Free field names of types. */
 interface FreeFields {
@@ -33,7 +33,7 @@ function freeFields(database: NamedDatabase): FreeFields {
   const known = new Map<ObjectId, Set<string>>()
   const takenOf = (id: ObjectId): Set<string> => {
     const entity = database.entity(id)
-    const taken = known.get(id) ?? new Set(entity === undefined ? ['nodeId'] : fieldsOf(entity))
+    const taken = known.get(id) ?? new Set(entity === undefined ? ['nodeId'] : fieldNames(entity))
     known.set(id, taken)
     return taken
   }
@@ -56,7 +56,7 @@ export function unspellableWishes(database: NamedDatabase, manifest: Manifest): 
     const inflected = database.inflects(relation.schema)
     const on: Commented = { kind: 'relation', relation }
     const type = typeNameOf(null, relation.name, inflected)
-    if (isValidName(type) || !unnamed(database, on, 'name'))
+    if (isValidName(type) || !isUnnamed(database, on, 'name'))
       return [...columnWishes(database, relation, fields), ...linkWishes(database, relation, fields)]
     // Its members are named in the next round.
     const candidates = [spellable(type), ...typeCandidates(relation.schema, type, inflected)]
@@ -73,7 +73,7 @@ function columnWishes(database: NamedDatabase, relation: CatalogRelation, fields
     const field = fieldOf(column)
     const on: Commented = { kind: 'column', relation, column }
     const isNodeId = field === 'nodeId'
-    if ((isValidName(field) && !isNodeId) || !unnamed(database, on, 'name')) return []
+    if ((isValidName(field) && !isNodeId) || !isUnnamed(database, on, 'name')) return []
     const served = database.entity(id)?.columns.find((one) => one.column === column)?.field ?? null
     const name = served ?? fields.take(id, [isNodeId ? fieldOf(`${column}_value`) : spellable(field)])
     return [wishFor(on, 'name', name)]
@@ -91,7 +91,7 @@ function linkWishes(database: NamedDatabase, relation: CatalogRelation, fields: 
     const there = { name: parent.name, schema: { inflects: database.inflects(parent.schema) } }
     const here = { name: child.name, schema: { inflects: database.inflects(child.schema) } }
     const isUnusable = (setting: CommentKey, name: string): boolean =>
-      unnamed(database, on, setting) && (!isValidName(name) || name === 'nodeId')
+      isUnnamed(database, on, setting) && (!isValidName(name) || name === 'nodeId')
     const forward = forwardCandidates(key, there.name, there.schema.inflects)
     const reverse = reverseCandidates(here.name, key, false, here.schema.inflects)
     return [
@@ -119,7 +119,7 @@ export function sharedTypeWishes(
   const given = new Set<string>()
   const types = new Map(catalog.types.map((type) => [objectId(type.schema, type.name), type]))
   const rename = (on: Commented, schema: string, name: string): readonly Wish[] => {
-    if (!unnamed(database, on, 'name')) return []
+    if (!isUnnamed(database, on, 'name')) return []
     const candidates = typeCandidates(schema, name, database.inflects(schema))
     const picked = pickName(candidates, (one) => isFree(one) && !given.has(lowerFirst(one)))
     given.add(lowerFirst(picked))
@@ -181,7 +181,7 @@ function enumNameWishes(
   const inflected = database.inflects(type.schema)
   const on: Commented = { kind: 'type', type }
   const name = typeNameOf(null, type.name, inflected)
-  return isValidName(name) || !unnamed(database, on, 'name')
+  return isValidName(name) || !isUnnamed(database, on, 'name')
     ? []
     : [wishFor(on, 'name', nameOf([spellable(name), ...typeCandidates(type.schema, name, inflected)]))]
 }
@@ -214,7 +214,7 @@ export function rootWishes(database: NamedDatabase, manifest: Manifest): readonl
       return []
     }
     const fn = database.functions.find((one) => functionIdentities(one).includes(id))
-    if (fn === undefined || !unnamed(database, { kind: 'function', fn }, 'name')) return []
+    if (fn === undefined || !isUnnamed(database, { kind: 'function', fn }, 'name')) return []
     const candidates = functionCandidates(field, schema, database.inflects(schema))
     const name = pickName(candidates, (one) => isFree(one) && !given.has(one))
     given.add(name)

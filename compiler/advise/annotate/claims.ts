@@ -52,7 +52,7 @@ function columnClaim(database: NamedDatabase, entity: EntityFacts, column: strin
   }
 }
 
-const isSame = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b)
+const isSameList = (a: readonly string[], b: readonly string[]): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 export const keyColumnsOf = ({ direction, local, foreign }: RelationFacts): KeyColumns =>
   direction === 'forward' ? { columns: local, foreignColumns: foreign } : { columns: foreign, foreignColumns: local }
@@ -73,16 +73,16 @@ export function constraintOf(
       (other) =>
         other.direction === relation.direction &&
         other.target === relation.target &&
-        isSame(other.local, relation.local) &&
-        isSame(other.foreign, relation.foreign),
+        isSameList(other.local, relation.local) &&
+        isSameList(other.foreign, relation.foreign),
     ).length
   const keys = database
     .relation(child)
     .foreignKeys.filter(
       (key) =>
         objectId(key.foreignSchema, key.foreignRelation) === parent &&
-        isSame(key.columns, columns) &&
-        isSame(key.foreignColumns, foreignColumns),
+        isSameList(key.columns, columns) &&
+        isSameList(key.foreignColumns, foreignColumns),
     )
   return keys[place]?.name ?? null
 }

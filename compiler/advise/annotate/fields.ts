@@ -3,12 +3,12 @@ import { groupBy } from '../../../runtime/lib/steps.ts'
 import { fieldClaims, type FieldClaim } from './claims.ts'
 import type { Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
-import { fieldsOf, type Held } from './held.ts'
+import { fieldNames, type Held } from './held.ts'
 
 /** Fields that two parts of one type claim: all except the present one get free names. */
 export const fieldWishes = (database: NamedDatabase, manifest: Manifest, held: Held): readonly Wish[] =>
   manifest.entities.flatMap((entity) => {
-    const taken = new Set(fieldsOf(entity))
+    const taken = new Set(fieldNames(entity))
     return [...groupBy(fieldClaims(database, entity), ({ field }) => field).values()]
       .flatMap((group) => losers(group, entity, held))
       .flatMap(({ rename }) => {

@@ -77,7 +77,7 @@ const rootsOf = (manifest: Manifest): readonly string[] => [
 ]
 
 /** All fields of a type. */
-export const fieldsOf = ({ columns, relations, computed, unions = [] }: EntityFacts): readonly string[] => [
+export const fieldNames = ({ columns, relations, computed, unions = [] }: EntityFacts): readonly string[] => [
   'nodeId',
   ...[...columns, ...relations, ...computed, ...unions].flatMap(({ field }) => field ?? []),
 ]

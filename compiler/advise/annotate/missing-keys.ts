@@ -33,7 +33,7 @@ export async function keyWishes(
   )
   const wishes: Wish[] = []
   for (const relation of keyless) {
-    const key = await keyOf(query, relation)
+    const key = await findKey(query, relation)
     if (key === null) continue
     const { columns, remarks } = key
     wishes.push({ on: { kind: 'relation', relation }, settings: { primary_key_columns: columns }, remarks })
@@ -56,7 +56,7 @@ const keysBelowSql = `select array(
       and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass and d.refobjid <> r.ev_class)
   order by i.indrelid`
 
-async function keyOf(query: Query, relation: CatalogRelation): Promise<FoundKey | null> {
+async function findKey(query: Query, relation: CatalogRelation): Promise<FoundKey | null> {
   const declared = notNullKey(relation)
   if (declared !== null) return { columns: declared, remarks: [] }
   for (const columns of await candidatesOf(query, relation)) {

@@ -19,7 +19,7 @@ export function spellable(name: string): string {
 const fieldStyle = (name: string, inflected: boolean): string => (inflected ? lowerFirst(inflect(name)) : name)
 
 /** Words joined in the style of a schema. */
-const joined = (inflected: boolean, ...words: readonly string[]): string =>
+const joinWords = (inflected: boolean, ...words: readonly string[]): string =>
   inflected ? lowerFirst(words.map((word) => upperFirst(inflect(word))).join('')) : words.join('_')
 
 /** A foreign key, as the source of its names. */
@@ -41,7 +41,7 @@ const columnsText = (key: KeyColumns): string => withoutId(key).join('_and_')
 /** The field of a foreign key on its table: named by its columns, then by its target. */
 export const forwardCandidates = (key: KeyColumns, target: string, inflected: boolean): readonly string[] => [
   ...(key.columns.length === 1 ? withoutId(key).map((name) => fieldStyle(name, inflected)) : []),
-  joined(inflected, lowerFirst(target), 'by', columnsText(key)),
+  joinWords(inflected, lowerFirst(target), 'by', columnsText(key)),
 ]
 
 /** The field on the other side. */
@@ -51,7 +51,7 @@ export const reverseCandidates = (
   single: boolean,
   inflected: boolean,
 ): readonly string[] => {
-  const name = joined(inflected, lowerFirst(child), 'by', columnsText(key))
+  const name = joinWords(inflected, lowerFirst(child), 'by', columnsText(key))
   return [single ? name : rootField('collection', name)]
 }
 
@@ -81,7 +81,7 @@ export const manyCandidates = (
   inflected: boolean,
 ): readonly string[] => {
   const many = pluralOf(lowerFirst(child))
-  return [...(isPlain ? [many] : []), joined(inflected, many, 'by', columnsText(key))]
+  return [...(isPlain ? [many] : []), joinWords(inflected, many, 'by', columnsText(key))]
 }
 
 /**
@@ -90,18 +90,18 @@ export const manyCandidates = (
  */
 export const columnCandidates = (column: string, isKey: boolean, inflected: boolean): readonly string[] =>
   isKey
-    ? ['id', 'key', 'value'].map((word) => joined(inflected, spellable(column), word))
-    : [spellable(column), joined(inflected, spellable(column), 'column')]
+    ? ['id', 'key', 'value'].map((word) => joinWords(inflected, spellable(column), word))
+    : [spellable(column), joinWords(inflected, spellable(column), 'column')]
 
 /** A computed field or function whose name is taken. */
 export const functionCandidates = (field: string, place: string, inflected: boolean): readonly string[] => [
-  joined(inflected, 'computed', field),
-  joined(inflected, field, 'of', place),
+  joinWords(inflected, 'computed', field),
+  joinWords(inflected, field, 'of', place),
 ]
 
 /** A type whose name another schema uses. */
 export const typeCandidates = (schema: string, name: string, inflected: boolean): readonly string[] => {
-  const whole = joined(inflected, spellable(schema), spellable(name))
+  const whole = joinWords(inflected, spellable(schema), spellable(name))
   return [inflected ? upperFirst(whole) : whole]
 }
 

@@ -4,7 +4,7 @@ import { isValidName } from '../../model/names.ts'
 import type { Commented, Wish } from './comments.ts'
 import type { NamedDatabase } from './in-database.ts'
 import { constraintOf, keyColumnsOf } from './claims.ts'
-import { allNames, fieldsOf, isFreeIn } from './held.ts'
+import { allNames, fieldNames, isFreeIn } from './held.ts'
 import { forwardCandidates, manyCandidates, singularOf, typeCandidates } from './names.ts'
 
 /** Names in natural language: one row of `posts` is a `Post`, and an author has `posts`. */
@@ -36,7 +36,7 @@ const commented = (database: NamedDatabase, { id }: EntityFacts): Commented => (
 /** Fields of many rows, in the plural. They only take names that are free in the type. */
 export const pluralWishes = (database: NamedDatabase, { entities }: Manifest): readonly Wish[] =>
   entities.flatMap((entity) => {
-    const taken = new Set(fieldsOf(entity))
+    const taken = new Set(fieldNames(entity))
     return entity.relations.flatMap((relation, index) => {
       const constraint = isMany(relation) ? constraintOf(database, entity, relation, index) : null
       const child = database.entity(relation.target)

@@ -36,7 +36,7 @@ export interface Cost {
   readonly scans: readonly string[]
 }
 
-export const keyOf = ({ document, operation, role }: CertifiedOperation): string =>
+export const certificateKey = ({ document, operation, role }: CertifiedOperation): string =>
   JSON.stringify([document, operation, role])
 
 export const isRefused = (found: Cost | RefusedDocument): found is RefusedDocument => 'refused' in found

@@ -1,4 +1,4 @@
-import { isRefused, keyOf, type Certificate, type CertifiedOperation, type Cost } from './certificate.ts'
+import { isRefused, certificateKey, type Certificate, type CertifiedOperation, type Cost } from './certificate.ts'
 
 /** An operation that the certificate lacks, or has with other costs. */
 export interface CostDifference extends Omit<CertifiedOperation, 'found'> {
@@ -17,20 +17,20 @@ const leastCost = 10
 
 /** The deteriorations since a certificate. @param factor by which cost and rows may grow without a report */
 export function compareCosts(before: Certificate, now: Certificate, factor: number): CostComparison {
-  const known = new Map(before.operations.map((one) => [keyOf(one), one]))
-  const present = new Set(now.operations.map(keyOf))
+  const known = new Map(before.operations.map((one) => [certificateKey(one), one]))
+  const present = new Set(now.operations.map(certificateKey))
   return {
     dearer: now.operations.flatMap(({ document, operation, role, found }) => {
-      const problems = problemsOf(known.get(keyOf({ document, operation, role, found }))?.found, found, factor)
+      const problems = growthOf(known.get(certificateKey({ document, operation, role, found }))?.found, found, factor)
       return problems.length === 0 ? [] : [{ document, operation, role, problems }]
     }),
-    gone: before.operations.filter((one) => !present.has(keyOf(one))),
+    gone: before.operations.filter((one) => !present.has(certificateKey(one))),
   }
 }
 
 type Found = CertifiedOperation['found']
 
-function problemsOf(before: Found | undefined, now: Found, factor: number): readonly string[] {
+function growthOf(before: Found | undefined, now: Found, factor: number): readonly string[] {
   if (before === undefined) return ['It is not in the certificate.']
   if (isRefused(before)) return []
   if (isRefused(now)) return [`It is refused: ${now.refused}`]

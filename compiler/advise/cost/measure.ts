@@ -49,7 +49,7 @@ async function measureOperation(
   text: string,
   operation: string | null,
 ): Promise<Cost | RefusedDocument> {
-  const document = attempt(() => createDocument(measuring.engine, role, text, operation, nothingKept, 'patient'))
+  const document = orRefused(() => createDocument(measuring.engine, role, text, operation, nothingKept, 'patient'))
   if ('refused' in document) return document
   const tried: (Cost | RefusedDocument)[] = []
   for (const given of variablesFor(measuring.engine.view(role), document.definitions, text)) {
@@ -70,7 +70,7 @@ async function measureWith(
   { text, operation, document }: MeasuredOperation,
   given: Readonly<Record<string, unknown>>,
 ): Promise<Cost | RefusedDocument> {
-  const ready = attempt(() => {
+  const ready = orRefused(() => {
     const view = engine.view(role)
     const parsed = parseOperation(view, text, operation)
     const { statements, variables } = document.prepare(given)
@@ -92,12 +92,12 @@ async function measureWith(
     rows: Math.min(ready.rows, Number.MAX_VALUE),
     cost: Math.ceil(plans.reduce((sum, plan) => sum + costOf(plan), 0)),
     variables: given,
-    indexes: sorted(facts.flatMap(({ indexes }) => indexes.map(sizes.nameOf))),
-    scans: sorted(sizes.largeOf(scans, large)),
+    indexes: sortedNames(facts.flatMap(({ indexes }) => indexes.map(sizes.nameOf))),
+    scans: sortedNames(sizes.largeOf(scans, large)),
   }
 }
 
-function attempt<T extends object>(work: () => T): T | RefusedDocument {
+function orRefused<T extends object>(work: () => T): T | RefusedDocument {
   try {
     return work()
   } catch (error) {
@@ -111,7 +111,7 @@ function toRefused(error: unknown): RefusedDocument {
   throw error
 }
 
-const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+const sortedNames = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 /** The most expensive one, with the limits and indexes of all of them; a refusal if all are refused. */
 function worst(tried: readonly (Cost | RefusedDocument)[]): Cost | RefusedDocument {
@@ -123,7 +123,7 @@ function worst(tried: readonly (Cost | RefusedDocument)[]): Cost | RefusedDocume
     rows: Math.max(...costs.map(({ rows }) => rows)),
     cost: dearest.cost,
     variables: dearest.variables,
-    indexes: sorted(costs.flatMap(({ indexes }) => indexes)),
-    scans: sorted(costs.flatMap(({ scans }) => scans)),
+    indexes: sortedNames(costs.flatMap(({ indexes }) => indexes)),
+    scans: sortedNames(costs.flatMap(({ scans }) => scans)),
   }
 }

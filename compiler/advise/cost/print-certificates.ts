@@ -11,11 +11,11 @@ export function printCosts({ operations }: Certificate, limit: number | undefine
   const costOf = ({ found }: CertifiedOperation): number => (isRefused(found) ? -1 : found.cost)
   return [...operations]
     .sort((one, other) => costOf(other) - costOf(one))
-    .flatMap((operation) => [nameOf(operation), ...linesOf(operation, limit).map((line) => `  ${line}`)])
+    .flatMap((operation) => [nameOf(operation), ...certificateLines(operation, limit).map((line) => `  ${line}`)])
     .join('\n')
 }
 
-function linesOf({ found }: CertifiedOperation, limit: number | undefined): readonly string[] {
+function certificateLines({ found }: CertifiedOperation, limit: number | undefined): readonly string[] {
   if (isRefused(found)) return [`refused: ${found.refused}`]
   const { cost, rows, variables, indexes, scans } = found
   const over = limit !== undefined && cost > limit ? `, more than the ${limit} that limits.cost allows` : ''

@@ -48,7 +48,7 @@ export function judgeDocuments(
       names.flatMap((operation) => {
         const found = asked.map(([view, later]) => ({
           role: view.role,
-          problems: problemsOf(view, text, operation).length > 0 ? [] : problemsOf(later, text, operation),
+          problems: documentProblems(view, text, operation).length > 0 ? [] : documentProblems(later, text, operation),
         }))
         return [...groupBy(found, ({ problems }) => problems.join('\n')).values()].flatMap((group) => {
           const problems = group[0]?.problems ?? []
@@ -57,7 +57,7 @@ export function judgeDocuments(
       }),
     ),
     invalid: judged.flatMap(({ document: { source, text }, asked, names }) => {
-      const tried = asked.flatMap(([view]) => names.map((name) => problemsOf(view, text, name)))
+      const tried = asked.flatMap(([view]) => names.map((name) => documentProblems(view, text, name)))
       const [problems] = tried
       return problems === undefined || tried.some((found) => found.length === 0) ? [] : [{ source, problems }]
     }),
@@ -71,7 +71,7 @@ export function operationNames(text: string): readonly (string | null)[] {
   return operations.map((operation) => ('name' in operation ? (operation.name?.value ?? null) : null))
 }
 
-function problemsOf(view: RoleView, text: string, operation: string | null): readonly string[] {
+function documentProblems(view: RoleView, text: string, operation: string | null): readonly string[] {
   try {
     const refusal = refusalOf(view.visible.manifest, view.role)
     if (refusal !== null) return [refusal]

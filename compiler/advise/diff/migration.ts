@@ -103,7 +103,7 @@ async function applyAll(
     const { file, line, text } = statement
     try {
       // Its own savepoints must outlive ours.
-      await (starts(statement, savepointCommands) ? command(text) : within(query, () => command(text)))
+      await (starts(statement, savepointCommands) ? command(text) : inSavepoint(query, () => command(text)))
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || isAway(error)) throw error
       if (!onlyOutside.has(error.sqlstate)) throw new MigrationFailure(statement, error.message)
@@ -114,7 +114,7 @@ async function applyAll(
 }
 
 /** A failure rolls back to the savepoint. Files may set the lock timeout as well: dumps disable it. */
-async function within(query: Query, work: () => Promise<void>): Promise<void> {
+async function inSavepoint(query: Query, work: () => Promise<void>): Promise<void> {
   await query(`set local lock_timeout = ${lockTimeoutMs}`)
   await query('savepoint catalograph_statement')
   try {

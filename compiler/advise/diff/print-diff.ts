@@ -27,13 +27,13 @@ function summary({ changes, documents }: Comparison): string {
   const [breaking = 0, dangerous = 0, additions = 0] = severities.map(
     (severity) => changes.filter((change) => change.severity === severity).length,
   )
-  const counted = `${breaking} breaking, ${dangerous} dangerous, ${count(additions, 'addition')}`
+  const counted = `${breaking} breaking, ${dangerous} dangerous, ${countText(additions, 'addition')}`
   if (documents.judged === 0) return counted
   const broken = new Set(documents.broken.map(({ source }) => source)).size
-  return `${counted}; ${broken} of ${count(documents.judged, 'document')} stop${broken === 1 ? 's' : ''} working`
+  return `${counted}; ${broken} of ${countText(documents.judged, 'document')} stop${broken === 1 ? 's' : ''} working`
 }
 
-const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
+const countText = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`
 
 const section = (heading: string, lines: readonly string[]): readonly string[] =>
   lines.length === 0 ? [] : ['', heading, ...lines.map((line) => `  ${line}`)]

@@ -102,8 +102,8 @@ function deprecable(type: GraphQLNamedType): ReadonlyMap<string, string | null> 
 
 function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readonly ApiChange[] {
   if (isEnumType(before) || isEnumType(after)) return []
-  const known = membersOf(before)
-  return [...membersOf(after)].flatMap(([name, isDemanded]) =>
+  const known = typeMembers(before)
+  return [...typeMembers(after)].flatMap(([name, isDemanded]) =>
     known.has(name) || isDemanded
       ? []
       : [addition(name.includes('(') ? 'ARG_ADDED' : 'FIELD_ADDED', `${name} was added.`)],
@@ -111,7 +111,7 @@ function addedMembers(before: GraphQLNamedType, after: GraphQLNamedType): readon
 }
 
 /** Fields and arguments, and whether they are required: then adding them is breaking. */
-function membersOf(type: GraphQLNamedType): ReadonlyMap<string, boolean> {
+function typeMembers(type: GraphQLNamedType): ReadonlyMap<string, boolean> {
   if (isInputObjectType(type)) {
     const fields = Object.values(type.getFields())
     return new Map(fields.map((field) => [`${type.name}.${field.name}`, isRequiredInputField(field)]))

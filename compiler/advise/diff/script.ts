@@ -38,7 +38,7 @@ type Meaning =
   | { readonly kind: 'refused'; readonly why: string }
 
 const nothing: Meaning = { kind: 'nothing' }
-const refused = (why: string): Meaning => ({ kind: 'refused', why })
+const refusedMeaning = (why: string): Meaning => ({ kind: 'refused', why })
 
 /** Variables that control psql itself (manual, psql, Variables); others would be interpolated into statements. */
 const isOfPsql = (name: string): boolean => /^[A-Z][A-Z_]*$/.test(name)
@@ -46,17 +46,17 @@ const isOfPsql = (name: string): boolean => /^[A-Z][A-Z_]*$/.test(name)
 const variable = (command: string, [name = '']: readonly string[]): Meaning =>
   name === '' || isOfPsql(name)
     ? nothing
-    : refused(`${command} ${name} is a variable of psql, whose value is not put in here`)
+    : refusedMeaning(`${command} ${name} is a variable of psql, whose value is not put in here`)
 
 const connect = ([name = '-']: readonly string[], { database }: ScriptSource): Meaning =>
   name === '-' || name === database
     ? nothing
-    : refused(`\\connect ${name} would leave the database ${database}, on which the migration is tried`)
+    : refusedMeaning(`\\connect ${name} would leave the database ${database}, on which the migration is tried`)
 
 const include = (words: readonly string[], base: string): Meaning => {
   const [path = ''] = words
   return path === ''
-    ? refused('\\i names no file')
+    ? refusedMeaning('\\i names no file')
     : { kind: 'include', path: isAbsolute(path) ? path : join(base, path) }
 }
 
@@ -84,11 +84,11 @@ const passedOver: ReadonlySet<string> = new Set(
 )
 
 /** Words of a psql line; quotes hold a word together. */
-const wordsOf = (line: string): readonly string[] =>
+const lineWords = (line: string): readonly string[] =>
   [...line.matchAll(/'((?:[^']|'')*)'|(\S+)/g)].map(([, quoted, plain]) => quoted?.replaceAll("''", "'") ?? plain ?? '')
 
 function meaningOfLine(line: string, file: string, source: ScriptSource): Meaning {
-  const [command = '', ...words] = wordsOf(line)
+  const [command = '', ...words] = lineWords(line)
   if (passedOver.has(command)) return nothing
   switch (command) {
     case '\\set':
@@ -107,7 +107,7 @@ function meaningOfLine(line: string, file: string, source: ScriptSource): Meanin
     case '\\quit':
       return { kind: 'quit' }
     default:
-      return refused(`${command} is a command of psql that has no meaning here`)
+      return refusedMeaning(`${command} is a command of psql that has no meaning here`)
   }
 }
 

@@ -41,9 +41,9 @@ const rules: readonly Rule[] = [
     return changeIf(isNew, 'breaking', 'EVERYTHING_REFUSED', `A comment makes every request fail: ${refusal}`)
   },
   (before, after) => {
-    const table = listOf(after)?.table
+    const table = allowlistOf(after)?.table
     const name = table === null || table === undefined ? 'a table that is not named' : `${table.schema}.${table.name}`
-    const isNew = listOf(before) === undefined && listOf(after) !== undefined
+    const isNew = allowlistOf(before) === undefined && allowlistOf(after) !== undefined
     return changeIf(isNew, 'breaking', 'ALLOWLIST_ADDED', `Only documents that ${name} lists run.`)
   },
   (before, after) => [
@@ -183,7 +183,8 @@ function inputChanges(entity: EntityFacts, old: ColumnFacts | undefined, now: Co
   ]
 }
 
-const listOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined => governingList(manifest, role)
+const allowlistOf = ({ role, visible: { manifest } }: RoleView): AllowlistFacts | undefined =>
+  governingList(manifest, role)
 
 function limitChange(
   sentence: (most: number) => string,

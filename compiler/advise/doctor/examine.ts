@@ -32,7 +32,7 @@ export interface Patient {
 }
 
 /** A check that fails is a fault with its reason; the other checks still run. */
-const attempt = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
+const orFault = (check: string, fix: string, look: () => Promise<readonly Finding[]>): Promise<readonly Finding[]> =>
   look().catch((error: unknown) => [fault(check, reasonOf(error), fix)])
 
 const preparationOf = ({ loginUrl, ownerUrl }: Patient): Promise<Preparation> =>
@@ -98,7 +98,7 @@ const loginSettings = async ({ loginUrl, ownerUrl }: Patient, isRefused: boolean
         ? roleSettingFindings(query, login, isRefused)
         : [fault('login', lackOfLogin(login), loginRemedy(login))],
     )
-  return isRefused ? look().catch(() => []) : attempt('role settings', 'check DATABASE_OWNER_URL', look)
+  return isRefused ? look().catch(() => []) : orFault('role settings', 'check DATABASE_OWNER_URL', look)
 }
 
 /** All checks of a database, its settings and the process that will serve it. It only reads. */
@@ -109,26 +109,26 @@ export async function examine(patient: Patient, nodeVersion: string, now: () => 
     keysFinding(settings, patient.isEmbedded),
     ...previousSecretFindings(settings, now()),
   ]
-  const pooler = await attempt('connection', 'check DATABASE_URL', () => poolerFindings(patient))
+  const pooler = await orFault('connection', 'check DATABASE_URL', () => poolerFindings(patient))
   if (pooler.some(({ verdict }) => verdict === 'fault'))
     return [...here, ...pooler, ...(await loginSettings(patient, true))]
-  const login = await attempt('connection', 'check DATABASE_URL', () =>
+  const login = await orFault('connection', 'check DATABASE_URL', () =>
     withSession({ url: loginUrl }, (query) => connectionFindings(query, settings, now())),
   )
   if (login.some(({ check, verdict }) => check === 'connection' && verdict === 'fault'))
     return [...here, ...login, ...(await loginSettings(patient, true))]
   const database = await Promise.all([
     loginSettings(patient, false),
-    attempt('hosts', 'check DATABASE_URL', () => hostFindings(loginUrl, process.env)),
-    attempt('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings)),
-    attempt('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
-    attempt('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
+    orFault('hosts', 'check DATABASE_URL', () => hostFindings(loginUrl, process.env)),
+    orFault('replicas', 'check DATABASE_REPLICA_URLS', () => replicaFindings(loginUrl, settings)),
+    orFault('prepared', 'check DATABASE_OWNER_URL', () => preparedFindings(patient)),
+    orFault('schema', 'check DB_SCHEMAS, and the privileges of the role', () =>
       withSession({ url: ownerUrl }, (query) => schemaPart(patient, query)),
     ),
-    attempt('citus', 'check DATABASE_OWNER_URL, and the privileges of the roles', () =>
+    orFault('citus', 'check DATABASE_OWNER_URL, and the privileges of the roles', () =>
       shardFindings(loginUrl, ownerUrl),
     ),
-    attempt('auth', 'check DATABASE_OWNER_URL', () =>
+    orFault('auth', 'check DATABASE_OWNER_URL', () =>
       withSession({ url: ownerUrl }, async (query) => {
         const isAuth = await isAuthThere(query)
         const authUrl = settings.databaseAuthUrl ?? ownerUrl

@@ -21,7 +21,7 @@ export async function keylessRows(query: Query, { entities }: Pick<Manifest, 'en
     const columns = looseKey(entity)
     const leftMs = Math.floor(until - performance.now())
     if (columns.length === 0 || leftMs < 1) continue
-    const rows = await count(query, entity, columns, leftMs)
+    const rows = await countRows(query, entity, columns, leftMs)
     if (rows > 0) found.push(adviceOn(entity, columns, rows))
   }
   return found
@@ -30,7 +30,7 @@ export async function keylessRows(query: Query, { entities }: Pick<Manifest, 'en
 const looseKey = ({ key, columns }: EntityFacts): readonly string[] =>
   key.filter((name) => columns.some(({ column, notNull }) => column === name && !notNull))
 
-async function count(
+async function countRows(
   query: Query,
   { schema, relation }: EntityFacts,
   columns: readonly string[],

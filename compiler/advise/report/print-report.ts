@@ -6,11 +6,11 @@ import type { SchemaReport } from '../../../runtime/graphql/report/report.ts'
 export const printReport = (report: SchemaReport): string =>
   [summary(report), ...sections(report)].filter((text) => text !== '').join('\n\n')
 
-const counted = (list: readonly { readonly inSchema: boolean }[]): string =>
+const countedInSchema = (list: readonly { readonly inSchema: boolean }[]): string =>
   `${list.filter(({ inSchema }) => inSchema).length} of ${list.length}`
 
 const summary = ({ role, relations, functions }: SchemaReport): string =>
-  `${role} finds ${counted(relations)} tables and views, and ${counted(functions)} functions`
+  `${role} finds ${countedInSchema(relations)} tables and views, and ${countedInSchema(functions)} functions`
 
 interface Entry {
   readonly object: string

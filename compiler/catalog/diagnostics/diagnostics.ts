@@ -15,7 +15,7 @@ const kind = <Facts>(
 
 const quote = (text: string): string => JSON.stringify(text)
 const ended = (sentence: string): string => (/[.?!]$/.test(sentence) ? sentence : `${sentence}.`)
-const list = (names: readonly string[]): string => names.map(quote).join(', ')
+const quoted = (names: readonly string[]): string => names.map(quote).join(', ')
 
 /** All kinds of diagnostics. */
 export const diagnosticKinds = {
@@ -52,7 +52,7 @@ export const diagnosticKinds = {
     ({ nearest, places, valid }) => {
       const elsewhere = places.length === 0 ? '' : ` Set that in the comment of ${places.join(' or ')}.`
       if (nearest !== null) return `Did you mean ${quote(nearest)}?${elsewhere}`
-      return valid.length > 0 ? `Use one of ${list(valid)}.` : 'Remove it: objects of this kind have no settings.'
+      return valid.length > 0 ? `Use one of ${quoted(valid)}.` : 'Remove it: objects of this kind have no settings.'
     },
   ),
   'comment-key-misplaced': kind<{ key: string; places: readonly string[] }>(
@@ -118,7 +118,7 @@ export const diagnosticKinds = {
   'label-unknown': kind<{ label: string; labels: readonly string[] }>(
     'warning',
     ({ label }) => `The comment speaks of the label ${quote(label)}, which the type does not have.`,
-    ({ labels }) => `Its labels are ${list(labels)}.`,
+    ({ labels }) => `Its labels are ${quoted(labels)}.`,
   ),
   'label-unusable': kind<{ label: string; name: string; why: string }>(
     'warning',
@@ -161,7 +161,7 @@ export const diagnosticKinds = {
     'info',
     () => 'It has no primary key, so it has no collection.',
     ({ view, columns }) =>
-      `${view ? 'Comment' : 'Add a primary key, or comment'} on it with @graphql({"primary_key_columns": [${list(columns)}]}).`,
+      `${view ? 'Comment' : 'Add a primary key, or comment'} on it with @graphql({"primary_key_columns": [${quoted(columns)}]}).`,
   ),
   'key-ignored': kind<Record<never, never>>(
     'warning',
@@ -171,7 +171,7 @@ export const diagnosticKinds = {
   'key-inherited': kind<{ columns: readonly string[] }>(
     'warning',
     ({ columns }) =>
-      `Other tables inherit from it, and its key (${list(columns)}) does not hold for their rows: of rows with one key pages may lose some, and a look-up answers one.`,
+      `Other tables inherit from it, and its key (${quoted(columns)}) does not hold for their rows: of rows with one key pages may lose some, and a look-up answers one.`,
     () => 'Keep the keys of all of these tables apart, by one sequence for example, or make it a partitioned table.',
   ),
   'key-column-unknown': kind<{ column: string }>(
@@ -195,7 +195,7 @@ export const diagnosticKinds = {
   'filter-behind-policies': kind<{ keys: readonly string[] }>(
     'info',
     ({ keys }) =>
-      `Its filter (${list(keys)}) looks at every row that the policies let through: under row-level security Postgres ` +
+      `Its filter (${quoted(keys)}) looks at every row that the policies let through: under row-level security Postgres ` +
       'uses no index for operators that are not leakproof.',
     () => 'Give the columns that the policies compare an index, so that they leave few rows.',
   ),
@@ -207,13 +207,13 @@ export const diagnosticKinds = {
   'policies-loosened': kind<{ policies: readonly string[]; sql: string | null }>(
     'error',
     ({ policies }) =>
-      `Restrictive policies do not restrict where Citus keeps the rows, which would be shown because of ${list(policies)}; the table is left out.`,
+      `Restrictive policies do not restrict where Citus keeps the rows, which would be shown because of ${quoted(policies)}; the table is left out.`,
     ({ sql }) => sql ?? 'Write what they demand into its permissive policies, and drop them.',
   ),
   'defaults-sent': kind<{ roles: readonly string[]; sql: string }>(
     'warning',
     ({ roles }) =>
-      `${list(roles)} cannot insert, although there are columns for it: Citus writes defaults into what it sends to a shard, and their columns are not to be inserted by it.`,
+      `${quoted(roles)} cannot insert, although there are columns for it: Citus writes defaults into what it sends to a shard, and their columns are not to be inserted by it.`,
     ({ sql }) => sql,
   ),
   'live-refused': kind<{ reasons: readonly string[] }>(

@@ -4,9 +4,9 @@ import { literal } from '../../../runtime/sql/literal.ts'
 const mention = 'claim.'
 
 /** The same in pg_node_tree, where a constant is a list of bytes. */
-const bytesOf = (letter: string): string =>
+const eitherCase = (letter: string): string =>
   `(${letter.toLowerCase().charCodeAt(0)}|${letter.toUpperCase().charCodeAt(0)})`
-const mentionParsed = ` ${[...mention].map(bytesOf).join(' ')} `
+const mentionParsed = ` ${[...mention].map(eitherCase).join(' ')} `
 
 /** A computed setting name may be any: 2077 and 3294 are current_setting(). */
 const asksForAny = String.raw`current_setting\s*\(\s*[^'\s]`
@@ -23,7 +23,7 @@ const inExpression = (tree: string): string => {
 }
 
 /** Objects of the initial database have lower numbers (FirstNormalObjectId). */
-const isOwn = (alias: string): string => `${alias}.oid >= '16384'::pg_catalog.oid`
+const isOwnObject = (alias: string): string => `${alias}.oid >= '16384'::pg_catalog.oid`
 
 /** Rows of a catalogue that may read claims, and the function, relation or domain of each. */
 interface Place {
@@ -36,7 +36,7 @@ const places: readonly Place[] = [
   {
     rows: 'pg_proc p',
     object: 'p.oid',
-    reads: `${isOwn('p')} and (${inBody('p.prosrc')} or p.prosqlbody is not null and ${inExpression('p.prosqlbody')})`,
+    reads: `${isOwnObject('p')} and (${inBody('p.prosrc')} or p.prosqlbody is not null and ${inExpression('p.prosqlbody')})`,
   },
   {
     rows: 'pg_policy p',
@@ -46,19 +46,19 @@ const places: readonly Place[] = [
   {
     rows: 'pg_rewrite r',
     object: 'r.ev_class',
-    reads: `${isOwn('r')} and (${inExpression('r.ev_action')} or ${inExpression('r.ev_qual')})`,
+    reads: `${isOwnObject('r')} and (${inExpression('r.ev_action')} or ${inExpression('r.ev_qual')})`,
   },
   { rows: 'pg_attrdef d', object: 'd.adrelid', reads: inExpression('d.adbin') },
   { rows: 'pg_trigger t', object: 't.tgrelid', reads: `t.tgqual is not null and ${inExpression('t.tgqual')}` },
   {
     rows: 'pg_class c join pg_catalog.pg_constraint k on k.conrelid = c.oid',
     object: 'k.conrelid',
-    reads: `c.relchecks > '0' and ${isOwn('c')} and k.contype = 'c' and ${inExpression('k.conbin')}`,
+    reads: `c.relchecks > '0' and ${isOwnObject('c')} and k.contype = 'c' and ${inExpression('k.conbin')}`,
   },
   {
     rows: 'pg_type t join pg_catalog.pg_constraint k on k.contypid = t.oid',
     object: 'k.contypid',
-    reads: `t.typtype = 'd' and ${isOwn('t')} and ${inExpression('k.conbin')}`,
+    reads: `t.typtype = 'd' and ${isOwnObject('t')} and ${inExpression('k.conbin')}`,
   },
 ]
 

@@ -24,13 +24,13 @@ export const redirects: AuthSubcommand = {
     if (change === undefined && act !== 'list') throw misuse(`redirects takes list, add or remove, not "${act}"`)
     if ((given.length === 0) !== (act === 'list')) throw misuse(`usage: catalograph auth ${redirects.usage}`)
     const wanted = change === undefined ? present : change(present, given)
-    if (change !== undefined) await save(work, { redirect_allow_list: textOf(wanted) })
+    if (change !== undefined) await save(work, { redirect_allow_list: addressesText(wanted) })
     for (const address of wanted) work.terminal.print(address)
   },
 }
 
 /** One per line. An address that would be split on reading is refused. */
-function textOf(addresses: readonly string[]): string {
+function addressesText(addresses: readonly string[]): string {
   const text = addresses.join('\n')
   const read = textList(text)
   if (read.kind === 'value' && read.value.join('\n') === text) return text

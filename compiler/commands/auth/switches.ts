@@ -87,7 +87,7 @@ export const set: AuthSubcommand = {
     const fromInput = work.options['stdin'] === true
     if (name === undefined || (value === undefined) !== fromInput) throw misuse(`usage: catalograph auth ${set.usage}`)
     await save(work, { [name]: value ?? (await readInput(work)) })
-    await show(work, [nameOf(name)])
+    await show(work, [knownSetting(name)])
   },
 }
 
@@ -99,7 +99,7 @@ export const reset: AuthSubcommand = {
     const [name] = work.args
     if (name === undefined) throw misuse('usage: catalograph auth reset NAME')
     await save(work, { [name]: null })
-    await show(work, [nameOf(name)])
+    await show(work, [knownSetting(name)])
   },
 }
 
@@ -109,7 +109,7 @@ export const get: AuthSubcommand = {
   most: 1,
   run: async (work) => {
     const [name] = work.args
-    if (name !== undefined) return show(work, [nameOf(name)])
+    if (name !== undefined) return show(work, [knownSetting(name)])
     for (const setting of showSettings(await storedSettings(work.database.run))) {
       const note = setting.set ? '' : '  (default)'
       work.terminal.print(`${setting.name} = ${renderValue(setting)}${note}\n    ${setting.help}`)
@@ -147,7 +147,7 @@ async function show({ database, terminal }: AuthWork, names: readonly AuthSettin
   }
 }
 
-function nameOf(name: string): AuthSettingName {
+function knownSetting(name: string): AuthSettingName {
   if (isAuthSettingName(name)) return name
   throw misuse(`there is no setting ${name}; catalograph auth get shows them all`)
 }

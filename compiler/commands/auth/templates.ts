@@ -36,7 +36,7 @@ export const templates: AuthSubcommand = {
   most: 2,
   run: async (work) => {
     const [act = 'list', kind] = work.args
-    if (act === 'list') return list(work)
+    if (act === 'list') return listMails(work)
     const run = Object.hasOwn(acts, act) ? acts[act] : undefined
     if (run === undefined) throw misuse(`templates takes list, show, set or reset, not "${act}"`)
     if (kind === undefined || !isTemplateKind(kind)) throw misuse(`KIND is one of ${templateKinds.join(', ')}`)
@@ -44,7 +44,7 @@ export const templates: AuthSubcommand = {
   },
 }
 
-async function list({ database, terminal }: AuthWork): Promise<void> {
+async function listMails({ database, terminal }: AuthWork): Promise<void> {
   for (const { kind, subject, changed } of await listTemplates(database.run)) {
     terminal.print(`${kind.padEnd(14)}${changed ? 'own      ' : 'default  '}${subject}`)
   }

@@ -47,7 +47,7 @@ export async function generateFiles(schema: GraphQLSchema, options: GenerateOpti
   if (generate === null)
     throw new Error(`--documents needs ${packageName} in the project: npm install --save-dev ${packageName}`)
   try {
-    const made = await generate(configOf(schema, options), false)
+    const made = await generate(codegenConfig(schema, options), false)
     const files = Object.fromEntries(made.map(({ filename, content }) => [filename, content]))
     return options.hashes ? withTexts(files) : files
   } catch (error) {
@@ -55,7 +55,7 @@ export async function generateFiles(schema: GraphQLSchema, options: GenerateOpti
   }
 }
 
-const configOf = (schema: GraphQLSchema, { readings, pattern, folder, hashes }: GenerateOptions): object => ({
+const codegenConfig = (schema: GraphQLSchema, { readings, pattern, folder, hashes }: GenerateOptions): object => ({
   cwd: folder,
   schema: printSchema(schema),
   silent: true,

@@ -79,7 +79,7 @@ const sharedPath = 'shared'
 export const rowsFile: ClientFile = { path: 'rows' }
 
 export function layOut(schema: GraphQLSchema, readings: Readings = {}): Layout {
-  const types = Object.values(schema.getTypeMap()).sort(byName)
+  const types = Object.values(schema.getTypeMap()).sort(byTypeName)
   const declared = types.filter(isDeclared(schema))
   const [rowParts, rowsParts] = [findRowParts(declared), findRowsParts(schema, declared)]
   const rows = new Set([...rowParts.values()].map(({ row }) => row))
@@ -122,7 +122,7 @@ const writes: readonly NamePart[] = [
 export const declaringFile = (module: Module, type: string): ClientFile =>
   module.table === null || writes.some((part) => type === `${module.table?.row.name}${parts[part]}`) ? module : rowsFile
 
-const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number => (left.name < right.name ? -1 : 1)
+const byTypeName = (left: GraphQLNamedType, right: GraphQLNamedType): number => (left.name < right.name ? -1 : 1)
 
 const isDeclared =
   (schema: GraphQLSchema) =>
@@ -168,7 +168,7 @@ function findRowsParts(schema: GraphQLSchema, types: readonly DeclaredType[]): R
 
 /** The possible types of an interface or a union, in the order of the names. */
 export const typesOf = (schema: GraphQLSchema, type: GraphQLAbstractType): readonly GraphQLObjectType[] =>
-  [...schema.getPossibleTypes(type)].sort(byName)
+  [...schema.getPossibleTypes(type)].sort(byTypeName)
 
 /** Other edges have intermediate rows (spec/graphql.md 17.7), and are ordinary types. */
 const isPlainEdge = (edge: GraphQLObjectType): boolean =>
@@ -226,7 +226,7 @@ function makeModules(
     const name = client(lowerFirst(row.name))
     return { row, name, page: further(`${row.name}Page`), methods: further(`${row.name}Table`) }
   }
-  const inOrder = [...heads.values()].sort(byName)
+  const inOrder = [...heads.values()].sort(byTypeName)
   const own = inOrder.map((head): Module => {
     const types = groups.get(head.name) ?? []
     return isObjectType(head) && isRow(head)

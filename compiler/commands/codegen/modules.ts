@@ -89,7 +89,7 @@ function exportFacts(printing: Printing, type: DeclaredType): PrintedStatements 
   const fields = Object.values(type.getFields()).filter(({ name }) => common.length === 0 || !known.includes(name))
   const members = fields.flatMap((field) => {
     if (part?.kind === 'figures' && isNumber(part.row, field)) return []
-    const facts = factsOf(printing, field)
+    const facts = readingFacts(printing, field)
     return facts.length === 0 ? [] : [`${field.name}: ${inBraces(facts)}`]
   })
   return [exportConstant(factsName(type.name), `() => (${block([...common, ...members])})`)]
@@ -98,7 +98,7 @@ function exportFacts(printing: Printing, type: DeclaredType): PrintedStatements 
 const mentionFacts = ({ layout, mention }: Printing, type: string): string =>
   mention(layout.moduleOf(type), factsName(type))
 
-function factsOf(printing: Printing, field: ClientField): readonly string[] {
+function readingFacts(printing: Printing, field: ClientField): readonly string[] {
   const named = getNamedType(field.type)
   const reading = printing.layout.readings[named.name as ScalarName]
   return [
@@ -147,7 +147,7 @@ const senders: Readonly<Record<ClientOperation, { readonly rows: string; readonl
 function exportMethods(printing: Printing, name: string, methods: readonly ClientMethod[]): VariableStatementStructure {
   const members = methods.map(({ name: member, operation, rows, field }) => {
     const send = senders[operation][rows ? 'rows' : 'whole']
-    return `${member}: $sdk.${send}($client, '${field.name}', ${inBraces(factsOf(printing, field))})`
+    return `${member}: $sdk.${send}($client, '${field.name}', ${inBraces(readingFacts(printing, field))})`
   })
   return exportMaker(name, members)
 }

@@ -42,13 +42,13 @@ export async function schemaSourceOf(
 }
 
 /** Every schema has `node`. */
-const isEmpty = (schema: GraphQLSchema): boolean =>
+const isEmptySchema = (schema: GraphQLSchema): boolean =>
   Object.keys(schema.getQueryType()?.getFields() ?? {}).length <= 1 && schema.getMutationType() == null
 
 /** Rejects with CommandFailure if it is empty for the role. */
 export async function loadSchema(source: SchemaSource, role: string): Promise<GraphQLSchema> {
   const schema = await source.load()
-  if (!isEmpty(schema)) return schema
+  if (!isEmptySchema(schema)) return schema
   throw new CommandFailure(
     `${role} may neither read nor call anything: check its grants (catalograph report --role ${role})`,
   )

@@ -47,7 +47,7 @@ export function serviceSource(address: string, credentials: ServiceCredentials):
     version: async () => {
       // The service checks its schema on each request.
       await ask('{ __typename }')
-      const { revision } = (await answerOf(await send(`${base}/health`, {}))) as { revision?: unknown }
+      const { revision } = (await jsonAnswer(await fetchOrFail(`${base}/health`, {}))) as { revision?: unknown }
       return String(revision)
     },
     load: async () => {
@@ -58,12 +58,12 @@ export function serviceSource(address: string, credentials: ServiceCredentials):
 }
 
 async function graphql(base: string, { key, token }: ServiceCredentials, query: string): Promise<unknown> {
-  const response = await send(`${base}/graphql/v1`, {
+  const response = await fetchOrFail(`${base}/graphql/v1`, {
     method: 'POST',
     headers: { apikey: key, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query }),
   })
-  const { data, errors, message } = (await answerOf(response)) as GraphqlAnswer
+  const { data, errors, message } = (await jsonAnswer(response)) as GraphqlAnswer
   if (data != null && errors === undefined) return data
   const said = errors?.[0]?.message ?? message ?? `status ${response.status}`
   const hint = /introspection/i.test(said)
@@ -78,7 +78,7 @@ interface GraphqlAnswer {
   readonly message?: string
 }
 
-async function send(url: string, init: RequestInit): Promise<Response> {
+async function fetchOrFail(url: string, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, { ...init, signal: AbortSignal.timeout(answerWithinMs) })
   } catch (error) {
@@ -87,7 +87,7 @@ async function send(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function answerOf(response: Response): Promise<object> {
+async function jsonAnswer(response: Response): Promise<object> {
   const answer: unknown = await response.json().catch(() => null)
   if (typeof answer === 'object' && answer !== null) return answer
   throw new CommandFailure(`${response.url} answers something else than a Catalograph service does`)

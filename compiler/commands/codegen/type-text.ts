@@ -68,17 +68,18 @@ export function createTypeText(
   const marked = (field: ClientField): string => {
     const named = getNamedType(field.type)
     const more = field.args.length === 0 ? '' : `, ${takes(field)}`
-    if (isUnionType(named)) return nullable(field.type, `sdk.Either<${either(typesOf(layout.schema, named))}${more}>`)
+    if (isUnionType(named))
+      return nullableText(field.type, `sdk.Either<${either(typesOf(layout.schema, named))}${more}>`)
     if (!isObjectType(named))
       return more === '' ? output(field.type, leaf) : `sdk.Computed<${output(field.type, leaf)}${more}>`
     if (isListType(isNonNullType(field.type) ? field.type.ofType : field.type))
-      return nullable(field.type, `sdk.ListOf<${object(named)}${more}>`)
-    return nullable(field.type, `sdk.Of<${object(named)}${more}>`)
+      return nullableText(field.type, `sdk.ListOf<${object(named)}${more}>`)
+    return nullableText(field.type, `sdk.Of<${object(named)}${more}>`)
   }
   /** The type of a generated method's field. */
   const answered = ({ type }: ClientField): string => {
     const named = getNamedType(type)
-    return isObjectType(named) ? nullable(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
+    return isObjectType(named) ? nullableText(type, `sdk.Of<${object(named)}>`) : output(type, leaf)
   }
   const input = (told: GraphQLInputField | GraphQLArgument): ClientMember => {
     const { name, type, defaultValue } = told
@@ -105,7 +106,7 @@ export function isNumber(row: GraphQLObjectType, { name, type }: ClientField): b
   return numericScalars.has(getNamedType(type).name) && !isText
 }
 
-const nullable = (type: GraphQLOutputType, text: string): string => (isNonNullType(type) ? text : `${text} | null`)
+const nullableText = (type: GraphQLOutputType, text: string): string => (isNonNullType(type) ? text : `${text} | null`)
 
 function output(type: GraphQLOutputType, leaf: (type: GraphQLNamedType) => string): string {
   if (isNonNullType(type)) return nonNullOutput(type.ofType, leaf)

@@ -18,7 +18,7 @@ import { sha256Hex } from '../../../runtime/lib/text.ts'
 import type { GivenDocument } from '../../advise/diff/document-changes.ts'
 import { nothingEarlier, type FindEarlier } from './earlier.ts'
 import { createDocumentMaker, type DocumentSource, type MadeDocument, type MakeDocument } from './make-document.ts'
-import { addressed, printed } from './print-result.ts'
+import { addressed, printedResult } from './print-result.ts'
 
 /**
  * Documents -> their statements for each role (docs/artifacts.md), as files beside the revision. The same documents on
@@ -141,7 +141,7 @@ export function compileDocuments(
     const all = compiled.flatMap(({ document, of }) => {
       const one = of(role)
       if (one === undefined) return []
-      faults.push(...one.errors.map((error) => faultOf(document, role, error)))
+      faults.push(...one.errors.map((error) => documentFault(document, role, error)))
       return [{ ...one, hash: sha256Hex(document.text) }]
     })
     const table: TypesFile = { format: documentsFormat, types: inputTable(all.flatMap(({ types }) => types)) }
@@ -164,7 +164,7 @@ export function compileDocuments(
     variables: byAddress(declared),
     compiler: version,
   }
-  return { files: { ...files, [documentsIndex]: withSeal(printed(index)) }, kept, faults }
+  return { files: { ...files, [documentsIndex]: withSeal(printedResult(index)) }, kept, faults }
 }
 
 const byAddress = <T>(all: ReadonlyMap<string, T>): Readonly<Record<string, T>> =>
@@ -191,7 +191,7 @@ function servedFacts({ manifest }: Engine): ServedFacts {
   }
 }
 
-const faultOf = ({ source }: GivenDocument, role: string, { message, locations }: ErrorEntry): DocumentFault => ({
+const documentFault = ({ source }: GivenDocument, role: string, { message, locations }: ErrorEntry): DocumentFault => ({
   source,
   role,
   message,

@@ -41,10 +41,10 @@ export function foreseen(
   if (combinations <= mostCombined) return combined(options, [{}])
   const [fewest, most] = usualOnes(declared, thought)
   const differing = (at: readonly Option[]): readonly Given[] =>
-    [fewest, most].flatMap((usual) => combined(at, [without(usual, at)]))
+    [fewest, most].flatMap((usual) => combined(at, [withoutOptions(usual, at)]))
   const single = options.flatMap((option) => differing([option]))
   const isFew = countOfPairs(options) <= mostCombined
-  return [...thought, ...single, ...(isFew ? pairsOf(options).flatMap(differing) : [])]
+  return [...thought, ...single, ...(isFew ? allPairs(options).flatMap(differing) : [])]
 }
 
 interface Option {
@@ -62,7 +62,7 @@ const combined = (options: readonly Option[], usual: readonly Given[]): readonly
 const withValue = (given: Given, name: string, value: unknown): Given =>
   value === absent ? given : { ...given, [name]: value }
 
-const without = (given: Given, options: readonly Option[]): Given =>
+const withoutOptions = (given: Given, options: readonly Option[]): Given =>
   Object.fromEntries(Object.entries(given).filter(([name]) => options.every((option) => option.name !== name)))
 
 /** Only the required variables, and all of them. */
@@ -75,11 +75,11 @@ export function usualOnes(
   return [Object.fromEntries(needed.map(({ name }) => [name, most[name]])), most]
 }
 
-const pairsOf = (options: readonly Option[]): readonly (readonly [Option, Option])[] =>
+const allPairs = (options: readonly Option[]): readonly (readonly [Option, Option])[] =>
   options.flatMap((one, at) => options.slice(at + 1).map((other) => [one, other] as const))
 
 const countOfPairs = (options: readonly Option[]): number =>
-  pairsOf(options).reduce((sum, [one, other]) => sum + 2 * one.values.length * other.values.length, 0)
+  allPairs(options).reduce((sum, [one, other]) => sum + 2 * one.values.length * other.values.length, 0)
 
 function valuesFor(
   { name, type, byDefault }: DeclaredVariable,

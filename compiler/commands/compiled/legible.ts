@@ -33,17 +33,17 @@ interface Page {
  */
 export function legibleDocuments(files: Files, documents: readonly GivenDocument[]): Files {
   const index = JSON.parse(files[documentsIndex] ?? '') as DocumentsIndex
-  const pages = documents.flatMap(({ source, text }) => pagesOf(index, source, sha256Hex(text)))
+  const pages = documents.flatMap(({ source, text }) => documentPages(index, source, sha256Hex(text)))
   // Names that are distinct on each file system.
-  const named = groupBy(pages, (page) => pathOf(page, '').toLowerCase())
+  const named = groupBy(pages, (page) => pagePath(page, '').toLowerCase())
   return Object.fromEntries(
     [...named.values()].flatMap((same) =>
-      same.map((page) => [pathOf(page, same.length === 1 ? '' : `-${markOf(page)}`), textOf(files, page)] as const),
+      same.map((page) => [pagePath(page, same.length === 1 ? '' : `-${markOf(page)}`), pageText(files, page)] as const),
     ),
   )
 }
 
-function pagesOf({ roles }: DocumentsIndex, source: string, hash: string): readonly Page[] {
+function documentPages({ roles }: DocumentsIndex, source: string, hash: string): readonly Page[] {
   const asking = Object.entries(roles).flatMap(([role, addresses]) => {
     const address = addresses[hash]
     return address === undefined ? [] : [{ role, address }]
@@ -53,16 +53,16 @@ function pagesOf({ roles }: DocumentsIndex, source: string, hash: string): reado
   })
 }
 
-const pathOf = ({ source, roles: [role = ''] }: Page, mark: string): string =>
-  `documents/${plain(nameOf(source))}${mark}.${plain(role)}.sql`
+const pagePath = ({ source, roles: [role = ''] }: Page, mark: string): string =>
+  `documents/${fileName(documentName(source))}${mark}.${fileName(role)}.sql`
 
 /** Of a file, or the operations of one of the documents in a file. */
-const nameOf = (source: string): string => source.split('#')[1] ?? basename(source).replace(/\.\w+$/, '')
+const documentName = (source: string): string => source.split('#')[1] ?? basename(source).replace(/\.\w+$/, '')
 
-const plain = (name: string): string => name.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-')
+const fileName = (name: string): string => name.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-')
 const markOf = ({ source, hash, roles }: Page): string => sha256Hex(JSON.stringify([source, hash, roles])).slice(0, 8)
 
-function textOf(files: Files, { source, roles, address }: Page): string {
+function pageText(files: Files, { source, roles, address }: Page): string {
   const { operations } = JSON.parse(files[documentFile(address)] ?? '') as DocumentFile
   const head = comment(`${basename(source)} for ${roles.join(', ')}`)
   return [head, ...operations.map(operationText)].join('\n')

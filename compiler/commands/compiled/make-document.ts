@@ -27,7 +27,7 @@ import { createBoundedDocuments, type BoundedDocuments } from './bounded.ts'
 import { foreseen } from './foreseen.ts'
 import { recordingNeeds } from './needs.ts'
 import { nullsOf, outcomeOf } from './nulls.ts'
-import { addressed, printed, type AddressedFile } from './print-result.ts'
+import { addressed, printedResult, type AddressedFile } from './print-result.ts'
 import { refusedForms } from './refused-forms.ts'
 import { seenBy, type Seen } from './seen.ts'
 
@@ -115,7 +115,7 @@ function operationsOf(asked: Asked, tell: (error: ErrorEntry) => void): readonly
   return operationNames(asked.document.text).flatMap((name) => {
     try {
       refuseUnreadable(asked)
-      return [operationOf(asked, name)]
+      return [compileOperation(asked, name)]
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
       error.errors.forEach(tell)
@@ -130,7 +130,7 @@ function refuseUnreadable({ view: { role, visible } }: Asked): void {
   if (message !== null) throw new Refusal(code, [{ message, extensions: { code } }])
 }
 
-function operationOf({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
+function compileOperation({ view, prepared, document, types }: Asked, name: string | null): CompiledOperation {
   const { found, rows } = prepared({ role: view.role, text: document.text, operationName: name })
   const declared = declaredVariables(view.schema, found.definitions)
   for (const { type } of declared) types.add(type.text)
@@ -147,7 +147,7 @@ function operationOf({ view, prepared, document, types }: Asked, name: string | 
   const shapes = shapesOf(declared, form, found, examples, given)
   return {
     name,
-    kind: kindOf(found),
+    kind: operationKind(found),
     variables: declared.map(variableOf),
     ...form,
     refuses: refusedForms(
@@ -197,7 +197,7 @@ function shapesOf(
 function* eachOnce(shapes: readonly (readonly [string, CompiledShape])[]): Generator<readonly [string, CompiledShape]> {
   const known = new Map<string, string>()
   for (const [key, { variables, ...done }] of shapes) {
-    const text = printed(done)
+    const text = printedResult(done)
     const as = known.get(text)
     if (as === undefined) known.set(text, key)
     yield [key, as === undefined ? { variables, ...done } : { variables, as }]
@@ -219,7 +219,7 @@ function withHoles(text: string, holes: readonly PlacedHole[]): CompiledText {
   return [...parts, text.slice(ends.at(-1))]
 }
 
-const kindOf = ({ writes, streams }: Document): CompiledOperation['kind'] =>
+const operationKind = ({ writes, streams }: Document): CompiledOperation['kind'] =>
   writes ? 'mutation' : streams ? 'subscription' : 'query'
 
 const variableOf = ({ name, type, byDefault, place }: DeclaredVariable): CompiledVariable => ({

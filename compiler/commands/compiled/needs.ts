@@ -28,7 +28,7 @@ export function recordingNeeds(engine: Engine): NeedsRecorder {
   return {
     engine: { ...engine, entity: noting(entities, engine.entity), call: noting(calls, engine.call) },
     of: (operations) => {
-      const texts = operations.flatMap(textsOf)
+      const texts = operations.flatMap(statementTexts)
       const named = [...entities].toSorted().flatMap((id) => facts.get(id) ?? [])
       const relations = Object.fromEntries(
         [...groupBy(named, ({ schema }) => schema)].map(([schema, found]) => [
@@ -49,7 +49,7 @@ export function recordingNeeds(engine: Engine): NeedsRecorder {
   }
 }
 
-const textsOf = ({ shapes }: CompiledOperation): readonly string[] =>
+const statementTexts = ({ shapes }: CompiledOperation): readonly string[] =>
   Object.values(shapes)
     .flatMap((shape) => ('statements' in shape ? shape.statements : []))
     .flatMap(({ text }) => text)

@@ -7,7 +7,7 @@ const lineLength = 120
  * A value as JSON for line-by-line review: a list or an object is on one line if it fits, and else has a line for each
  * member. Integers beyond 2^53 are printed as texts, which is how they are sent anyway.
  */
-export const printed = (value: unknown): string => `${printedAt(value, '')}\n`
+export const printedResult = (value: unknown): string => `${printedAt(value, '')}\n`
 
 /** A file and the hash that is its name. */
 export interface AddressedFile {
@@ -16,7 +16,7 @@ export interface AddressedFile {
 }
 
 export function addressed(value: unknown): AddressedFile {
-  const content = printed(value)
+  const content = printedResult(value)
   return { address: sha256Hex(content).slice(0, 16), content }
 }
 

@@ -74,7 +74,7 @@ export const revoke: KeysSubcommand = {
   run: async ({ settings, terminal, given }) => {
     const { secret } = await secretOf(settings)
     const { key, listed } = await withDatabase(settings, async (query) => {
-      const found = await keyOf(given, settings, await readListed(query))
+      const found = await givenKey(given, settings, await readListed(query))
       if (found === null) throw new CommandFailure('there is no such key; catalograph keys list shows all')
       await revokeProjectKey(query, found)
       return { key: found, listed: await readListed(query) }
@@ -106,7 +106,7 @@ async function allKeys(settings: Settings, listed: readonly ListedKey[]): Promis
 }
 
 /** A key by its id, or by a token of the project. */
-async function keyOf(
+async function givenKey(
   given: string,
   settings: Settings,
   listed: readonly ListedKey[],

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../runtime/lib/json.ts'
 import { ident } from '../../../runtime/sql/ident.ts'
-import { faulty, nothing, together, type Mentions } from './mentions.ts'
+import { faulty, nothing, allMentions, type Mentions } from './mentions.ts'
 import type { FunctionRow } from './live-rows.ts'
 import { readParsed } from './sql-text.ts'
 
@@ -37,7 +37,7 @@ async function readBlock(fn: FunctionRow, parse: Parse): Promise<Mentions> {
   const found: Found = { expressions: [], isDynamic: false }
   search(tree, found)
   const read = await Promise.all(found.expressions.map((sql) => readSql(sql, parse)))
-  return together([found.isDynamic ? faulty('unknown') : nothing, ...read])
+  return allMentions([found.isDynamic ? faulty('unknown') : nothing, ...read])
 }
 
 interface Found {

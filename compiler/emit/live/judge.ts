@@ -1,4 +1,4 @@
-import { compareBytes } from '../../../runtime/lib/text.ts'
+import { bySchemaAndName, compareBytes } from '../../../runtime/lib/text.ts'
 import type { LiveFacts, LiveReason, LiveRelation, OwnRows } from '../../../runtime/contract/live.ts'
 import { withPredefined } from '../../catalog/privileges.ts'
 import type { Oid } from '../../catalog/catalog.ts'
@@ -42,7 +42,7 @@ type Sentence = (typeof sentences)[keyof typeof sentences]
 type Known = KnownRelation | KnownFunction
 
 const because = (object: Known, sentence: Sentence): LiveReason => ({
-  sentence: sentence(nameOf(object)),
+  sentence: sentence(legibleName(object)),
   usage: withPredefined(object.usage, 'USAGE', 'schema'),
   rights: 'volatility' in object ? object.rights : withPredefined(object.rights, 'SELECT', 'relation'),
 })
@@ -51,7 +51,7 @@ const reasonOf = (object: Known, fault: Fault): LiveReason =>
   fault.kind === 'setting'
     ? {
         ...because(object, (x) => settingSentence(x, fault.name)),
-        forCallers: settingSentence(nameOf(object)),
+        forCallers: settingSentence(legibleName(object)),
       }
     : because(object, sentences[fault.kind])
 
@@ -86,7 +86,7 @@ export interface Judge {
 }
 
 export function judgeRelation(judge: Judge, oid: Oid): LiveVerdict {
-  const known = relationOf(judge, oid)
+  const known = knownRelation(judge, oid)
   if (!isLive(judge, known)) return { facts: { refused: [because(known, sentences.off)] }, wanted: [], untold: [] }
   const found = judged(judge, ['relation', oid])
   const own = 'reads' in found.facts && isTable(known) ? ownOf(judge, known) : null
@@ -102,17 +102,17 @@ function judged(judge: Judge, start: Place): LiveVerdict {
   const untold = refused.length > 0 ? [] : tables.filter(({ told }) => !told)
   const never = untold.filter((table) => !isAwaited(judge, table))
   const all = [...refused, ...never.map((table) => because(table, sentences.untold))]
-  const roots = tables.filter(isTop).map(nameOnly).sort(byName)
+  const roots = tables.filter(isTop).map(nameOnly).sort(bySchemaAndName)
   const wanted = refused.length > 0 ? [] : roots
-  if (all.length > 0) return { facts: { refused: inOrder(all) }, wanted, untold }
-  const later = inOrder(untold.map((table) => because(table, sentences.awaited)))
+  if (all.length > 0) return { facts: { refused: reasonsInOrder(all) }, wanted, untold }
+  const later = reasonsInOrder(untold.map((table) => because(table, sentences.awaited)))
   return { facts: { reads: roots, ...(later.length > 0 && { awaited: later }) }, wanted, untold }
 }
 
 /** Absent for a table whose policies read it: other rows decide, too. */
 function ownOf(judge: Judge, known: KnownRelation): OwnRows | null {
   const rows: Place = ['rows', known.oid]
-  const asked = reachedFrom(judge, placesOf(judge, known))
+  const asked = reachedFrom(judge, dependsOn(judge, known))
   const [root, ...others] = reachedFrom(judge, [rows]).flatMap(({ table }) =>
     table !== null && isTop(table) ? [table] : [],
   )
@@ -138,7 +138,7 @@ function nodeAt(judge: Judge, [kind, oid]: Place): Node {
 const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
   /** A statement on a table changes rows of its parents and children. */
   rows: (judge, oid) => {
-    const relation = relationOf(judge, oid)
+    const relation = knownRelation(judge, oid)
     return {
       refused: rowFaults(judge, relation).map((sentence) => because(relation, sentence)),
       table: isTable(relation) ? relation : null,
@@ -146,8 +146,8 @@ const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
     }
   },
   relation: (judge, oid) => {
-    const known = relationOf(judge, oid)
-    return { refused: faultsOf(judge, known), table: null, to: [['rows', oid], ...placesOf(judge, known)] }
+    const known = knownRelation(judge, oid)
+    return { refused: faultsOf(judge, known), table: null, to: [['rows', oid], ...dependsOn(judge, known)] }
   },
   function: (judge, oid) => {
     const known = judge.closure.functions.get(oid)
@@ -155,11 +155,11 @@ const makers: Readonly<Record<Place[0], (judge: Judge, oid: Oid) => Node>> = {
     const isVolatile = known.volatility === 'v' && known.kind !== 'a' && systemFaults(known).length === 0
     // A volatile function needs no further reasons; a function of Postgres is attributed to its callers.
     const refused = isVolatile ? [because(known, sentences.volatile)] : known.system ? [] : faultsOf(judge, known)
-    return { refused, table: null, to: placesOf(judge, known) }
+    return { refused, table: null, to: dependsOn(judge, known) }
   },
 }
 
-function relationOf({ closure }: Judge, oid: Oid): KnownRelation {
+function knownRelation({ closure }: Judge, oid: Oid): KnownRelation {
   const known = closure.relations.get(oid)
   if (known === undefined) throw new TypeError(`relation ${oid} was not read`)
   return known
@@ -180,7 +180,7 @@ function isLive(judge: Judge, { comment, schemaComment, parents }: KnownRelation
 }
 
 /** The dependencies of an object. */
-const placesOf = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
+const dependsOn = ({ closure }: Judge, { depends, ...object }: Known): readonly Place[] => [
   ...depends.relations.map((oid): Place => ['relation', oid]),
   ...[
     ...depends.functions,
@@ -223,7 +223,7 @@ const isTable = ({ kind }: KnownRelation): boolean => kind === 'r' || kind === '
 /** Materialized views, foreign tables, sequences and tables of Postgres have no reports. */
 const isOrdinary = (relation: KnownRelation): boolean => isTable(relation) || relation.kind === 'v'
 
-const nameOf = (object: Known): string => ('volatility' in object ? nameCalled(object) : nameKnown(object))
+const legibleName = (object: Known): string => ('volatility' in object ? nameCalled(object) : nameKnown(object))
 
 const nameKnown = ({ schema, name, kind }: KnownRelation): string =>
   kind === 'S' || kind === 't'
@@ -234,12 +234,9 @@ const nameCalled = ({ schema, name, types }: KnownFunction): string =>
   nameFunction({ schema, name, args: types.map((typeText) => ({ typeText })) })
 
 /** Without duplicates, by sentence. */
-const inOrder = (reasons: readonly LiveReason[]): readonly LiveReason[] =>
+const reasonsInOrder = (reasons: readonly LiveReason[]): readonly LiveReason[] =>
   [...new Map(reasons.map((reason) => [reason.sentence, reason])).values()].sort((a, b) =>
     compareBytes(a.sentence, b.sentence),
   )
 
 const nameOnly = ({ schema, name }: KnownRelation): LiveRelation => ({ schema, name })
-
-const byName = (a: LiveRelation, b: LiveRelation): number =>
-  compareBytes(a.schema, b.schema) || compareBytes(a.name, b.name)

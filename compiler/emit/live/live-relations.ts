@@ -43,7 +43,7 @@ export function createLiveReader(
     const untold = new Map(all.flatMap((item) => item.untold).map((table) => [table.oid, table]))
     const wanted = new Map(all.flatMap((item) => item.wanted).map((table) => [JSON.stringify(table), table]))
     return {
-      watched: { relations: factsOf(judged.relations), functions: factsOf(judged.functions) },
+      watched: { relations: factsByRelation(judged.relations), functions: factsByRelation(judged.functions) },
       wanted: [...wanted].sort(([a], [b]) => compareBytes(a, b)).map(([, table]) => table),
       untold: [...untold.values()].map(({ schema, name }) => ({ schema, name })),
     }
@@ -52,5 +52,5 @@ export function createLiveReader(
 
 const oidOf = ({ oid }: { readonly oid: Oid }): Oid => oid
 
-const factsOf = (judged: ReadonlyMap<Oid, LiveVerdict>): Watched['relations'] =>
+const factsByRelation = (judged: ReadonlyMap<Oid, LiveVerdict>): Watched['relations'] =>
   new Map([...judged].map(([oid, { facts }]) => [oid, facts]))

@@ -73,7 +73,7 @@ export interface ReadObjects {
   readonly names: readonly RowOf<typeof named>[]
 }
 
-const rowsOf =
+const readRows =
   <Shape extends Readonly<Record<string, Read<unknown>>>>(shape: Shape): Read<readonly RowOf<Shape>[]> =>
   (value) =>
     eachOf((row) => row as Readonly<Record<string, unknown>>)(value ?? []).map(
@@ -84,9 +84,9 @@ const rowsOf =
 export function decodeObjects(answer: string): ReadObjects {
   const lists = JSON.parse(answer) as Readonly<Record<keyof ReadObjects, unknown>>
   return {
-    relations: rowsOf(relation)(lists.relations),
-    functions: rowsOf(fn)(lists.functions),
-    operators: rowsOf(operator)(lists.operators),
-    names: rowsOf(named)(lists.names),
+    relations: readRows(relation)(lists.relations),
+    functions: readRows(fn)(lists.functions),
+    operators: readRows(operator)(lists.operators),
+    names: readRows(named)(lists.names),
   }
 }

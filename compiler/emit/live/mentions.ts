@@ -27,7 +27,7 @@ export const nothing: Mentions = { relations: [], functions: [], operators: [], 
 
 export const faulty = (kind: 'clock' | 'volatile' | 'unknown'): Mentions => ({ ...nothing, faults: [{ kind }] })
 
-export const together = (all: readonly Mentions[]): Mentions => ({
+export const allMentions = (all: readonly Mentions[]): Mentions => ({
   relations: [...new Set(all.flatMap(({ relations }) => relations))],
   functions: [...new Set(all.flatMap(({ functions }) => functions))],
   operators: [...new Set(all.flatMap(({ operators }) => operators))],

@@ -31,7 +31,7 @@ const castLiteral = /\{COERCEVIAIO :arg \{CONST [^{}]*:constvalue \d+ \[ ([-\d ]
 
 function clockFaults(tree: string): readonly Fault[] {
   const asks = matches(tree, /\{SQLVALUEFUNCTION :op (\d+)/g).some((op) => Number(op) <= lastMoment)
-  return asks || matches(tree, castLiteral).some((bytes) => isMoment(textOf(bytes))) ? [{ kind: 'clock' }] : []
+  return asks || matches(tree, castLiteral).some((bytes) => isMoment(decodedBytes(bytes))) ? [{ kind: 'clock' }] : []
 }
 
 /** The rows of a sample are random. */
@@ -43,14 +43,14 @@ const asksSetting = /:funcid (?:2077|3294) /g
 const asksConstant = /:funcid (?:2077|3294) [^{}]*:args \(\{CONST [^{}]*:constvalue \d+ \[ ([-\d ]+) \]\}/g
 
 function settingFaults(tree: string): readonly Fault[] {
-  const names = matches(tree, asksConstant).map(textOf)
+  const names = matches(tree, asksConstant).map(decodedBytes)
   const others = names.filter((name) => !isClaim(name)).map((name): Fault => ({ kind: 'setting', name }))
   const asked = tree.match(asksSetting)?.length ?? 0
   return asked === names.length ? others : [...others, { kind: 'unknown' }]
 }
 
 /** Bytes of a value of type text, after the four of its length; they are printed as signed. */
-const textOf = (bytes: string): string =>
+const decodedBytes = (bytes: string): string =>
   Buffer.from(
     bytes
       .trim()

@@ -85,7 +85,7 @@ const functions = `select p.oid::pg_catalog.text as oid, n.nspname as schema, p.
 const operators = `select o.oid::pg_catalog.text as oid, o.oprcode::pg_catalog.oid::pg_catalog.text as code
   from pg_catalog.pg_operator o where o.oid = any ($3::pg_catalog.oid[])`
 
-const list = (query: string): string => `(select pg_catalog.json_agg(pg_catalog.row_to_json(x)) from (${query}) x)`
+const rows = (query: string): string => `(select pg_catalog.json_agg(pg_catalog.row_to_json(x)) from (${query}) x)`
 
 const fits = `(asked.args is null or p.provariadic <> '0'
       or asked.args between p.pronargs - p.pronargdefaults and p.pronargs)`
@@ -130,5 +130,5 @@ where asked.kind = 'cast'`
  * @param told SQL of type boolean: whether triggers report changes of the relation `c` of pg_class
  */
 export const objectsQuery = (told: string): string => `with ${PATH}, ${asked}
-select pg_catalog.json_build_object('relations', ${list(relations(told))}, 'functions', ${list(functions)},
-  'operators', ${list(operators)}, 'names', ${list(names)})::pg_catalog.text as objects`
+select pg_catalog.json_build_object('relations', ${rows(relations(told))}, 'functions', ${rows(functions)},
+  'operators', ${rows(operators)}, 'names', ${rows(names)})::pg_catalog.text as objects`

@@ -3,7 +3,7 @@ import type { CatalogQuery } from '../../catalog/read.ts'
 import type { Oid } from '../../catalog/catalog.ts'
 import { coreTable, readComment } from '../../comments/settings.ts'
 import { readSource, type Parse } from './bodies.ts'
-import { nothing, together, type Mentions, type Named } from './mentions.ts'
+import { nothing, allMentions, type Mentions, type Named } from './mentions.ts'
 import { readTree } from './node-tree.ts'
 import { objectsQuery } from './query.ts'
 import { decodeObjects, type FunctionRow, type ReadObjects, type RelationRow } from './live-rows.ts'
@@ -95,7 +95,7 @@ export function createClosureReader({
     const lookups = [...names.values()].map((lookup, id) => ({ id, ...lookup }))
     const values = [[...relations], [...functions], [...operators], JSON.stringify(lookups)]
     const { rows } = await query(text, values, statementName)
-    keep(answers, question, decodeObjects(String(rows[0]?.['objects'])))
+    keepAnswers(answers, question, decodeObjects(String(rows[0]?.['objects'])))
   }
   let before: Question = { relations: new Set(), functions: new Set(), operators: new Set(), names: new Map() }
   return async (of) => {
@@ -103,7 +103,8 @@ export function createClosureReader({
     const mentions = new Map<RelationRow | FunctionRow, Mentions>()
     const mentionsOf = async (row: RelationRow | FunctionRow): Promise<Mentions> => {
       const known =
-        mentions.get(row) ?? ('trees' in row ? together(row.trees.map(readTree)) : await functionMentions(row, bodyOf))
+        mentions.get(row) ??
+        ('trees' in row ? allMentions(row.trees.map(readTree)) : await functionMentions(row, bodyOf))
       mentions.set(row, known)
       return known
     }
@@ -124,7 +125,7 @@ export function createClosureReader({
   }
 }
 
-function keep(answers: Answers, { relations, functions, operators, names }: Question, found: ReadObjects): void {
+function keepAnswers(answers: Answers, { relations, functions, operators, names }: Question, found: ReadObjects): void {
   for (const oid of relations) answers.relations.set(oid, null)
   for (const oid of functions) if (!answers.functions.has(oid)) answers.functions.set(oid, null)
   for (const oid of operators) answers.operators.set(oid, null)
@@ -223,7 +224,7 @@ async function reach(
       const row = answers.functions.get(oid)
       if (!answered('functions', oid, row) || closure.functions.has(oid)) continue
       if (row === null) throw new TypeError(gone)
-      closure.functions.set(oid, { ...row, depends: await dependent(row, pathOf(row) ?? schemas) })
+      closure.functions.set(oid, { ...row, depends: await dependent(row, searchPath(row) ?? schemas) })
       for (const part of row.parts) functions.add(part)
     }
   }
@@ -241,7 +242,7 @@ async function functionMentions(fn: FunctionRow, bodyOf: (fn: FunctionRow) => Pr
   const isReadable = fn.language === 'sql' || fn.language === 'plpgsql'
   // An immutable function reads nothing, as Postgres itself assumes; a volatile one is refused anyway.
   const body = !isText || fn.volatility === 'v' || (fn.volatility === 'i' && !isReadable) ? nothing : await bodyOf(fn)
-  return together([...trees, withReads(fn, body)])
+  return allMentions([...trees, withReads(fn, body)])
 }
 
 /** The reads in a function's comment for what cannot be derived. */
@@ -253,7 +254,7 @@ function withReads({ comment }: FunctionRow, body: Mentions): Mentions {
 }
 
 /** `search_path` as ALTER FUNCTION ... SET stores it: names with or without quotes. */
-const pathOf = ({ path }: FunctionRow): readonly string[] | null =>
+const searchPath = ({ path }: FunctionRow): readonly string[] | null =>
   path === null
     ? null
     : Array.from(path.matchAll(/"((?:[^"]|"")*)"|([^\s",]+)/g), ([, quoted, plain = '']) =>

@@ -1,25 +1,25 @@
 import { isJsonObject } from '../../../runtime/lib/json.ts'
-import { faulty, nothing, together, type Fault, type Mentions, type Named } from './mentions.ts'
+import { faulty, nothing, allMentions, type Fault, type Mentions, type Named } from './mentions.ts'
 import { isClaim, isMoment } from './system.ts'
 
 /** The dependencies in a parse tree of SQL from Postgres' parser; names in it are looked up later. */
 export function readParsed(tree: unknown): Mentions {
-  if (Array.isArray(tree)) return together(tree.map(readParsed))
+  if (Array.isArray(tree)) return allMentions(tree.map(readParsed))
   if (!isJsonObject(tree)) return nothing
-  return together(Object.entries(tree).flatMap(([kind, value]) => [ofNode(kind, value), readParsed(value)]))
+  return allMentions(Object.entries(tree).flatMap(([kind, value]) => [ofNode(kind, value), readParsed(value)]))
 }
 
 type Members = Readonly<Record<string, unknown>>
 
 const readers: Readonly<Record<string, (node: Members) => Mentions>> = {
-  RangeVar: ({ schemaname, relname }) => named('relation', [schemaname, relname]),
+  RangeVar: ({ schemaname, relname }) => namedMention('relation', [schemaname, relname]),
   FuncCall: readCall,
-  A_Expr: ({ name }) => named('operator', stringsOf(name)),
-  SubLink: ({ operName }) => (operName === undefined ? nothing : named('operator', stringsOf(operName))),
-  SortBy: ({ useOp }) => (useOp === undefined ? nothing : named('operator', stringsOf(useOp))),
-  ColumnRef: ({ fields }) => named('field', stringsOf(fields).slice(-1)),
-  A_Indirection: ({ indirection }) => named('field', stringsOf(indirection).slice(-1)),
-  typeName: ({ names }) => named('cast', stringsOf(names).slice(-1)),
+  A_Expr: ({ name }) => namedMention('operator', stringsOf(name)),
+  SubLink: ({ operName }) => (operName === undefined ? nothing : namedMention('operator', stringsOf(operName))),
+  SortBy: ({ useOp }) => (useOp === undefined ? nothing : namedMention('operator', stringsOf(useOp))),
+  ColumnRef: ({ fields }) => namedMention('field', stringsOf(fields).slice(-1)),
+  A_Indirection: ({ indirection }) => namedMention('field', stringsOf(indirection).slice(-1)),
+  typeName: ({ names }) => namedMention('cast', stringsOf(names).slice(-1)),
   SQLValueFunction: ({ op }) => (isMomentOp(op) ? faulty('clock') : nothing),
   A_Const: ({ sval }) => (isMoment(stringOf(sval)) ? faulty('clock') : nothing),
   RangeTableSample: () => faulty('volatile'),
@@ -36,11 +36,11 @@ const ofNode = (kind: string, value: unknown): Mentions =>
 function readCall({ funcname, args }: Members): Mentions {
   const path = stringsOf(funcname)
   const given = Array.isArray(args) ? args.length : 0
-  const call = named('function', path, given)
-  return path.at(-1) === 'current_setting' ? together([call, setting(args)]) : call
+  const call = namedMention('function', path, given)
+  return path.at(-1) === 'current_setting' ? allMentions([call, settingMentions(args)]) : call
 }
 
-function setting(args: unknown): Mentions {
+function settingMentions(args: unknown): Mentions {
   const [first]: readonly unknown[] = Array.isArray(args) ? args : []
   const name = literalOf(first)
   if (name === null) return faulty('unknown')
@@ -67,7 +67,7 @@ const stringsOf = (list: unknown): readonly string[] =>
     : []
 
 /** The last two words of a path are a schema and a name in it. */
-function named(kind: Named['kind'], path: readonly unknown[], args: number | null = null): Mentions {
+function namedMention(kind: Named['kind'], path: readonly unknown[], args: number | null = null): Mentions {
   const [name, schema] = [path.at(-1), path.at(-2)]
   if (typeof name !== 'string' || name === '') return nothing
   return { ...nothing, names: [{ kind, schema: typeof schema === 'string' ? schema : null, name, args }] }

@@ -58,9 +58,9 @@ const createFunction = ({ name, args, returns, language, definer, stable, planne
 const onePlan = 'plan_cache_mode = force_generic_plan'
 
 /** The types of its arguments, as oidvectortypes() prints them. */
-const typesOf = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
+const argumentTypes = ({ args }: OwnFunction): string => args.replace(/\w+ (\w+)/g, '$1')
 
-export const signature = (fn: OwnFunction): string => `${fn.name}(${typesOf(fn)})`
+export const signature = (fn: OwnFunction): string => `${fn.name}(${argumentTypes(fn)})`
 
 /**
  * OID of a function or null; unlike to_regprocedure it needs no privilege on the schema. Schema and name are compared
@@ -74,7 +74,7 @@ export const functionOid = (name: string, types: string): string => {
     where n.nspname = '${schema}' and p.proname = '${own}' and pg_catalog.oidvectortypes(p.proargtypes) = '${types}')`
 }
 
-export const ownOid = (fn: OwnFunction): string => functionOid(fn.name, typesOf(fn))
+export const ownOid = (fn: OwnFunction): string => functionOid(fn.name, argumentTypes(fn))
 
 const functionIs = (fn: OwnFunction): string => `exists (
     select from pg_catalog.pg_proc p

@@ -51,7 +51,7 @@ const missingOf = async (query: Query, all: readonly Need[]): Promise<readonly N
   return rows.flatMap(({ id }) => all[id] ?? [])
 }
 
-const isRefusal = (error: unknown, sqlstate = insufficientPrivilege): error is DatabaseFailure =>
+const isRefusedWith = (error: unknown, sqlstate = insufficientPrivilege): error is DatabaseFailure =>
   error instanceof DatabaseFailure && error.sqlstate === sqlstate
 
 const isRequired = ({ onlyFollowing, onlyLive }: Need): boolean => !onlyFollowing && onlyLive !== true
@@ -66,7 +66,7 @@ const makeOne = async (query: Query, need: Need): Promise<void> => {
   try {
     await query(need.make)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isRefusedWith(error)) throw error
     await query('rollback to savepoint following')
   }
 }
@@ -113,8 +113,8 @@ const makeMissing = async (query: Query, all: readonly Need[], login: string): P
   try {
     await makeAll(query, all)
   } catch (error) {
-    if (isRefusal(error)) return
-    if (!isRefusal(error, undefinedObject) || (await loginExists(query, login))) throw error
+    if (isRefusedWith(error)) return
+    if (!isRefusedWith(error, undefinedObject) || (await loginExists(query, login))) throw error
     const sentence = `${lackOfLogin(login)}: let an owner run ${loginRemedy(login)}`
     throw new DatabaseFailure(error.kind, sentence, error.sqlstate, null)
   }

@@ -58,7 +58,7 @@ async function act(linking: Linking, decision: LinkDecision): Promise<Linked> {
     case 'take-over':
       return takeOver(linking, decision.account)
     case 'create':
-      return create(linking, decision.email, decision.confirmed)
+      return createLinked(linking, decision.email, decision.confirmed)
     case 'remind':
       return remind(linking, decision.account)
     case 'refuse':
@@ -116,7 +116,7 @@ async function takeOver(linking: Linking, account: AccountFacts): Promise<Linked
   return userOf(run, account.id)
 }
 
-async function create(linking: Linking, email: string | null, confirmed: boolean): Promise<Linked> {
+async function createLinked(linking: Linking, email: string | null, confirmed: boolean): Promise<Linked> {
   const { run, call, oneTime, provider, profile } = linking
   const mailed = email !== null && !confirmed ? oneTime.issue('confirmation', email, 'implicit') : null
   const id = randomUUID()

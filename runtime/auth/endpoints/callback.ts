@@ -87,7 +87,7 @@ async function finish(
   if (code === '') throw refuse('bad_oauth_callback', 'OAuth callback without an authorization code')
   const { provider_type: provider } = flow
   if (!isProviderName(provider) || !isOffered(call.settings, provider)) throw refuse('provider_disabled')
-  const { profile, tokens } = await exchange(call, tools, provider, { code, flowId: flow.id })
+  const { profile, tokens } = await signInWithCode(call, tools, provider, { code, flowId: flow.id })
   const given = { provider, profile, destination }
   const link = linkerOf(flow)
   if (flow.has_challenge) {
@@ -115,7 +115,7 @@ function linkerOf({
 }
 
 /** The message shows only the beginning of the code, by which the owner finds the attempt at the provider. */
-async function exchange(
+async function signInWithCode(
   { settings }: Call,
   { providers, proveFlow }: AuthTools,
   provider: ProviderName,

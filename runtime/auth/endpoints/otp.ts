@@ -27,7 +27,7 @@ export async function magicLink(call: Call<typeof io.magicLink>, tools: AuthTool
 }
 
 async function signInByMail(call: Call<typeof io.magicLink>, tools: AuthTools, mayCreate: boolean): Promise<Outcome> {
-  const input = readInput(call)
+  const input = readRegistration(call)
   if (!mayCreate || call.settings.disable_signup) await refuseStranger(call, tools, input)
   await setPasswordAmbiguous(tools.database.run, input.email, !call.settings.autoconfirm)
   await tools.mailRequests.accept(call, tools.database, { kind: 'sign-in', input })
@@ -46,7 +46,7 @@ export async function signInByMailTo(call: Actor, tools: AuthTools, input: Regis
   await (user === null ? mailUnknown(call, tools, input) : mailKnown(call, tools, input, user))
 }
 
-function readInput(call: Call<typeof io.magicLink>): Registration {
+function readRegistration(call: Call<typeof io.magicLink>): Registration {
   const { body, settings } = call
   const { email: address = '', phone = '' } = body
   if (address !== '' && phone !== '') {

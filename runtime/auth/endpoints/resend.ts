@@ -16,7 +16,7 @@ const types = ['signup', 'email_change', 'sms', 'phone_change'] as const
 
 /** POST /resend (spec/auth.md 4.10): a new code and link, with its own count of guesses. */
 export async function resend(call: Call<typeof io.resend>, tools: AuthTools): Promise<Outcome> {
-  await tools.mailRequests.accept(call, tools.database, readInput(call))
+  await tools.mailRequests.accept(call, tools.database, readResend(call))
   return json({})
 }
 
@@ -25,7 +25,7 @@ interface Input {
   readonly input: Registration
 }
 
-function readInput(call: Call<typeof io.resend>): Input {
+function readResend(call: Call<typeof io.resend>): Input {
   const { body } = call
   const type = types.find((one) => one === body.type)
   if (type === undefined) {

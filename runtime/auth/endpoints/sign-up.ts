@@ -58,7 +58,7 @@ async function signUpChecked(call: Call, tools: AuthTools, input: SignUp): Promi
   if (existing !== null) return signUpAgain(call, tools, input, existing)
   const hash = await tools.passwords.hashEvenly(input.password)
   try {
-    return await savingUser(() => create(call, tools, input, hash))
+    return await savingUser(() => createSignedUp(call, tools, input, hash))
   } catch (error) {
     // A concurrent call used the address first: it is theirs, as if they had come long before.
     const winner = isTakenAddress(error) ? await findUserByEmail(tools.database.run, input.email) : null
@@ -91,7 +91,7 @@ const isGuessLeft = (call: Call, tools: AuthTools, email: string): Promise<boole
     },
   )
 
-async function create(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
+async function createSignedUp(call: Call, tools: AuthTools, input: SignUp, hash: string): Promise<Outcome> {
   if (!call.settings.autoconfirm) {
     await setPasswordAmbiguous(tools.database.run, input.email, false)
     return json(unconfirmedUserJson(await createUnconfirmed(call, tools, input, hash), input))

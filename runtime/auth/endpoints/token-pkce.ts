@@ -1,6 +1,6 @@
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Call, Outcome } from '../call/call.ts'
-import { refuse, type AuthFailure } from '../protocol/errors.ts'
+import { refuse, refused } from '../protocol/errors.ts'
 import { meetsChallenge } from '../rules/pkce.ts'
 import { sessionOutcome, startSession, type StartedSession } from '../accounts/sign-in.ts'
 import {
@@ -21,7 +21,7 @@ export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): 
   if (code === '' || verifier === '') {
     throw refuse('validation_failed', 'invalid request: both auth code and code verifier should be non-empty')
   }
-  const ended = await tools.database.transaction((run) => exchange(run, tools, call, code, verifier))
+  const ended = await tools.database.transaction((run) => exchangeCode(run, tools, call, code, verifier))
   if (ended.kind === 'refused') throw ended.failure
   const { provider_access_token: token, provider_refresh_token: refreshToken } = ended.flow
   return sessionOutcome(tools, call, ended.started, {
@@ -30,17 +30,14 @@ export async function pkceGrant(call: Call<typeof io.token>, tools: AuthTools): 
   })
 }
 
-/** A refusal is a value: its counted attempt must be kept. */
 type Ended =
   | { readonly kind: 'session'; readonly started: StartedSession; readonly flow: IssuedFlow }
-  | { readonly kind: 'refused'; readonly failure: AuthFailure }
-
-const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
+  | ReturnType<typeof refused>
 
 /** The flow survives some wrong verifiers, because its owner may still come. */
 const mostTries = 5
 
-async function exchange(
+async function exchangeCode(
   run: RunStatement,
   tools: AuthTools,
   call: Call,

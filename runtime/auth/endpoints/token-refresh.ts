@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RunStatement } from '../../db/pool/statements.ts'
 import type { Call, Outcome } from '../call/call.ts'
 import type { AuthFailure } from '../protocol/errors.ts'
-import { OauthFailure, refuse } from '../protocol/errors.ts'
+import { OauthFailure, refuse, refused } from '../protocol/errors.ts'
 import { judgeRefresh, judgeSession, type RefreshVerdict, type SessionFault } from '../rules/refresh.ts'
 import { newRefreshToken, sessionOutcome, type StartedSession } from '../accounts/sign-in.ts'
 import { audit } from '../store/audit-log.ts'
@@ -43,11 +43,10 @@ function hasSessionLimits({ settings }: Call): boolean {
   return timebox !== null || inactivity !== null || single
 }
 
-/** The result of a transaction; a refusal is a value if its side effects must be kept. */
 type Ended =
   | { readonly kind: 'session'; readonly started: StartedSession }
   | { readonly kind: 'busy' }
-  | { readonly kind: 'refused'; readonly failure: AuthFailure }
+  | ReturnType<typeof refused>
 
 const patienceMs = 5_000
 const [shortestPauseMs, longestPauseMs] = [10, 30]
@@ -71,8 +70,6 @@ const prefixed = (sentence: string): string => `Invalid Refresh Token: ${sentenc
 
 const noSession = (): AuthFailure =>
   refuse('session_not_found', { status: 400, message: prefixed('No Valid Session Found') })
-
-const refused = (failure: AuthFailure): Ended => ({ kind: 'refused', failure })
 
 async function decide(run: RunStatement, call: Call, token: string, sessionId: string): Promise<Ended> {
   const lock = await tokens.tryLockSession(run, sessionId)
@@ -123,11 +120,11 @@ async function act(
       const child = newRefreshToken()
       // Only a holder of the session's lock spends its tokens, so no concurrent call can interfere.
       if (!(await tokens.spendToken(run, token, child))) throw new Error('A live token was spent under its lock.')
-      return answer(run, call, user, session.id, child)
+      return answerTokens(run, call, user, session.id, child)
     }
     case 'replay':
       if (verdict.lost) await noteHandedAgain(run, session.id, verdict.token)
-      return answer(run, call, user, session.id, verdict.token)
+      return answerTokens(run, call, user, session.id, verdict.token)
     case 'refuse':
       return refused(refuse('refresh_token_already_used'))
     case 'end-session':
@@ -137,7 +134,7 @@ async function act(
   }
 }
 
-async function answer(
+async function answerTokens(
   run: RunStatement,
   call: Call,
   user: UserRef,

@@ -44,7 +44,7 @@ export async function updateUser(call: Updating, tools: AuthTools): Promise<Outc
   const proof = change.password === null ? noProof : await checkPasswordChange(tools, call, change.password)
   if (call.body.phone) throw refuse('phone_provider_disabled')
   const hash = change.password === null ? null : await tools.passwords.hash(change.password)
-  await apply(call, tools, change, hash === null ? null : { hash, ...proof })
+  await carryOut(call, tools, change, hash === null ? null : { hash, ...proof })
   const user = await findUserById(tools.database.run, call.user.id)
   if (user === null) throw refuse('user_not_found')
   return json(userJson(user))
@@ -144,7 +144,7 @@ interface NewPassword extends Proof {
   readonly hash: string
 }
 
-async function apply(call: Updating, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
+async function carryOut(call: Updating, tools: AuthTools, change: Change, password: NewPassword | null): Promise<void> {
   const { email } = change
   if (email === null) return tools.database.transaction((run) => applyOwn(run, tools, call, change, password))
   const oneTime = steadyTokens(tools.oneTime)

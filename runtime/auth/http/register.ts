@@ -9,7 +9,7 @@ import { detailOf, toErrorAnswer } from './boundary.ts'
 import type { Outcome } from '../call/call.ts'
 import { answerCall, usualBudgetMs, type RawRequest, type Endpoints } from './endpoint.ts'
 import { refuse, type ApiVersion } from '../protocol/errors.ts'
-import { placeOf, type Route } from './route.ts'
+import { routeAt, type Route } from './route.ts'
 import { routes } from './routes.ts'
 import type { ReadAuthState } from '../settings/load.ts'
 import type { AuthTools } from '../accounts/tools.ts'
@@ -43,7 +43,7 @@ export function registerAuth(app: FastifyInstance, parts: AuthParts): void {
       })
       scope.setErrorHandler((error, request, reply) => sendError(error, request, reply, parts.log))
       for (const route of routes) register(scope, route, endpoints, parts)
-      for (const path of new Set(routes.map((route) => placeOf(route).path))) refuseOtherMethods(scope, path, parts)
+      for (const path of new Set(routes.map((route) => routeAt(route).path))) refuseOtherMethods(scope, path, parts)
       scope.setNotFoundHandler(() => refuseUnknown(parts, new HttpFailure('NOT_FOUND')))
     },
     { prefix },
@@ -51,7 +51,7 @@ export function registerAuth(app: FastifyInstance, parts: AuthParts): void {
 }
 
 function register(scope: FastifyInstance, route: Route, endpoints: Endpoints, parts: AuthParts): void {
-  const { method, path } = placeOf(route)
+  const { method, path } = routeAt(route)
   scope.route({
     method,
     url: path,
@@ -83,7 +83,7 @@ function signedIn({ body }: Outcome): string | null {
 }
 
 function refuseOtherMethods(scope: FastifyInstance, path: string, parts: AuthParts): void {
-  const known: readonly string[] = routes.map(placeOf).flatMap((place) => (place.path === path ? place.method : []))
+  const known: readonly string[] = routes.map(routeAt).flatMap((place) => (place.path === path ? place.method : []))
   const method = methods.filter((one) => !known.includes(one))
   const handler = (_request: FastifyRequest, reply: FastifyReply): Promise<never> => {
     reply.header('allow', [...known, 'OPTIONS'].join(', '))

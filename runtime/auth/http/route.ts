@@ -55,7 +55,7 @@ type Reading<R extends Route, I extends Io> = R extends Route
 /** A row of the table; it is a type error if the endpoint reads undeclared input. */
 export const route = <I extends Io>(row: Reading<Route, I>): Route => row
 
-export function placeOf({ at }: Pick<Route, 'at'>): { readonly method: string; readonly path: string } {
+export function routeAt({ at }: Pick<Route, 'at'>): { readonly method: string; readonly path: string } {
   const [method = '', path = ''] = at.split(' ')
   return { method, path }
 }

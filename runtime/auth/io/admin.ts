@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { body, exactly, flag, id, io, named, object, ok, oneOf, query, text, time } from './build.ts'
+import { body, exactly, flag, id, io, ref, object, ok, oneOf, query, text, time } from './build.ts'
 import { userMembers } from './schemas.ts'
 
 /** Input and answers of the endpoints for administrators (spec/auth.md 11). */
@@ -7,8 +7,8 @@ import { userMembers } from './schemas.ts'
 const email = text('Address')
 const redirectTo = { redirect_to: text('Where the browser shall go; an allowed address') }
 const page = { page: text('From 1'), per_page: text('50 unless it is given') }
-const user = ok(named('User'))
-const done = ok(named('Done'))
+const user = ok(ref('User'))
+const done = ok(ref('Done'))
 
 const account = {
   email,
@@ -29,7 +29,7 @@ export const invite = io('An account, and a mail that opens it', user, {
 
 export const listUsers = io(
   'Users, newest first',
-  ok(exactly({ users: Type.Array(named('User')), aud: text('Audience') })),
+  ok(exactly({ users: Type.Array(ref('User')), aud: text('Audience') })),
   query({ ...page, filter: text('Part of an address'), sort: text('created_at, with asc or desc') }),
 )
 
@@ -41,13 +41,13 @@ export const deleteUser = io('Deletes a user', done, {
   ...body({ should_soft_delete: flag('Keeps the row, without anything personal') }),
 })
 
-export const listFactors = io("A user's factors", ok(Type.Array(named('Factor'))))
+export const listFactors = io("A user's factors", ok(Type.Array(ref('Factor'))))
 export const renameFactor = io(
   'Names a factor',
-  ok(named('Factor')),
+  ok(ref('Factor')),
   body({ friendly_name: text('At most 64 characters') }),
 )
-export const removeFactor = io('Takes a factor away', ok(named('Factor')))
+export const removeFactor = io('Takes a factor away', ok(ref('Factor')))
 
 const linkTypes = ['signup', 'invite', 'magiclink', 'recovery', 'email_change_current', 'email_change_new'] as const
 

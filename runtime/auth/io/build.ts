@@ -20,7 +20,7 @@ export const id = Type.String({ format: 'uuid' })
 export const exactly = <P extends TProperties>(members: P) => Type.Object(members, { additionalProperties: false })
 
 /** A schema of schemas.ts, by its name. */
-export const named = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
+export const ref = (name: string): TSchema => Type.Ref(`#/components/schemas/${name}`)
 
 /** Answers: 200 with JSON, 204, or a redirect with one of these statuses. */
 export const ok = <S extends TSchema>(schema: S) => ({ 200: { kind: 'json', schema } }) as const

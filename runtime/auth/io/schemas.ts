@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { authErrors } from '../protocol/errors.ts'
 import { providerNames } from '../providers/provider-table.ts'
-import { exactly, flag, id, named, object, oneOf, text, time } from './build.ts'
+import { exactly, flag, id, ref, object, oneOf, text, time } from './build.ts'
 
 /** Answer objects of several endpoints (spec/auth.md 3), by the names that `named` refers to. */
 
@@ -28,8 +28,8 @@ export const userMembers = {
   last_sign_in_at: Type.Optional(time),
   app_metadata: object('What the project says of the user'),
   user_metadata: object('What the user says of himself or herself'),
-  factors: Type.Optional(Type.Array(named('Factor'))),
-  identities: Type.Array(named('Identity')),
+  factors: Type.Optional(Type.Array(ref('Factor'))),
+  identities: Type.Array(ref('Identity')),
   created_at: Type.Optional(time),
   updated_at: Type.Optional(time),
   banned_until: Type.Optional(time),
@@ -45,14 +45,14 @@ const weakPassword = exactly({
 /** The two forms that X-Supabase-Api-Version selects (spec/auth.md 2.4). */
 const error = exactly({
   code: Type.Integer({ description: 'The HTTP status' }),
-  error_code: named('ErrorCode'),
+  error_code: ref('ErrorCode'),
   msg: text('For people'),
   weak_password: Type.Optional(weakPassword),
   error_id: Type.Optional(text('The request, as the log knows it')),
 })
 
 const error20240101 = exactly({
-  code: named('ErrorCode'),
+  code: ref('ErrorCode'),
   message: text('For people'),
   weak_password: Type.Optional(weakPassword),
 })
@@ -84,7 +84,7 @@ export const schemas = {
     expires_in: Type.Integer({ description: 'Seconds' }),
     expires_at: seconds('End of the access token'),
     refresh_token: text('Good for one more session'),
-    user: named('User'),
+    user: ref('User'),
     provider_token: Type.Optional(text("The provider's access token")),
     provider_refresh_token: Type.Optional(text("The provider's refresh token")),
     weak_password: Type.Optional(weakPassword),
@@ -97,4 +97,4 @@ export const schemas = {
   KeyError: exactly({ message: text('For people') }),
 } as const satisfies Readonly<Record<string, TSchema>>
 
-export const failure = Type.Union([named('Error'), named('Error20240101'), named('OauthError'), named('KeyError')])
+export const failure = Type.Union([ref('Error'), ref('Error20240101'), ref('OauthError'), ref('KeyError')])

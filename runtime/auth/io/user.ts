@@ -9,7 +9,7 @@ import {
   form,
   id,
   io,
-  named,
+  ref,
   noContent,
   object,
   ok,
@@ -45,8 +45,8 @@ const returned = {
   error_description: text('For people'),
 }
 
-const session = ok(named('Session'))
-const done = ok(named('Done'))
+const session = ok(ref('Session'))
+const done = ok(ref('Done'))
 
 export const health = io(
   'Tells that auth is there',
@@ -79,7 +79,7 @@ export const jwks = io('Public keys of access tokens (RFC 7517)', ok(exactly({ k
 
 export const signUp = io(
   'An account by address and password, or a guest where neither is given',
-  ok(Type.Union([named('Session'), named('User')])),
+  ok(Type.Union([ref('Session'), ref('User')])),
   { ...query(redirectTo), ...body({ email, phone, password, data, ...challenge }) },
 )
 
@@ -124,7 +124,7 @@ const verificationType = text('signup, invite, magiclink, recovery, email_change
 
 export const verify = io(
   'A session for a mailed code, or for the token of a link',
-  ok(Type.Union([named('Session'), proceed])),
+  ok(Type.Union([ref('Session'), proceed])),
   {
     ...body({
       type: verificationType,
@@ -142,9 +142,9 @@ export const verifyLink = io('What a mailed link opens', redirects(303), {
 })
 
 export const reauthenticate = io('Mails the code that a change of password may need', done)
-export const getUser = io('Who is signed in', ok(named('User')))
+export const getUser = io('Who is signed in', ok(ref('User')))
 
-export const updateUser = io('Changes address, password or metadata', ok(named('User')), {
+export const updateUser = io('Changes address, password or metadata', ok(ref('User')), {
   ...query(redirectTo),
   ...body({
     ...byMail,

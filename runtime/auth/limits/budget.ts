@@ -69,7 +69,7 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
     keeping((commit) =>
       database.transaction(async (inner) => {
         commit.settle()
-        const made = await work(checked(inner, check))
+        const made = await work(checkedRun(inner, check))
         commit.begin()
         return made
       }),
@@ -101,7 +101,7 @@ export function createBudget(database: StatementsDatabase, ms: number): Budget {
   }
 }
 
-function checked(run: RunStatement, check: () => void): RunStatement {
+function checkedRun(run: RunStatement, check: () => void): RunStatement {
   return async (statement, values) => {
     check()
     return run(statement, values)

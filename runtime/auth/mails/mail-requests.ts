@@ -67,7 +67,7 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
   const begin = (request: StoredRequest): void => {
     const work = sleep(randomInt(longestPauseMs), undefined, { signal: stopping.signal })
       .catch(() => undefined)
-      .then(() => answer(parts, request))
+      .then(() => answerMailRequest(parts, request))
       .finally(() => running.delete(work))
     running.add(work)
   }
@@ -99,11 +99,11 @@ export function createMailRequests(parts: MailRequestParts): MailRequests {
 }
 
 /** Work left undone because of the database stays in its table. Never rejects. */
-async function answer(parts: MailRequestParts, request: StoredRequest): Promise<void> {
+async function answerMailRequest(parts: MailRequestParts, request: StoredRequest): Promise<void> {
   const { database } = parts
   const { id, begun } = request
   try {
-    const failure = await failureOf(parts, request)
+    const failure = await mailFailure(parts, request)
     if (failure !== null && isPutOff(failure.error) && (await putOffMailRequest(database.run, id))) {
       return parts.failed(failure.error)
     }
@@ -117,7 +117,7 @@ async function answer(parts: MailRequestParts, request: StoredRequest): Promise<
   }
 }
 
-async function failureOf(
+async function mailFailure(
   { act, mailer, state }: MailRequestParts,
   { id, begun, kind, input, client }: StoredRequest,
 ): Promise<{ readonly error: unknown } | null> {

@@ -32,7 +32,7 @@ export function parseHtml(source: string): Template {
     }
     const place = placeIn(state)
     if (place === null)
-      throw new TemplateFault(`{{ .${shown([piece.name, ...piece.path].join('.'))} }} stands ${misplaced}`)
+      throw new TemplateFault(`{{ .${shortened([piece.name, ...piece.path].join('.'))} }} stands ${misplaced}`)
     state = afterVariable(state)
     return { ...piece, place }
   })
@@ -62,10 +62,10 @@ function split(source: string): readonly Piece[] {
 function readAction(action: string): readonly Piece[] {
   const inner = action.trim()
   if (!/^\.[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$/.test(inner)) {
-    throw new TemplateFault(`{{ ${shown(inner)} }} is no variable; one is written {{ .Token }}`)
+    throw new TemplateFault(`{{ ${shortened(inner)} }} is no variable; one is written {{ .Token }}`)
   }
   const [name = '', ...path] = inner.slice(1).split('.')
-  if (!isName(name)) throw new TemplateFault(`{{ .${shown(name)} }} is not a variable of mails`)
+  if (!isName(name)) throw new TemplateFault(`{{ .${shortened(name)} }} is not a variable of mails`)
   if ((name === 'Data') !== path.length > 0) {
     const isData = name === 'Data'
     throw new TemplateFault(isData ? '{{ .Data }} needs a key: {{ .Data.name }}' : `{{ .${name} }} has no keys`)
@@ -73,7 +73,7 @@ function readAction(action: string): readonly Piece[] {
   return [{ kind: 'variable', name, path }]
 }
 
-const shown = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
+const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text)
 
 const isName = (name: string): name is keyof MailVariables => Object.hasOwn(blankVariables, name)
 
@@ -97,7 +97,7 @@ const checkedAddresses: ReadonlySet<keyof MailVariables> = new Set<keyof MailVar
 ])
 
 function escapeFor({ name, path, place }: Part & { readonly kind: 'variable' }, variables: MailVariables): string {
-  const value = valueOf(variables, name, path)
+  const value = variableText(variables, name, path)
   switch (place) {
     case 'subject':
       return value
@@ -115,12 +115,12 @@ function escapeFor({ name, path, place }: Part & { readonly kind: 'variable' }, 
   }
 }
 
-function valueOf(variables: MailVariables, name: keyof MailVariables, path: readonly string[]): string {
-  const value = path.reduce<unknown>(memberOf, variables[name])
+function variableText(variables: MailVariables, name: keyof MailVariables, path: readonly string[]): string {
+  const value = path.reduce<unknown>(ownMember, variables[name])
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
 }
 
-function memberOf(value: unknown, key: string): unknown {
+function ownMember(value: unknown, key: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 

@@ -76,9 +76,9 @@ export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpo
     case undefined:
       return {}
     case 'json':
-      return valuesOf(body.members, readJsonBody(bytes))
+      return memberValues(body.members, readJsonBody(bytes))
     case 'form':
-      return valuesOf(body.members, readFormBody(bytes))
+      return memberValues(body.members, readFormBody(bytes))
     case 'patch':
       return readJsonBody(bytes)
   }
@@ -88,7 +88,7 @@ export function readDeclared({ body }: Io, bytes: Buffer): BodyOf<DescribedEndpo
  * Null counts as absent, and a wrong type is bad JSON. A member is checked when it is read: the endpoint decides which
  * refusal comes first, and a member that it does not need may have any type.
  */
-function valuesOf(members: Members, sent: JsonObject): object {
+function memberValues(members: Members, sent: JsonObject): object {
   const prototype = prototypes.get(members) ?? prototypeOf(members)
   prototypes.set(members, prototype)
   return Object.assign(Object.create(prototype) as object, { [given]: sent })
@@ -106,14 +106,14 @@ interface Sent {
 function prototypeOf(members: Members): object {
   const entries = Object.entries(members).map(([name, member]) => {
     const get = function (this: Sent): unknown {
-      return checked(name, member, Object.hasOwn(this[given], name) ? (this[given][name] ?? undefined) : undefined)
+      return sound(name, member, Object.hasOwn(this[given], name) ? (this[given][name] ?? undefined) : undefined)
     }
     return [name, { get }] as const
   })
   return Object.defineProperties({}, Object.fromEntries(entries))
 }
 
-function checked(name: string, member: Member, value: unknown): unknown {
+function sound(name: string, member: Member, value: unknown): unknown {
   const wanted = value === undefined ? null : wantedInstead(member, value)
   if (wanted === null) return value
   throw malformed(`${name} must be ${wanted}`)

@@ -23,11 +23,11 @@ export function settingWarnings(settings: Doubtful): readonly SettingWarning[] {
 function plainWarnings(settings: Doubtful): readonly SettingWarning[] {
   const names = ['external_url', 'site_url'] as const
   return names
-    .filter((name) => isPlain(settings[name]))
+    .filter((name) => isPlainHttp(settings[name]))
     .map((name) => ({ name, warning: 'is not encrypted, and sign-ins pass there: serve it by https' }))
 }
 
-const isPlain = (address: string | null): boolean =>
+const isPlainHttp = (address: string | null): boolean =>
   address !== null && address.startsWith('http:') && !isLoopback(new URL(address).hostname)
 
 function listWarnings(list: readonly string[]): readonly SettingWarning[] {

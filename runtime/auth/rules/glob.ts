@@ -21,7 +21,7 @@ const mostAlternatives = 256
 
 /** True if the pattern matches the whole text; a malformed pattern matches nothing. */
 export function matchesGlob(pattern: string, text: string): boolean {
-  return expand(pattern)?.some((one) => matchesTokens(tokensOf(one), text)) ?? false
+  return expand(pattern)?.some((one) => matchesTokens(globTokens(one), text)) ?? false
 }
 
 /** The patterns that braces expand to; null if the braces do not close or expand to too many. */
@@ -73,7 +73,7 @@ function choices(inner: string): readonly string[] {
 }
 
 /** Null if a class does not close. */
-function tokensOf(pattern: string): readonly Token[] | null {
+function globTokens(pattern: string): readonly Token[] | null {
   const tokens: Token[] = []
   for (let at = 0; at < pattern.length; at += 1) {
     const character = pattern[at] ?? ''
@@ -84,7 +84,7 @@ function tokensOf(pattern: string): readonly Token[] | null {
     } else if (character === '[') {
       const close = indexOutside(pattern, ']', at + 1)
       if (close === -1) return null
-      tokens.push({ kind: 'character', accepts: classOf(pattern.slice(at + 1, close)) })
+      tokens.push({ kind: 'character', accepts: characterClass(pattern.slice(at + 1, close)) })
       at = close
     } else if (character === '?') tokens.push({ kind: 'character', accepts: inSegment })
     else {
@@ -96,7 +96,7 @@ function tokensOf(pattern: string): readonly Token[] | null {
 }
 
 /** A class never accepts a separator that it does not name, so that a negation stays within its segment. */
-function classOf(inner: string): (character: string) => boolean {
+function characterClass(inner: string): (character: string) => boolean {
   const negated = inner.startsWith('!')
   const members = negated ? inner.slice(1) : inner
   const ranges = [...members.matchAll(/\\?(.)-\\?(.)|\\?(.)/gs)].map(([, from, to, single]) => ({

@@ -4,7 +4,7 @@ import type { SessionJson } from '../protocol/records.ts'
 
 type Fields = Readonly<Record<string, string>>
 
-const written = (fields: Fields): string => new URLSearchParams(fields).toString()
+const queryText = (fields: Fields): string => new URLSearchParams(fields).toString()
 
 /**
  * Members that clients read from a query besides those written here: a value of an earlier attempt would be mistaken
@@ -31,19 +31,19 @@ function pageOf(destination: string, fields: Fields): string {
   if (at === -1) return page
   const members = page.slice(at + 1).split('&')
   const kept = members.filter((member) => {
-    const name = nameOf(member)
+    const name = memberName(member)
     return !readFromQuery.has(name) && !Object.hasOwn(fields, name)
   })
   if (kept.length === members.length) return page
   return kept.length === 0 ? page.slice(0, at) : `${page.slice(0, at)}?${kept.join('&')}`
 }
 
-const nameOf = (member: string): string => [...new URLSearchParams(`?${member}`).keys()][0] ?? ''
+const memberName = (member: string): string => [...new URLSearchParams(`?${member}`).keys()][0] ?? ''
 
 /** Sets fields of the query and keeps every other member, letter by letter. */
 export function withQuery(destination: string, fields: Fields): string {
   const page = pageOf(destination, fields)
-  return `${page}${page.includes('?') ? '&' : '?'}${written(fields)}`
+  return `${page}${page.includes('?') ? '&' : '?'}${queryText(fields)}`
 }
 
 /** Puts fields into the fragment, which servers and logs do not see; `sb` marks it as ours. */
@@ -53,7 +53,7 @@ export function withFragment(destination: string, fields: Fields): string {
 
 function fragmentOf(fields: Fields): string {
   const sorted = Object.entries({ ...fields, sb: '' }).sort(([a], [b]) => (a < b ? -1 : 1))
-  return written(Object.fromEntries(sorted))
+  return queryText(Object.fromEntries(sorted))
 }
 
 /** Sets the same fields for the page and the server behind it. */

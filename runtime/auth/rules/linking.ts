@@ -40,7 +40,7 @@ export type LinkDecision =
 export function decideLink(facts: LinkFacts): LinkDecision {
   if (facts.owner !== null) return signInAs(facts.owner, facts)
   const provedEmail = facts.verified ? facts.email : null
-  if (provedEmail === null || facts.sameAddress.length === 0) return create(facts)
+  if (provedEmail === null || facts.sameAddress.length === 0) return creation(facts)
   const [account, ...others] = facts.sameAddress
   if (account === undefined || others.length > 0) return { kind: 'refuse', reason: 'several' }
   if (account.banned) return { kind: 'refuse', reason: 'banned' }
@@ -55,7 +55,7 @@ function signInAs(account: AccountFacts, { email, verified }: LinkFacts): LinkDe
   return { kind: 'remind', account }
 }
 
-function create({ email, verified, sameAddress, signUpDisabled }: LinkFacts): LinkDecision {
+function creation({ email, verified, sameAddress, signUpDisabled }: LinkFacts): LinkDecision {
   if (signUpDisabled) return { kind: 'refuse', reason: 'signup-disabled' }
   const free = sameAddress.length === 0 ? email : null
   return { kind: 'create', email: free, confirmed: verified && free !== null }

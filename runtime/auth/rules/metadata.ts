@@ -12,7 +12,7 @@ export interface Metadata {
  */
 export const largestMetadata = 32_768
 
-function sizeOf({ app, user }: Metadata): number {
+function metadataBytes({ app, user }: Metadata): number {
   return Buffer.byteLength(JSON.stringify(app ?? {})) + Buffer.byteLength(JSON.stringify(user ?? {}))
 }
 
@@ -26,6 +26,6 @@ export function merged(before: JsonObject | null, change: JsonObject): JsonObjec
 
 /** Whether a change makes metadata too large; metadata that was too large before may always shrink. */
 export function outgrows(after: Metadata, before: Metadata | null): boolean {
-  const size = sizeOf(after)
-  return size > largestMetadata && (before === null || size > sizeOf(before))
+  const size = metadataBytes(after)
+  return size > largestMetadata && (before === null || size > metadataBytes(before))
 }

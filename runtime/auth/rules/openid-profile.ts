@@ -11,7 +11,7 @@ export interface OpenIdProfile {
   readonly data: JsonObject
 }
 
-const textOf = (claims: JsonObject, name: string): string | null => {
+const claimText = (claims: JsonObject, name: string): string | null => {
   const value = claims[name]
   return typeof value === 'string' && value !== '' ? value : null
 }
@@ -21,11 +21,11 @@ const unstorable = /\0|[\ud800-\udfff]/gu
 
 /** A name or a picture's address without such characters; in a mail address they would change the mailbox. */
 const shownText = (claims: JsonObject, name: string): string | null =>
-  textOf(claims, name)?.replace(unstorable, '') ?? null
+  claimText(claims, name)?.replace(unstorable, '') ?? null
 
 /** `issuer` as configured, not from the token. */
 export function openIdProfile(subject: string, claims: JsonObject, issuer: string): OpenIdProfile {
-  const address = textOf(claims, 'email')
+  const address = claimText(claims, 'email')
   const email = address !== null && judgeEmail(address) === null ? normalEmail(address) : null
   const verified = email !== null && (claims['email_verified'] === true || claims['email_verified'] === 'true')
   const [name, picture] = [shownText(claims, 'name'), shownText(claims, 'picture')]

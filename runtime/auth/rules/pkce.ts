@@ -14,20 +14,20 @@ export type ChallengeVerdict =
 const shortest = 43
 const longest = 128
 
-const refused = (reason: string): ChallengeVerdict => ({ kind: 'refused', reason })
+const refusing = (reason: string): ChallengeVerdict => ({ kind: 'refused', reason })
 
 /** Reads the two parameters: both or neither. Empty texts are absent. */
 export function readChallenge(challenge: string, method: string): ChallengeVerdict {
   if (challenge === '' && method === '') return { kind: 'none' }
-  if (challenge === '' || method === '') return refused('PKCE flow requires code_challenge_method and code_challenge')
+  if (challenge === '' || method === '') return refusing('PKCE flow requires code_challenge_method and code_challenge')
   if (challenge.length < shortest || challenge.length > longest) {
-    return refused('code challenge has to be between 43 and 128 characters')
+    return refusing('code challenge has to be between 43 and 128 characters')
   }
   if (!/^[A-Za-z0-9._~-]+$/.test(challenge)) {
-    return refused('code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes')
+    return refusing('code challenge can only contain alphanumeric characters, hyphens, periods, underscores and tildes')
   }
   const lower = method.toLowerCase()
-  if (lower !== 's256' && lower !== 'plain') return refused('code challenge method has to be s256 or plain')
+  if (lower !== 's256' && lower !== 'plain') return refusing('code challenge method has to be s256 or plain')
   return { kind: 'challenge', challenge: { challenge, method: lower } }
 }
 

@@ -6,14 +6,14 @@ export interface Providers {
   readonly providers: readonly string[]
 }
 
-const namesOf = (metadata: JsonObject | null): readonly string[] => {
+const providerNames = (metadata: JsonObject | null): readonly string[] => {
   const names = metadata?.['providers']
   return Array.isArray(names) ? names.filter((name) => typeof name === 'string') : []
 }
 
 /** Those of the metadata and one more. */
 export function addProvider(metadata: JsonObject | null, name: string): Providers {
-  const names = namesOf(metadata)
+  const names = providerNames(metadata)
   return onlyProviders(metadata, names.includes(name) ? names : [...names, name])
 }
 

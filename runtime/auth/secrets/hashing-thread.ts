@@ -16,9 +16,9 @@ const yieldToOthers = (): void =>
 
 if (yields) yieldToOthers()
 
-const answer = (task: HashingTask): Promise<HashingAnswer> =>
+const performTask = (task: HashingTask): Promise<HashingAnswer> =>
   task.kind === 'hash' ? makeHash(task.password, task.cost) : judgeHash(task.password, task.stored, task.cost)
 
 parentPort?.on('message', (task: HashingTask) => {
-  void answer(task).then((one) => parentPort?.postMessage(one))
+  void performTask(task).then((one) => parentPort?.postMessage(one))
 })

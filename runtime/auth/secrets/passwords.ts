@@ -164,14 +164,14 @@ export function createHashingThreads(idleMs = usualIdleMs): HashingThreads {
   return {
     run: async (task) => {
       const worker = take()
-      const answer = await exchange(worker, task)
+      const answer = await askThread(worker, task)
       rest(worker)
       return answer
     },
   }
 }
 
-function exchange(worker: Worker, task: HashingTask): Promise<HashingAnswer> {
+function askThread(worker: Worker, task: HashingTask): Promise<HashingAnswer> {
   return new Promise((resolve, reject) => {
     const done = (): void => void worker.off('message', answered).off('error', failed).off('exit', ended)
     const answered = (answer: HashingAnswer): void => {

@@ -26,16 +26,16 @@ const year = 31_536_000
 const toggle = (fallback: boolean, help: string) =>
   ({ type: 'switch', parse: onOrOff, fallback, secret: false, help }) as const
 
-const number = (least: number, most: number, fallback: number, help: string) =>
+const amount = (least: number, most: number, fallback: number, help: string) =>
   ({ type: 'number', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
 
-const seconds = (least: number, most: number, fallback: number, help: string) =>
+const span = (least: number, most: number, fallback: number, help: string) =>
   ({ type: 'seconds', parse: wholeNumber(least, most), fallback, secret: false, help }) as const
 
 const optionalSeconds = (help: string) =>
   ({ type: 'seconds', parse: orOff(wholeNumber(1, 10 * year)), fallback: null, secret: false, help }) as const
 
-const text = (fallback: string, help: string) =>
+const word = (fallback: string, help: string) =>
   ({ type: 'text', parse: anyText, fallback, secret: false, help }) as const
 
 /**
@@ -73,9 +73,9 @@ export const authSettingKeys = {
     secret: true,
     help: 'JWK set (RS256, ES256); the key whose key_ops hold sign signs in place of JWT_SECRET.',
   },
-  jwt_exp: seconds(30, 604_800, 3600, 'Life of an access token.'),
-  jwt_aud: text('authenticated', 'Audience of access tokens.'),
-  jwt_default_role: text('authenticated', 'Database role of signed-in users.'),
+  jwt_exp: span(30, 604_800, 3600, 'Life of an access token.'),
+  jwt_aud: word('authenticated', 'Audience of access tokens.'),
+  jwt_default_role: word('authenticated', 'Database role of signed-in users.'),
   admin_roles: {
     type: 'list',
     parse: nameList,
@@ -88,11 +88,11 @@ export const authSettingKeys = {
   email_enabled: toggle(true, 'Sign-up and sign-in by address.'),
   autoconfirm: toggle(false, 'Takes addresses for confirmed without a mail.'),
   secure_email_change: toggle(true, 'A change of address is confirmed from both mailboxes.'),
-  otp_length: number(6, 6, 6, 'Digits of a mailed code; always 6.'),
-  otp_exp: seconds(60, 604_800, 3600, 'Life of mailed codes and links.'),
-  mail_cooldown: seconds(0, 86_400, 60, 'Least time between two mails of one kind to one address.'),
-  mail_ceiling: number(0, 1_000_000, 30, 'Mails an hour that the mail server accepted, over all users.'),
-  password_min_length: number(1, 72, 6, 'Least characters of a password.'),
+  otp_length: amount(6, 6, 6, 'Digits of a mailed code; always 6.'),
+  otp_exp: span(60, 604_800, 3600, 'Life of mailed codes and links.'),
+  mail_cooldown: span(0, 86_400, 60, 'Least time between two mails of one kind to one address.'),
+  mail_ceiling: amount(0, 1_000_000, 30, 'Mails an hour that the mail server accepted, over all users.'),
+  password_min_length: amount(1, 72, 6, 'Least characters of a password.'),
   password_required_characters: {
     type: 'text',
     parse: characterClasses,
@@ -102,35 +102,35 @@ export const authSettingKeys = {
   },
   password_reauthentication: toggle(false, 'A password change in an old session needs a code by mail.'),
   password_require_current: toggle(false, 'A password change needs the present password.'),
-  refresh_reuse_interval: seconds(0, 3600, 10, 'How long a used refresh token still answers with the live one.'),
+  refresh_reuse_interval: span(0, 3600, 10, 'How long a used refresh token still answers with the live one.'),
   session_timebox: optionalSeconds('Ends a session this long after its sign-in; off.'),
   session_inactivity: optionalSeconds('Ends a session that was not refreshed for so long; off.'),
   session_single_per_user: toggle(false, 'A sign-in ends the other sessions of its user.'),
   audit_retention: optionalSeconds('Deletes entries of the audit log that are older; off: keeps all.'),
   google_enabled: toggle(false, 'Sign-in with Google; offered once the client id and secret are set too.'),
-  google_client_id: text('', 'OAuth client id at Google.'),
+  google_client_id: word('', 'OAuth client id at Google.'),
   google_secret: { type: 'text', parse: anyText, fallback: '', secret: true, help: 'OAuth client secret at Google.' },
   manual_linking: toggle(false, 'Signed-in users may link and unlink identities.'),
   mfa_totp_enabled: toggle(true, 'Second factors by TOTP.'),
-  mfa_max_factors: number(0, 100, 10, 'Factors that one user may have.'),
-  limit_guests: number(0, 1_000, 30, 'Guest sign-ins an hour from one source address; 0 sets no limit.'),
-  limit_sign_up: number(
+  mfa_max_factors: amount(0, 100, 10, 'Factors that one user may have.'),
+  limit_guests: amount(0, 1_000, 30, 'Guest sign-ins an hour from one source address; 0 sets no limit.'),
+  limit_sign_up: amount(
     0,
     1_000_000,
     30,
     'Sign-ups, requests for mails, and account changes in 5 minutes; 0 sets no limit.',
   ),
-  limit_token: number(0, 1_000_000, 150, 'Sign-ins and refreshes in 5 minutes, 30 at once; 0 sets no limit.'),
-  limit_verify: number(
+  limit_token: amount(0, 1_000_000, 150, 'Sign-ins and refreshes in 5 minutes, 30 at once; 0 sets no limit.'),
+  limit_verify: amount(
     0,
     1_000_000,
     30,
     'Links and codes tried in 5 minutes from one source address; 0 sets no limit.',
   ),
-  limit_factor: number(0, 1_000_000, 15, 'Challenges and codes of factors a minute, 30 at once; 0 sets no limit.'),
-  ban_threshold: number(0, 1_000_000, 100, 'Failures in the window that close a source address; 0 closes none.'),
-  ban_window: seconds(1, 86_400, 600, 'Window in which failures of an address are counted.'),
-  ban_duration: seconds(1, 604_800, 600, 'How long an address stays closed.'),
+  limit_factor: amount(0, 1_000_000, 15, 'Challenges and codes of factors a minute, 30 at once; 0 sets no limit.'),
+  ban_threshold: amount(0, 1_000_000, 100, 'Failures in the window that close a source address; 0 closes none.'),
+  ban_window: span(1, 86_400, 600, 'Window in which failures of an address are counted.'),
+  ban_duration: span(1, 604_800, 600, 'How long an address stays closed.'),
 } as const satisfies Readonly<Record<string, AuthSettingKey<unknown>>>
 
 export type AuthSettingName = keyof typeof authSettingKeys

@@ -8,16 +8,17 @@ export const objectIn = (column: string): string =>
  * Lists within a row are subqueries whose columns have the names of the members: json_build_object takes longer,
  * because it looks up the type of every member for each row.
  */
-const listOf = (query: string): string => `coalesce((select json_agg(x) from (${query}) x), '[]')`
+const jsonListOf = (query: string): string => `coalesce((select json_agg(x) from (${query}) x), '[]')`
 
-const identities = listOf(`select i.id, i.provider_id, i.user_id, i.identity_data, i.provider, i.last_sign_in_at,
+const identities = jsonListOf(`select i.id, i.provider_id, i.user_id, i.identity_data, i.provider, i.last_sign_in_at,
       i.created_at, i.updated_at, i.email
     from auth.identities i where i.user_id = u.id`)
 
-const factors = listOf(`select f.id, f.friendly_name, f.factor_type, f.status, f.created_at, f.updated_at
+const factors = jsonListOf(`select f.id, f.friendly_name, f.factor_type, f.status, f.created_at, f.updated_at
     from auth.mfa_factors f where f.user_id = u.id`)
 
-const methods = listOf(`select c.authentication_method as method, extract(epoch from c.updated_at)::bigint as timestamp
+const methods =
+  jsonListOf(`select c.authentication_method as method, extract(epoch from c.updated_at)::bigint as timestamp
     from auth.mfa_amr_claims c where c.session_id = s.id order by c.updated_at desc, c.authentication_method`)
 
 /**

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox'
 import { id } from '../../auth/io/build.ts'
 import { failure, schemas } from '../../auth/io/schemas.ts'
 import type { Answer, Body, Io, Members } from '../../auth/protocol/io.ts'
-import { placeOf, type Route } from '../../auth/http/route.ts'
+import { routeAt, type Route } from '../../auth/http/route.ts'
 import { routes } from '../../auth/http/routes.ts'
 import { templateKinds } from '../../auth/mails/kinds.ts'
 import { ownerRoutes } from './routes.ts'
@@ -48,20 +48,20 @@ type Described = Pick<Route, 'at' | 'io'>
 function pathsOf<T extends Described>(prefix: string, rows: readonly T[], secured: (row: T) => readonly Json[]): Json {
   const paths: Record<string, Record<string, Json>> = {}
   for (const route of rows) {
-    const { method, path } = placeOf(route)
+    const { method, path } = routeAt(route)
     const operations = (paths[prefix + path.replace(/:(\w+)/g, '{$1}')] ??= {})
-    operations[method.toLowerCase()] = { ...operationOf(route, path), security: secured(route) }
+    operations[method.toLowerCase()] = { ...openApiOperation(route, path), security: secured(route) }
   }
   return paths
 }
 
-function operationOf({ io }: Described, path: string): Json {
+function openApiOperation({ io }: Described, path: string): Json {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   return {
     summary: io.summary,
     parameters: [
       ...names.map((name) => ({ name, in: 'path', required: true, schema: pathSchemas[name] ?? { type: 'string' } })),
-      ...parametersOf(io),
+      ...openApiParameters(io),
     ],
     ...(io.body !== undefined && { requestBody: requestBodyOf(io.body) }),
     responses: {
@@ -86,7 +86,7 @@ const securityOf: Readonly<Record<Route['guard'], readonly Json[]>> = {
   admin: [{ apikey: [], key: [] }],
 }
 
-function parametersOf({ query = {}, passesQuery }: Io): readonly Json[] {
+function openApiParameters({ query = {}, passesQuery }: Io): readonly Json[] {
   const named = Object.entries(query).map(([name, schema]) => ({ name, in: 'query', schema }))
   const others = {
     name: 'others',
@@ -101,11 +101,11 @@ function parametersOf({ query = {}, passesQuery }: Io): readonly Json[] {
 
 function requestBodyOf({ kind, members }: Body): Json {
   const type = kind === 'form' ? 'application/x-www-form-urlencoded' : 'application/json'
-  return { content: { [type]: { schema: { type: 'object', properties: nullable(members) } } } }
+  return { content: { [type]: { schema: { type: 'object', properties: nullableMembers(members) } } } }
 }
 
 /** A member that is null counts as absent (spec/auth.md 2.3). */
-const nullable = (members: Members): Json =>
+const nullableMembers = (members: Members): Json =>
   Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, orNull({ ...schema })]))
 
 const orNull = (schema: Json): Json => ({

@@ -4,7 +4,7 @@ import { detailOf, toErrorAnswer } from '../../auth/http/boundary.ts'
 import { refuse } from '../../auth/protocol/errors.ts'
 import { readDeclared, readQuery } from '../../auth/protocol/io.ts'
 import type { AuthParts } from '../../auth/http/register.ts'
-import { placeOf } from '../../auth/http/route.ts'
+import { routeAt } from '../../auth/http/route.ts'
 import { audit } from '../../auth/store/audit-log.ts'
 import { instanceId } from '../../auth/store/users.ts'
 import { clientAddress, limitSource } from '../../http/client-address.ts'
@@ -41,7 +41,7 @@ export function guardForOwner(scope: FastifyInstance, parts: AdminParts): void {
 }
 
 function register(scope: FastifyInstance, route: OwnerRoute, parts: AdminParts): void {
-  const { method, path } = placeOf(route)
+  const { method, path } = routeAt(route)
   scope.route({
     method,
     url: path,

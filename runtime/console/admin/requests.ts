@@ -8,10 +8,10 @@ import type { AdminParts, OwnerCall } from './call.ts'
 /** GET /requests */
 export async function getRequests(_call: OwnerCall, { requests, slowMs }: AdminParts): Promise<Outcome> {
   const newestFirst = (await requests()).toSorted((a, b) => b.at - a.at)
-  return json<RequestsAnswer>({ requests: newestFirst.map(shown), slow_ms: slowMs })
+  return json<RequestsAnswer>({ requests: newestFirst.map(shownRequest), slow_ms: slowMs })
 }
 
-const shown = ({ requestId, at, document, ...request }: KeptRequest): ShownRequest => ({
+const shownRequest = ({ requestId, at, document, ...request }: KeptRequest): ShownRequest => ({
   ...request,
   request_id: requestId,
   answered_at: new Date(at).toISOString(),

@@ -39,12 +39,12 @@ function reachOfNew(policies: readonly RolePolicy[]): Reach {
 /** A row needs one permissive policy, and every restrictive one. */
 function reachOfOld(policies: readonly RolePolicy[], command: RowCommand): Reach {
   const about = concerning(policies, command)
-  const [allowing, restricting] = [conditionsOf(about, true), conditionsOf(about, false)]
+  const [allowing, restricting] = [policyConditions(about, true), policyConditions(about, false)]
   if (allowing.length === 0) return { kind: 'no-policy' }
   // Those of a reading role apply to its count anyway.
   if (command === 'select') return { kind: 'rows', condition: null }
   return { kind: 'rows', condition: [`(${allowing.join(' or ')})`, ...restricting].join(' and ') }
 }
 
-const conditionsOf = (policies: readonly RolePolicy[], permissive: boolean): readonly string[] =>
+const policyConditions = (policies: readonly RolePolicy[], permissive: boolean): readonly string[] =>
   policies.flatMap((policy) => (policy.permissive === permissive && policy.using !== null ? [`(${policy.using})`] : []))

@@ -13,7 +13,7 @@ export async function getTemplates(_call: OwnerCall, { tools }: AdminParts): Pro
 
 /** PATCH /templates/:kind. An omitted subject or HTML is unchanged. */
 export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { tools }: AdminParts): Promise<Outcome> {
-  const kind = kindOf(call)
+  const kind = mailKind(call)
   const { subject = '', html = '' } = call.body
   const texts = { ...(subject !== '' && { subject }), ...(html !== '' && { html }) }
   const note = call.note('template_changed', { template: kind, change: 'set' })
@@ -28,7 +28,7 @@ export async function patchTemplate(call: OwnerCall<typeof io.patchTemplate>, { 
 
 /** DELETE /templates/:kind: restores the default. */
 export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Promise<Outcome> {
-  const kind = kindOf(call)
+  const kind = mailKind(call)
   const note = call.note('template_changed', { template: kind, change: 'reset' })
   const templates = await tools.database.transaction(async (run) => {
     await resetTemplate(run, kind)
@@ -38,7 +38,7 @@ export async function deleteTemplate(call: OwnerCall, { tools }: AdminParts): Pr
   return json({ ...templates.find((one) => one.kind === kind) })
 }
 
-function kindOf({ params: { kind = '' } }: OwnerCall): MailKind {
+function mailKind({ params: { kind = '' } }: OwnerCall): MailKind {
   if (isTemplateKind(kind)) return kind
   throw refuse('not_found', `There is no template of this kind; there are ${templateKinds.join(', ')}`)
 }

@@ -63,7 +63,7 @@ export function createHistogram({ name, help, labelNames }: HistogramParts): His
       help,
       type: 'histogram',
       aggregator: 'sum',
-      values: all.flatMap(valuesOf(name)),
+      values: all.flatMap(histogramValues(name)),
     }),
   }
 }
@@ -81,7 +81,7 @@ function add(series: Series, seconds: number): void {
   series.sum += seconds
 }
 
-const valuesOf =
+const histogramValues =
   (name: string) =>
   ({ labels, counts, sum }: Series): HistogramValues['values'] => {
     let value = 0

@@ -37,7 +37,7 @@ const logSlow =
     })
   }
 
-const both =
+const observeBoth =
   (one: ObserveRequest, other: ObserveRequest): ObserveRequest =>
   (observed) => {
     one(observed)
@@ -64,7 +64,7 @@ export async function openObservers(
           log(event)
         }
   return {
-    request: metrics === null ? keep : both(keep, metrics.request),
+    request: metrics === null ? keep : observeBoth(keep, metrics.request),
     requests: shared?.requests ?? requests,
     live: shared?.live ?? live,
     trace: settings.tracing === 0 ? null : await createTraces(settings.tracing),

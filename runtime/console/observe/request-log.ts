@@ -39,8 +39,8 @@ export function createRequestLog(slowMs: number, noteSlow: ObserveRequest): Requ
       const isOk = observed.response.outcome === 'ok'
       const isSlow = slowMs !== 0 && observed.done - observed.timeline.arrived >= slowMs
       if (isSlow) noteSlow(observed)
-      if (!isOk) keep(failed, observed)
-      else if (isSlow) keep(slow, observed)
+      if (!isOk) keepRequest(failed, observed)
+      else if (isSlow) keepRequest(slow, observed)
     },
     kept: () => [...slow, ...failed],
   }
@@ -55,7 +55,7 @@ export async function documentOf(kept: readonly KeptRequest[], wanted: string): 
   return withoutValues(text)
 }
 
-function keep(requests: KeptRequest[], observed: ObservedRequest): void {
+function keepRequest(requests: KeptRequest[], observed: ObservedRequest): void {
   requests.push(keptOf(observed))
   if (requests.length > mostOfKind) requests.shift()
 }

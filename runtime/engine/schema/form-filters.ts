@@ -61,7 +61,7 @@ const ownType = ({ takes, list, members }: FormOperator): GraphQLInputType =>
       : scalars[takes]
 
 /** The fields of a form's filter, by name; `others` are those without an operator. */
-function fieldsOf(
+function formFields(
   form: FormName,
   others: readonly OperandField[],
   isExtended: boolean,
@@ -89,7 +89,7 @@ const filterOf = (
   new GraphQLInputObjectType({
     name: filterForms[form].types[0],
     description: `Conditions on ${forms[form].subject}; all that are given must hold.`,
-    fields: () => fieldsOf(form, others(), isExtended),
+    fields: () => formFields(form, others(), isExtended),
   })
 
 const jsonFilter: GraphQLInputObjectType = filterOf('json', () => [

@@ -11,7 +11,7 @@ import { besideKey, deletedInput } from './deleted.ts'
 import { collectedBy, collectedInterfaces, interfaceCollectionField } from './interface-collections.ts'
 import { LazyObjectType, type FieldMakers } from './lazy-object.ts'
 import { lookupsFor } from './lookups.ts'
-import { resultOf } from './rows.ts'
+import { functionResult } from './rows.ts'
 import { scalars } from './scalars.ts'
 import { field, nonNull, type SchemaField, type SchemaTypes } from './types.ts'
 import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
@@ -22,7 +22,7 @@ import { changeMakersOf, insertMakers, writeMakers } from './writes.ts'
  */
 
 /** Sorted by name in byte order; names are ASCII, so code units give the same order. */
-const sorted = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
+const sortedNames = (names: readonly string[]): readonly string[] => [...new Set(names)].sort()
 
 export const makeQuery = (visible: RoleVisibility, types: SchemaTypes): GraphQLObjectType =>
   new LazyObjectType('Query', 'Everything that can be read.', () => readMakers(visible, types, () => true, true))
@@ -82,7 +82,7 @@ function readMakers(
       return interfaces.find(name)
     },
     names: () =>
-      sorted([
+      sortedNames([
         ...(hasNode ? ['node'] : []),
         ...visible.exposed
           .filter((entity) => entity.root && isWanted(entity))
@@ -163,7 +163,7 @@ function mutationMakers(visible: RoleVisibility, types: SchemaTypes): FieldMaker
   return {
     find: (name) => findWrite(name) ?? calls.find(name) ?? findChange(name),
     names: () =>
-      sorted([
+      sortedNames([
         ...visible.exposed.flatMap((entity) => [...makersOf(entity).keys()]),
         ...insertsAlone().keys(),
         ...calls.names(),
@@ -237,6 +237,6 @@ function callsOf(visible: RoleVisibility, types: SchemaTypes, wanted: (fn: Funct
 }
 
 function callField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {
-  const { type, args } = resultOf(visible, fn, types)
+  const { type, args } = functionResult(visible, fn, types)
   return field(type, { kind: 'call', function: fn }, fn.description ?? `Calls ${fn.field}.`, args)
 }

@@ -118,12 +118,12 @@ function headlineField(column: ColumnFacts): SchemaField {
 }
 
 function computedField(visible: RoleVisibility, fn: FunctionFacts, types: SchemaTypes): SchemaField {
-  const { type, args } = resultOf(visible, fn, types)
+  const { type, args } = functionResult(visible, fn, types)
   return field(type, { kind: 'computed', function: fn }, fn.description ?? `Computed by ${fn.field}.`, args)
 }
 
 /** The GraphQL type of a function's result, with its arguments and those of a collection. */
-export function resultOf(
+export function functionResult(
   visible: RoleVisibility,
   fn: FunctionFacts,
   types: SchemaTypes,

@@ -23,9 +23,10 @@ import { told } from './told.ts'
  */
 
 /** Names the literal of the document; for a value in a variable graphql-js adds the position. */
-const refuse = (message: string, node?: ValueNode): GraphQLError => new GraphQLError(message, node && { nodes: node })
+const scalarError = (message: string, node?: ValueNode): GraphQLError =>
+  new GraphQLError(message, node && { nodes: node })
 
-const invalid = (name: string, node?: ValueNode): GraphQLError => refuse(`Invalid input for ${name} type`, node)
+const invalid = (name: string, node?: ValueNode): GraphQLError => scalarError(`Invalid input for ${name} type`, node)
 
 const stringScalar = (name: ScalarName, description: string): GraphQLScalarType =>
   new GraphQLScalarType({
@@ -56,7 +57,7 @@ const bigFloat = new GraphQLScalarType({
   parseValue: (value) => told(() => readScalar.BigFloat(value)),
   parseLiteral: (node) => {
     if (node.kind === Kind.STRING) return node.value
-    throw refuse('Invalid input for BigFloat type. String required', node)
+    throw scalarError('Invalid input for BigFloat type. String required', node)
   },
 })
 
@@ -70,9 +71,9 @@ const opaqueLiteral = (node: ValueNode): ScalarValue => {
     case Kind.BOOLEAN:
       return node.value
     case Kind.LIST:
-      throw refuse('Unexpected array in input value array', node)
+      throw scalarError('Unexpected array in input value array', node)
     case Kind.OBJECT:
-      throw refuse('Unexpected object in input value', node)
+      throw scalarError('Unexpected object in input value', node)
     case Kind.NULL:
     case Kind.VARIABLE:
       throw invalid('Opaque', node)
@@ -98,7 +99,7 @@ const float = new GraphQLScalarType({
   parseLiteral: (node) => {
     const value: unknown = GraphQLFloat.parseLiteral(node)
     if (Number.isFinite(value)) return value
-    throw refuse(`Float cannot represent non numeric value: ${print(node)}`, node)
+    throw scalarError(`Float cannot represent non numeric value: ${print(node)}`, node)
   },
 })
 

@@ -67,7 +67,7 @@ export interface RoleView {
 }
 
 /** Directives of additions, in the order of their names (spec/graphql.md 12.2). */
-const configOf = ({ manifest }: RoleVisibility) => ({
+const schemaConfig = ({ manifest }: RoleVisibility) => ({
   directives: [
     ...(manifest.deprecated === true ? [GraphQLDeprecatedDirective] : []),
     GraphQLIncludeDirective,
@@ -79,10 +79,10 @@ const configOf = ({ manifest }: RoleVisibility) => ({
 
 type Shared = ReadonlyMap<string, GraphQLNamedType>
 
-const named = (types: readonly GraphQLNamedType[]): Shared => new Map(types.map((type) => [type.name, type]))
+const typesByName = (types: readonly GraphQLNamedType[]): Shared => new Map(types.map((type) => [type.name, type]))
 
 const { GeoJSON: _geoJson, ...scalarsOfAll } = scalars
-const sharedByAll = named([
+const sharedByAll = typesByName([
   ...Object.values(scalarsOfAll),
   ...scalarFilters.values(),
   ...listFilters.values(),
@@ -90,7 +90,7 @@ const sharedByAll = named([
   orderByDirection,
   ...introspectionTypes,
 ])
-const sharedWithGeo = named([...sharedByAll.values(), ...geoTypes])
+const sharedWithGeo = typesByName([...sharedByAll.values(), ...geoTypes])
 
 /** Types that do not depend on relations. */
 function sharedTypes(visible: RoleVisibility): Shared {
@@ -102,7 +102,7 @@ function sharedTypes(visible: RoleVisibility): Shared {
     ...(softDelete === true ? [deletedRows] : []),
     ...forms.flatMap((form) => formTypesOf(visible, form)),
   ]
-  return added.length === 0 ? shared : named([...shared.values(), ...added])
+  return added.length === 0 ? shared : typesByName([...shared.values(), ...added])
 }
 
 const makers = (visible: RoleVisibility): Readonly<Record<NamePart, MakePart>> => ({
@@ -245,7 +245,7 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   const mutation = makeMutation(visible, types)
   const subscription = makeSubscription(visible, types)
   return new SortedSchema({
-    ...configOf(visible),
+    ...schemaConfig(visible),
     description: 'The API of a Postgres database as the role of the caller sees it.',
     query: makeQuery(visible, types),
     ...(mutation && { mutation }),
@@ -254,7 +254,7 @@ function completeSchema(visible: RoleVisibility): GraphQLSchema {
   })
 }
 
-const byName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
+const byTypeName = (left: GraphQLNamedType, right: GraphQLNamedType): number =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 
 type TypeMap = ReturnType<GraphQLSchema['getTypeMap']>
@@ -272,7 +272,7 @@ class SortedSchema extends GraphQLSchema {
 
   constructor(config: ConstructorParameters<typeof GraphQLSchema>[0]) {
     super(config)
-    this.#sorted = typeMapOf(Object.values(super.getTypeMap()).sort(byName))
+    this.#sorted = typeMapOf(Object.values(super.getTypeMap()).sort(byTypeName))
   }
 
   override getTypeMap(): TypeMap {
@@ -281,7 +281,7 @@ class SortedSchema extends GraphQLSchema {
 
   override getImplementations(abstract: GraphQLInterfaceType): ReturnType<GraphQLSchema['getImplementations']> {
     const { objects, interfaces } = super.getImplementations(abstract)
-    return { objects: objects.toSorted(byName), interfaces: interfaces.toSorted(byName) }
+    return { objects: objects.toSorted(byTypeName), interfaces: interfaces.toSorted(byTypeName) }
   }
 }
 
@@ -307,7 +307,7 @@ class LazySchema extends GraphQLSchema {
   readonly #subscription: () => GraphQLObjectType | undefined
 
   constructor(visible: RoleVisibility, types: SchemaTypes) {
-    super({ ...configOf(visible), query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
+    super({ ...schemaConfig(visible), query: new GraphQLObjectType({ name: 'Query', fields: {} }) })
     this.#visible = visible
     this.#types = types
     this.#shared = sharedTypes(visible)

@@ -6,72 +6,72 @@ import { ValueFault } from './fault.ts'
  * that is not GeoJSON, and drops unknown members.
  */
 
-const refuse = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
+const geoJsonFault = (problem: string): ValueFault => new ValueFault(`Invalid input for GeoJSON type: ${problem}`)
 
 /** Coordinates as they are passed on. @throws ValueFault for other values */
 type Read = (value: unknown) => unknown
 
-function listOf(value: unknown): readonly unknown[] {
+function arrayItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
-  throw refuse('coordinates are arrays, as deep as the type of the geometry says')
+  throw geoJsonFault('coordinates are arrays, as deep as the type of the geometry says')
 }
 
-const list =
+const eachItem =
   (read: Read): Read =>
   (value) =>
-    listOf(value).map(read)
+    arrayItems(value).map(read)
 
 /** PostGIS changes whole numbers beyond 64 bits. */
 function readNumber(given: unknown): number {
   const value = roundedNumber(given)
   if (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value
-  throw refuse('a position consists of numbers, none beyond 2^53')
+  throw geoJsonFault('a position consists of numbers, none beyond 2^53')
 }
 
 function readPosition(value: unknown): readonly number[] {
-  const numbers = listOf(value).map(readNumber)
+  const numbers = arrayItems(value).map(readNumber)
   if (numbers.length === 2 || numbers.length === 3) return numbers
-  throw refuse('a position has two or three numbers')
+  throw geoJsonFault('a position has two or three numbers')
 }
 
 /** PostGIS prints an empty geometry with an empty list of coordinates. */
-const readPoint: Read = (value) => (listOf(value).length === 0 ? [] : readPosition(value))
+const readPoint: Read = (value) => (arrayItems(value).length === 0 ? [] : readPosition(value))
 
 function readLine(value: unknown): unknown {
-  const positions = listOf(value).map(readPosition)
+  const positions = arrayItems(value).map(readPosition)
   if (positions.length !== 1) return positions
-  throw refuse('a line has two positions or more')
+  throw geoJsonFault('a line has two positions or more')
 }
 
 function readRing(value: unknown): unknown {
-  const positions = listOf(value).map(readPosition)
+  const positions = arrayItems(value).map(readPosition)
   const [first, last] = [positions[0], positions[positions.length - 1]]
   if (positions.length >= 4 && String(first) === String(last)) return positions
-  throw refuse('a ring of a polygon has four positions or more, and its last one is its first')
+  throw geoJsonFault('a ring of a polygon has four positions or more, and its last one is its first')
 }
 
 const readers: ReadonlyMap<unknown, Read> = new Map([
   ['Point', readPoint],
-  ['MultiPoint', list(readPosition)],
+  ['MultiPoint', eachItem(readPosition)],
   ['LineString', readLine],
-  ['MultiLineString', list(readLine)],
-  ['Polygon', list(readRing)],
-  ['MultiPolygon', list(list(readRing))],
+  ['MultiLineString', eachItem(readLine)],
+  ['Polygon', eachItem(readRing)],
+  ['MultiPolygon', eachItem(eachItem(readRing))],
 ])
 
 const collection = 'GeometryCollection'
 const types = [...readers.keys(), collection].join(', ')
 
 function readGeometry(value: unknown): JsonObject {
-  if (!isJsonObject(value)) throw refuse('a geometry is an object')
+  if (!isJsonObject(value)) throw geoJsonFault('a geometry is an object')
   const { type, coordinates, geometries } = value
   if (type === collection) {
-    if (!Array.isArray(geometries)) throw refuse(`a ${collection} has "geometries"`)
+    if (!Array.isArray(geometries)) throw geoJsonFault(`a ${collection} has "geometries"`)
     return { type, geometries: geometries.map(readGeometry) }
   }
   const read = readers.get(type)
-  if (read === undefined) throw refuse(`"type" is none of ${types}`)
-  if (coordinates === undefined) throw refuse(`a ${String(type)} has "coordinates"`)
+  if (read === undefined) throw geoJsonFault(`"type" is none of ${types}`)
+  if (coordinates === undefined) throw geoJsonFault(`a ${String(type)} has "coordinates"`)
   return { type, coordinates: read(coordinates) }
 }
 
@@ -85,7 +85,7 @@ function readCrs({ crs }: JsonObject): JsonObject {
   const properties = isJsonObject(crs) && crs['type'] === 'name' ? crs['properties'] : undefined
   const name = isJsonObject(properties) ? String(properties['name']) : ''
   const code = lonLat.test(name) ? '4326' : crsName.exec(name)?.[1]
-  if (code === undefined) throw refuse('"crs" names no code of EPSG')
+  if (code === undefined) throw geoJsonFault('"crs" names no code of EPSG')
   return { crs: { type: 'name', properties: { name: `EPSG:${code}` } } }
 }
 

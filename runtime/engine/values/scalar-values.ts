@@ -14,7 +14,7 @@ export type ScalarValue = string | number | boolean
  */
 export type ReadScalar = (value: unknown) => ScalarValue
 
-const text =
+const readText =
   (name: ScalarName): ReadScalar =>
   (value) => {
     if (typeof value === 'string') return value
@@ -73,13 +73,13 @@ export const readScalar: Readonly<Record<ScalarName, ReadScalar>> = {
     if (typeof value === 'boolean') return value
     throw new ValueFault(`Boolean cannot represent a non boolean value: ${inspect(value)}`)
   },
-  Date: text('Date'),
-  Time: text('Time'),
-  Datetime: text('Datetime'),
+  Date: readText('Date'),
+  Time: readText('Time'),
+  Datetime: readText('Datetime'),
   BigInt: readBigInt,
-  UUID: text('UUID'),
-  JSON: text('JSON'),
-  Cursor: text('Cursor'),
+  UUID: readText('UUID'),
+  JSON: readText('JSON'),
+  Cursor: readText('Cursor'),
   BigFloat: (value) => {
     if (typeof value === 'string') return value
     throw new ValueFault('Invalid input for BigFloat type. String required')

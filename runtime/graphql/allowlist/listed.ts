@@ -115,11 +115,11 @@ async function failedUnder(run: RunExchange, admission: Admission, exchange: Exc
   if (error.sqlstate === refusedByUs && error.message === notListedReason) throw notListed(admission)
   const first = exchange.statements.findIndex(({ carriesCheck }) => carriesCheck)
   const isPrepared = (error.statement ?? 0) > Math.max(0, first) || !unpreparable.has(error.sqlstate?.slice(0, 2) ?? '')
-  if (isPrepared || (exchange.statements.length > 0 && (await holds(run, exchange)))) throw error
+  if (isPrepared || (exchange.statements.length > 0 && (await conditionHolds(run, exchange)))) throw error
   throw notListed(admission)
 }
 
-async function holds(run: RunExchange, exchange: Exchange): Promise<boolean> {
+async function conditionHolds(run: RunExchange, exchange: Exchange): Promise<boolean> {
   return run(exchangeOf(exchange, true, [], exchange.condition)).then(
     () => true,
     (failure: unknown) => {

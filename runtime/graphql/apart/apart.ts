@@ -2,7 +2,7 @@ import { stringify } from 'lossless-json'
 import { holdsDecimals } from '../../lib/json.ts'
 import type { Revision } from '../../contract/artifact.ts'
 import type { TurnLimits } from '../../lib/turns.ts'
-import { idOf, type DocumentRequest, type Documents } from '../prepared/documents.ts'
+import { documentId, type DocumentRequest, type Documents } from '../prepared/documents.ts'
 import { Refusal } from '../protocol/failures.ts'
 import type { GraphqlRequest } from '../protocol/request-and-answer.ts'
 import { readyOf } from './answers.ts'
@@ -35,10 +35,10 @@ export function createApart(thread: Thread = createThread(), waiting?: TurnLimit
   /** Documents being read. */
   const underWay = new Map<string, Promise<unknown>>()
   const read: Apart['read'] = (what, party, known) =>
-    queue(party, async () => known() ?? learn(what, await thread.ask(what.revision, questionOf(what))))
+    queue(party, async () => known() ?? learnAnswer(what, await thread.ask(what.revision, questionOf(what))))
   return {
     read: async (what, party, known) => {
-      const id = `${what.revision.id} ${idOf(what.asked)}`
+      const id = `${what.revision.id} ${documentId(what.asked)}`
       // A request with the same document takes no place in the queue: the running read will most likely serve it.
       const before = underWay.get(id)
       if (before !== undefined) {
@@ -72,7 +72,7 @@ const questionOf = ({ revision, asked, request, byStep }: Reading): Question => 
   unread: unreadOf(request),
 })
 
-function learn({ documents, asked }: Reading, answer: ThreadAnswer): Ready | Promise<Ready> {
+function learnAnswer({ documents, asked }: Reading, answer: ThreadAnswer): Ready | Promise<Ready> {
   if (answer.kind === 'ready' && answer.lesson !== null) documents.learn(asked, { kind: 'read', ...answer.lesson })
   if (answer.kind === 'refused' && answer.always)
     documents.learn(asked, { kind: 'refused', refusal: new Refusal(answer.code, answer.errors) })

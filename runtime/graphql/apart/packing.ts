@@ -29,7 +29,7 @@ export function pack(ready: Ready): Packed {
     const known = places.get(name)
     if (known !== undefined) return { of: known, values, tenants, unchanged }
     places.set(name, texts.length)
-    return { of: texts.push({ text: textOf(statement) }) - 1, values, tenants, unchanged }
+    return { of: texts.push({ text: checkableText(statement) }) - 1, values, tenants, unchanged }
   })
   const items = [...texts, ...statements, ...pieces.map((piece): Item => ({ piece }))]
   const slices: string[] = []
@@ -37,7 +37,7 @@ export function pack(ready: Ready): Packed {
   return { ...others, slices }
 }
 
-const textOf = (statement: BoundStatement): CheckableText =>
+const checkableText = (statement: BoundStatement): CheckableText =>
   statement.carriesCheck === true
     ? { name: statement.name, text: statement.text, carriesCheck: true }
     : { name: statement.name, text: statement.text }

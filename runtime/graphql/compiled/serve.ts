@@ -126,7 +126,7 @@ const prepare =
     if (document.outdated) await refusedByNow(refuseOutdated)(turn)
     checkMethod(operation, request)
     obeyList(turn, hash, document.text)
-    turn.ready = await readyOf(turn, hash, operation, apart)
+    turn.ready = await readyByHash(turn, hash, operation, apart)
   }
 
 function refuseOutdated(): never {
@@ -166,7 +166,7 @@ function obeyList(turn: DocumentTurn, hash: string, text: string): void {
   runWhileListed(turn, { table: list.table, hash, hashOnly }, text)
 }
 
-function readyOf(
+function readyByHash(
   { request, loaded: { revision }, asker, context, watches }: DocumentTurn,
   hash: string,
   operation: KnownOperation,

@@ -99,14 +99,14 @@ function refuseUnprepared(error: unknown): never {
 }
 
 const soughtBy = ({ needs, watched, roles, manifest }: DocumentsIndex): Sought => ({
-  ...together(needs),
+  ...allNeeds(needs),
   roles: Object.keys(roles),
   holders: manifest.holders,
   wantsDefinitions: Object.keys(watched).length > 0,
 })
 
 /** The needs of all documents, without duplicates. */
-function together(needs: DocumentsIndex['needs']): DocumentNeeds {
+function allNeeds(needs: DocumentsIndex['needs']): DocumentNeeds {
   const schemas = new Map<string, Map<string, NamedColumns>>()
   const functions = new Map<string, NamedFunction>()
   for (const one of Object.values(needs)) {
@@ -116,17 +116,17 @@ function together(needs: DocumentsIndex['needs']): DocumentNeeds {
       for (const [name, columns] of Object.entries(relations))
         found.set(name, Object.assign(found.get(name) ?? {}, columns))
     }
-    for (const fn of one.functions) functions.set(keyOf(fn), fn)
+    for (const fn of one.functions) functions.set(keyOfNames(fn), fn)
   }
   const relations = Object.fromEntries([...schemas].map(([schema, found]) => [schema, Object.fromEntries(found)]))
   return { relations, functions: [...functions.values()] }
 }
 
-const keyOf = (names: readonly (string | null)[]): string => JSON.stringify(names)
+const keyOfNames = (names: readonly (string | null)[]): string => JSON.stringify(names)
 
 /** By address, the documents that need a missing object, and the first such object. */
 function outdatedOf({ needs, watched }: DocumentsIndex, sight: Sight): ReadonlyMap<string, string> {
-  const lost = new Set([...sight.columns, ...sight.functions].map(keyOf))
+  const lost = new Set([...sight.columns, ...sight.functions].map(keyOfNames))
   return new Map(
     Object.entries(needs).flatMap(([address, needed]) => {
       const missed =
@@ -145,11 +145,11 @@ function changedOf(needed: DocumentNeeds, watched: string | undefined, { definit
 function missedOf({ relations, functions }: DocumentNeeds, lost: ReadonlySet<string>): string | undefined {
   for (const [schema, named] of Object.entries(relations))
     for (const [relation, columns] of Object.entries(named)) {
-      if (lost.has(keyOf([schema, relation, null]))) return `${schema}.${relation}`
-      const column = Object.keys(columns).find((name) => lost.has(keyOf([schema, relation, name])))
+      if (lost.has(keyOfNames([schema, relation, null]))) return `${schema}.${relation}`
+      const column = Object.keys(columns).find((name) => lost.has(keyOfNames([schema, relation, name])))
       if (column !== undefined) return `${schema}.${relation}.${column}${ofType(columns[column])}`
     }
-  const [schema, name] = functions.find((fn) => lost.has(keyOf(fn))) ?? []
+  const [schema, name] = functions.find((fn) => lost.has(keyOfNames(fn))) ?? []
   return name === undefined ? undefined : `the function ${schema}.${name}`
 }
 

@@ -10,7 +10,7 @@ import { readyFor } from './ready.ts'
 
 /** The thread that reads many variables of compiled documents. It reads a document for each of its questions. */
 
-function answer({ folder, role, hash, addresses, operationName, unread }: LongQuestion): Reply {
+function answerLong({ folder, role, hash, addresses, operationName, unread }: LongQuestion): Reply {
   try {
     const known = createKnownDocuments(
       {
@@ -38,7 +38,7 @@ port.on('message', (question: LongQuestion) => port.postMessage(answered(questio
 
 function answered(question: LongQuestion): Reply {
   try {
-    return answer(question)
+    return answerLong(question)
   } catch (error) {
     return failedReply(error)
   }

@@ -117,7 +117,7 @@ export function checkLimits(
   maxFields: number | null = null,
 ): Size | null {
   const fragments = fragmentsOf(document)
-  const size = measure(operation.selectionSet, fragments)
+  const size = measureSelection(operation.selectionSet, fragments)
   // A document with a cycle has no size; validation refuses it with the specification's message.
   if (size === null) return null
   if (size.depth > maxDepth) {
@@ -143,11 +143,11 @@ export function checkLimits(
 
 /** Fields of an operation with fragments expanded. */
 export const selectionsOf = (operation: OperationDefinitionNode, fragments: Fragments): number =>
-  measure(operation.selectionSet, fragments)?.selections ?? 0
+  measureSelection(operation.selectionSet, fragments)?.selections ?? 0
 
 /** @param nodes the __schema and __type fields of an operation */
 export function checkIntrospection(nodes: readonly FieldNode[], fragments: Fragments): void {
-  const size = measure({ kind: Kind.SELECTION_SET, selections: nodes }, fragments)
+  const size = measureSelection({ kind: Kind.SELECTION_SET, selections: nodes }, fragments)
   if (size !== null && size.selections > maxIntrospected) {
     throw refuse(
       'DOCUMENT_TOO_LARGE',
@@ -172,7 +172,7 @@ export const fragmentsOf = (document: DocumentNode): Fragments =>
   )
 
 /** Depth and number of selections with fragments expanded, or null if a fragment contains itself. */
-function measure(root: SelectionSetNode, fragments: Fragments): Size | null {
+function measureSelection(root: SelectionSetNode, fragments: Fragments): Size | null {
   const known = new Map<string, Size>()
   const open = new Set<string>()
   let cyclic = false

@@ -6,7 +6,7 @@ import { badArgument } from '../protocol/failures.ts'
 import { amongMeant } from './deleted.ts'
 import { planChosen } from './default-filter.ts'
 import { planGroups } from './groups.ts'
-import { isGiven, valueOf, type Input } from './input.ts'
+import { isGiven, inputValue, type Input } from './input.ts'
 import { planOrder, planTypedOrder } from './order.ts'
 import { planPage } from './page.ts'
 import { planMembers, type Planner, type SelectedField } from './planner.ts'
@@ -60,7 +60,7 @@ export function planCollections(
 
 /** The values of the enum are SQL names; an empty list equals absence. */
 function planDistinct(input: Input): Pick<Collection, 'distinct'> {
-  const columns = new Set(isGiven(input) ? (valueOf(input) as readonly string[]) : [])
+  const columns = new Set(isGiven(input) ? (inputValue(input) as readonly string[]) : [])
   return columns.size === 0 ? {} : { distinct: [...columns] }
 }
 
@@ -110,12 +110,12 @@ function planFigures(planner: Planner, name: FigureName, selected: SelectedField
     .map((figure) =>
       figure.kind === 'typename'
         ? figure
-        : { kind: 'figure' as const, key: figure.key, column: columnOf(type, figure.field) },
+        : { kind: 'figure' as const, key: figure.key, column: columnOfField(type, figure.field) },
     )
   return { kind: 'figures', key: selected.key, function: name, members }
 }
 
-function columnOf(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
+function columnOfField(type: GraphQLObjectType, field: GraphQLField<unknown, unknown>): string {
   const meaning = meaningOf(field)
   if (meaning.kind !== 'column') throw new Error(`${type.name}.${field.name} is not a column`)
   return meaning.column

@@ -44,10 +44,10 @@ export function elementText(element: unknown, form: ElementForm): string | null 
   if (isNullElement(element, form)) return null
   if (form === 'json') return stringify(element) ?? null
   if (!Array.isArray(element) || form === 'text') return plainText(element)
-  return arrayText(element.map(form === 'list' ? itemOf : documentOf))
+  return arrayText(element.map(form === 'list' ? itemOf : itemDocument))
 }
 
-const documentOf = (element: unknown): ArrayItem => (element === null ? null : (stringify(element) ?? null))
+const itemDocument = (element: unknown): ArrayItem => (element === null ? null : (stringify(element) ?? null))
 
 const itemOf = (element: unknown): ArrayItem =>
   Array.isArray(element) ? element.map(itemOf) : element === null ? null : plainText(element)

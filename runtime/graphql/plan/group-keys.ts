@@ -2,7 +2,7 @@ import { bucketsOf, recurringTimes, type BucketName, type RecurringMember } from
 import type { ColumnFacts, EntityFacts } from '../../contract/manifest.ts'
 import { groupColumns, groupRelations } from '../../engine/related.ts'
 import { badArgument } from '../protocol/failures.ts'
-import { valueOf, type Input } from './input.ts'
+import { inputValue, type Input } from './input.ts'
 import { keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import type { GroupKey, OrderKey } from './plan-nodes.ts'
@@ -45,7 +45,7 @@ export function planKeys(planner: Planner, entity: EntityFacts, args: Args): Rea
       const inner = [...path, name]
       const column = columns.get(name)
       if (column !== undefined) {
-        if (value.kind === 'leaf') add(inner, column, from(column.column), valueOf(value) as BucketName)
+        if (value.kind === 'leaf') add(inner, column, from(column.column), inputValue(value) as BucketName)
         continue
       }
       const related = relations.get(name)

@@ -113,7 +113,7 @@ function fromListNode(type: GraphQLList<GraphQLInputType>, node: ValueNode, vari
 function listInput(type: GraphQLList<GraphQLInputType>, items: readonly Input[], slot: Slot | null): Input {
   const whole: Slot = slot ?? { kind: 'list', items: items.map(slotOf) }
   const element = type.ofType instanceof GraphQLNonNull ? type.ofType.ofType : type.ofType
-  if (isLeafType(element)) return { kind: 'leaf', slot: whole, value: items.map(valueOf) }
+  if (isLeafType(element)) return { kind: 'leaf', slot: whole, value: items.map(inputValue) }
   return { kind: 'list', slot: whole, items }
 }
 
@@ -187,7 +187,7 @@ export function slotOf(input: Input): Slot {
 }
 
 /** The plain value of an input in this request. */
-export function valueOf(input: Input): unknown {
+export function inputValue(input: Input): unknown {
   switch (input.kind) {
     case 'absent':
       return undefined
@@ -196,8 +196,8 @@ export function valueOf(input: Input): unknown {
     case 'leaf':
       return input.value
     case 'list':
-      return input.items.map(valueOf)
+      return input.items.map(inputValue)
     case 'object':
-      return Object.fromEntries(input.fields.map(([name, field]) => [name, valueOf(field)]))
+      return Object.fromEntries(input.fields.map(([name, field]) => [name, inputValue(field)]))
   }
 }

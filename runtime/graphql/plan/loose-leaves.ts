@@ -21,7 +21,7 @@ export function parseLooseLiteral(type: GraphQLLeafType, node: ValueNode): unkno
     return type.parseLiteral(node, undefined)
   } catch (error) {
     if (type.name === 'Int' && node.kind === Kind.INT && isLong(BigInt(node.value))) return node.value
-    throw refusedAt(node, textOf(type, error))
+    throw refusedAt(node, leafFaultText(type, error))
   }
 }
 
@@ -31,7 +31,7 @@ export function parseLooseValue(type: GraphQLLeafType, value: unknown): unknown 
     return type.parseValue(value)
   } catch (error) {
     if (type.name === 'Int' && isLong(value)) return String(value)
-    throw badArgument(textOf(type, error))
+    throw badArgument(leafFaultText(type, error))
   }
 }
 
@@ -40,7 +40,7 @@ const isLong = (value: unknown): boolean =>
   (typeof value === 'bigint' && BigInt.asIntN(64, value) === value) ||
   (typeof value === 'number' && Number.isSafeInteger(value))
 
-const textOf = (type: GraphQLLeafType, error: unknown): string =>
+const leafFaultText = (type: GraphQLLeafType, error: unknown): string =>
   type instanceof GraphQLEnumType || isSpecifiedScalarType(type) || !(error instanceof GraphQLError)
     ? `Invalid input for ${type.name} type`
     : error.message

@@ -4,7 +4,7 @@ import { defaultOrderOf } from '../../engine/default-order.ts'
 import { orderRelations, type Related } from '../../engine/related.ts'
 import { rankFields } from '../../engine/searches.ts'
 import { byField } from '../../engine/visible/columns.ts'
-import { memberOf, valueOf, type Input } from './input.ts'
+import { memberOf, inputValue, type Input } from './input.ts'
 import { joinTo, keyThere } from './joins.ts'
 import type { Planner } from './planner.ts'
 import { planRank } from './search.ts'
@@ -61,7 +61,7 @@ function planTerms(
     const column = columns.get(name)?.column
     if (column !== undefined) return planTerm(from(column), value)
     const related = relations.get(name)
-    if (related !== undefined) return planRelated(planner, related, value, from)
+    if (related !== undefined) return planRelatedOrder(planner, related, value, from)
     const searched = ranks.get(name)
     if (searched === undefined || value.kind !== 'object') return []
     return planTerm(from(planRank(searched, value)), memberOf(value, 'direction'))
@@ -69,11 +69,11 @@ function planTerms(
 }
 
 export const planTerm = (column: OrderKey, direction: Input): readonly OrderTerm[] => {
-  const term = directionOf.get(String(valueOf(direction)))
+  const term = directionOf.get(String(inputValue(direction)))
   return term === undefined ? [] : [{ column, ...term }]
 }
 
-function planRelated(
+function planRelatedOrder(
   planner: Planner,
   related: Related,
   input: Input,

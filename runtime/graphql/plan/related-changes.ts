@@ -13,7 +13,7 @@ import {
 } from '../../engine/related-change-facts.ts'
 import type { RoleVisibility } from '../../engine/view.ts'
 import { namedChanges, planKey, planRowSets, planSetOf, type NamedChange } from './changes.ts'
-import { memberOf, objectsIn, valueOf, type Input, type ObjectInput } from './input.ts'
+import { memberOf, objectsIn, inputValue, type Input, type ObjectInput } from './input.ts'
 import { presetsOf } from './inputs.ts'
 import {
   argumentOf,
@@ -46,7 +46,7 @@ interface Named {
 
 /** Whether a member's input names rows: an object, some objects, or true. */
 const namesRows = (input: Input): boolean =>
-  input.kind === 'leaf' ? valueOf(input) === true : objectsIn(input).length > 0
+  input.kind === 'leaf' ? inputValue(input) === true : objectsIn(input).length > 0
 
 const namedIn = (visible: RoleVisibility, entity: EntityFacts, related: Input): readonly Named[] =>
   [...relatedChanges(visible, entity)].flatMap(([field, change]): readonly Named[] => {

@@ -6,18 +6,19 @@ import type { Value } from './values.ts'
 
 /** Orders and fields of text search (spec/graphql.md 17.1). */
 
-const textOf = (input: Input, maxLength: number | null = null): Value => ({
+const textValue = (input: Input, maxLength: number | null = null): Value => ({
   slot: slotOf(input),
   encoding: { kind: 'scalar', maxLength },
 })
 
-const configOf = (input: Input): Pick<RankKey, 'config'> => (input.kind === 'leaf' ? { config: textOf(input) } : {})
+const rankConfig = (input: Input): Pick<RankKey, 'config'> =>
+  input.kind === 'leaf' ? { config: textValue(input) } : {}
 
 export function planRank(column: ColumnFacts, input: Input): RankKey {
   const form = searchedForm(column)
   if (form === undefined) throw new Error(`${column.column} is not searched`)
-  const query = textOf(memberOf(input, 'query'))
-  return { kind: 'rank', column: column.column, form, query, ...configOf(memberOf(input, 'config')) }
+  const query = textValue(memberOf(input, 'query'))
+  return { kind: 'rank', column: column.column, form, query, ...rankConfig(memberOf(input, 'config')) }
 }
 
 /** Postgres counts the bytes of a mark in 16 bits (its ts_utils.h). */
@@ -27,9 +28,9 @@ export const planHeadline = (key: string, column: string, args: (name: string) =
   kind: 'headline',
   key,
   column,
-  query: textOf(args('query')),
-  ...configOf(args('config')),
-  start: textOf(args('start'), longestMark),
-  stop: textOf(args('stop'), longestMark),
-  whole: textOf(args('whole')),
+  query: textValue(args('query')),
+  ...rankConfig(args('config')),
+  start: textValue(args('start'), longestMark),
+  stop: textValue(args('stop'), longestMark),
+  whole: textValue(args('whole')),
 })

@@ -129,11 +129,11 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
   }
   return {
     find: (asked) => {
-      const id = idOf(asked)
+      const id = documentId(asked)
       return known(id)?.document ?? make(id, asked, 'patient')
     },
     findQuickly: (asked) => {
-      const id = idOf(asked)
+      const id = documentId(asked)
       const kept = known(id)
       if (kept !== null) return kept.known
       const seen = scan(asked.text)
@@ -142,14 +142,14 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
       return isHeavy(seen) || introspects(asked.text) ? null : ifQuick(() => make(id, asked, 'quick'))
     },
     learn: (asked, lesson) => {
-      const id = idOf(asked)
+      const id = documentId(asked)
       if (lesson.kind === 'refused') return void refused(id, lesson.refusal)
       const { sketch, shape } = lesson
       const kept = documents.get(id)
       const shapes = kept?.shapes ?? shapesOf(newName())
       shapes.set(shape, lesson.statements)
       if (kept !== undefined) return
-      const weight = id.length + sketchWeight + sizeOf(sketch.definitions)
+      const weight = id.length + sketchWeight + definitionsSize(sketch.definitions)
       if (weight > bounds.longestDocument) return
       documents.set(id, { known: createKnown(engine.view(asked.role), sketch, shapes), document: null, shapes, weight })
     },
@@ -158,7 +158,7 @@ export function createDocuments(engine: Engine, bounds: CacheLimits): Documents 
 }
 
 /** The lengths mark the end of each part, so no two documents share an id. */
-export function idOf({ role, text, operationName, mark }: DocumentRequest): string {
+export function documentId({ role, text, operationName, mark }: DocumentRequest): string {
   const short = mark ?? (text.length > longText ? sha256Hex(text) : null)
   return `${role.length} ${operationName?.length ?? ''} ${short === null ? ' ' : '#'}${role}${operationName ?? ''}${short ?? text}`
 }
@@ -174,10 +174,10 @@ function ifQuick<T>(work: () => T): T | null {
 
 /** Whether a document of the reader thread is light enough to be sent back, and cached if untrusted documents are. */
 export const isWorthKeeping = ({ definitions }: Sketch, statements: Statements): boolean =>
-  sizeOf(definitions) <= untrustedCacheLimits.longestDocument &&
+  definitionsSize(definitions) <= untrustedCacheLimits.longestDocument &&
   weightOf(statements) <= untrustedCacheLimits.longestStatements
 
-const sizeOf = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
+const definitionsSize = (definitions: Sketch['definitions']): number => JSON.stringify(definitions).length
 
 const weightOf = ({ inSteps, ...whole }: Statements): number =>
   weightOfOne(whole) + (inSteps === undefined ? 0 : weightOfOne(inSteps))

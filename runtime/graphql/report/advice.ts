@@ -125,17 +125,18 @@ const DEFINER_VIEWS = `select 2, 'the view runs as its owner', 'view ' || r.name
     and not exists (select from pg_catalog.unnest(r.reloptions) option
       where option ~* '^security_invoker=(true|on|yes|1)$')`
 
-const once = (expression: string): string => `pg_catalog.regexp_replace(${expression}, ${perRow}, '(select \\1)', 'g')`
+const asSubselect = (expression: string): string =>
+  `pg_catalog.regexp_replace(${expression}, ${perRow}, '(select \\1)', 'g')`
 
 const POLICY_CALLS = `select 3, 'the policy asks who is asking for every row',
     'policy ' || pg_catalog.quote_ident(p.polname) || ' on ' || p.name,
     'A call in a sub-select of its own is made once per statement and not once per row.',
     'alter policy ' || pg_catalog.quote_ident(p.polname) || ' on ' || p.name
-      || case when p.used is null then '' else ' using (' || ${once('p.used')} || ')' end
-      || case when p.checked is null then '' else ' with check (' || ${once('p.checked')} || ')' end || ';'
+      || case when p.used is null then '' else ' using (' || ${asSubselect('p.used')} || ')' end
+      || case when p.checked is null then '' else ' with check (' || ${asSubselect('p.checked')} || ')' end || ';'
   from policies p where pg_catalog.concat(p.used, ' ', p.checked) ~ ${perRow}`
 
-const columnsOf = (relation: string, numbers: string): string => `(
+const columnsText = (relation: string, numbers: string): string => `(
       select pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' order by k.place)
       from pg_catalog.unnest(${numbers}) with ordinality k(number, place)
       join pg_catalog.pg_attribute a on a.attrelid = ${relation} and a.attnum = k.number)`
@@ -144,7 +145,7 @@ const columnsOf = (relation: string, numbers: string): string => `(
 const FOREIGN_KEYS = `select 4, 'the foreign key has no index',
     'constraint ' || pg_catalog.quote_ident(k.conname) || ' on ' || r.name,
     'Whatever goes from there to here, relations and deletes among it, reads the whole table.',
-    'create index on ' || r.name || ' (' || ${columnsOf('r.oid', 'k.conkey')} || ');'
+    'create index on ' || r.name || ' (' || ${columnsText('r.oid', 'k.conkey')} || ');'
   from keys k join relations r on r.oid = k.conrelid
   where not k.temporal and not exists (
     select from indexes i where i.indrelid = r.oid

@@ -21,7 +21,7 @@ export function liveReport(facts: EntityFacts | FunctionFacts | undefined): { re
   const live = facts?.live
   if (live === undefined) return {}
   if ('refused' in live) return { live: { watchable: false, reasons: live.refused.map(({ sentence }) => sentence) } }
-  return { live: { watchable: true, reads: live.reads.map(nameOf), pins: live.own?.pins ?? [] } }
+  return { live: { watchable: true, reads: live.reads.map(relationName), pins: live.own?.pins ?? [] } }
 }
 
-const nameOf = ({ schema, name }: LiveRelation): string => `${schema}.${name}`
+const relationName = ({ schema, name }: LiveRelation): string => `${schema}.${name}`

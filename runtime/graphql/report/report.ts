@@ -90,7 +90,7 @@ function callableOf(view: RoleView, functions: readonly ReportedFunction[]): rea
   if (brought.length === 0) return []
   const shown = shownFunctions(view)
   const fields = brought.flatMap((fn) => {
-    const facts = factsOf(view.visible, fn)
+    const facts = functionFacts(view.visible, fn)
     return facts !== undefined && shown.has(facts) ? [facts] : []
   })
   return [...groupBy(fields, ({ schema }) => schema)].map(([schema, group]) => ({
@@ -195,7 +195,7 @@ function functionReport(
   fn: ReportedFunction,
   shown: ReadonlySet<FunctionFacts>,
 ): FunctionReport {
-  const facts = factsOf(visible, fn)
+  const facts = functionFacts(visible, fn)
   const { object, arguments: args, ofExtension } = fn
   const base = {
     object,
@@ -208,7 +208,7 @@ function functionReport(
   return { ...base, field: null, ...absent(missingFunction(visible, remarks, fn, facts)) }
 }
 
-function factsOf({ manifest, entity }: RoleVisibility, { facts }: ReportedFunction): FunctionFacts | undefined {
+function functionFacts({ manifest, entity }: RoleVisibility, { facts }: ReportedFunction): FunctionFacts | undefined {
   if (facts === null) return undefined
   const place = facts.row === null ? manifest.functions : entity(facts.row)?.computed
   return place?.find(({ id }) => id === facts.id)

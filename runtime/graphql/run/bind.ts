@@ -59,7 +59,7 @@ function encode(encoding: Encoding, value: unknown): string | null {
   if (value === null || value === undefined) return null
   switch (encoding.kind) {
     case 'scalar':
-      return checked(textOf(value), encoding.maxLength)
+      return checked(boundText(value), encoding.maxLength)
     case 'array':
       return arrayLiteral(value, encoding.maxLength)
     case 'offset':
@@ -98,7 +98,7 @@ function cursorElement(elements: Elements, { index, form, of }: Extract<Encoding
 }
 
 /** JavaScript prints the negative zero of a double without its sign. */
-const textOf = (value: unknown): string => (Object.is(value, -0) ? '-0' : String(value))
+const boundText = (value: unknown): string => (Object.is(value, -0) ? '-0' : String(value))
 
 /** In decimal digits, which every numeric type accepts. */
 const isAboveZero = (text: string): boolean => /^\d{1,30}(?:\.\d{1,30})?$/.test(text) && /[1-9]/.test(text)
@@ -120,7 +120,7 @@ const loneSurrogate = /\p{Surrogate}/u
 
 function arrayLiteral(value: unknown, maxLength: number | null): string {
   return arrayText(
-    itemsOf(value).map((item) => (item === null || item === undefined ? null : checked(textOf(item), maxLength))),
+    itemsOf(value).map((item) => (item === null || item === undefined ? null : checked(boundText(item), maxLength))),
   )
 }
 
@@ -140,7 +140,7 @@ function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kin
   const texts = itemsOf(value).map((item) => {
     const found = valueAt(item, path)
     if (found === null || found === undefined) return null
-    return list ? arrayLiteral(found, null) : checked(textOf(found), maxLength)
+    return list ? arrayLiteral(found, null) : checked(boundText(found), maxLength)
   })
   return arrayText(texts)
 }
@@ -148,7 +148,7 @@ function each(value: unknown, { path, list, maxLength }: Extract<Encoding, { kin
 function recordValue(value: unknown, maxLength: number | null): unknown {
   if (value === null || value === undefined) return null
   if (Array.isArray(value)) return value.map((item) => recordValue(item, null))
-  return checked(textOf(value), maxLength)
+  return checked(boundText(value), maxLength)
 }
 
 /** Access to nested objects in a request's input. */

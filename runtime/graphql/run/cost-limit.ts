@@ -145,7 +145,7 @@ export interface PlanOptions {
   readonly verbose?: boolean
 }
 
-const partsOf = ({ text, values }: BoundStatement, { verbose = false }: PlanOptions, write: Write) => {
+const explainParts = ({ text, values }: BoundStatement, { verbose = false }: PlanOptions, write: Write) => {
   const options = verbose ? 'format json, verbose' : 'format json'
   const given = values.length === 0 ? '' : `(${values.map(write).join()})`
   return [
@@ -174,7 +174,10 @@ export async function plansOf(
   write: Write = asNull,
 ): Promise<readonly string[]> {
   try {
-    const rows = await send([genericPlans, ...statements.flatMap((statement) => partsOf(statement, options, write))])
+    const rows = await send([
+      genericPlans,
+      ...statements.flatMap((statement) => explainParts(statement, options, write)),
+    ])
     return statements.map((_, index) => rows[before + index * parts + explains]?.[0]?.toString() ?? '')
   } catch (error) {
     if (!(error instanceof DatabaseFailure)) throw error

@@ -61,17 +61,17 @@ function both(left: Alternatives, right: Alternatives): Alternatives {
   return left.flatMap((some) => right.map((others) => [...some, ...others]))
 }
 
-const matching =
+const textMatching =
   (pattern: RegExp, write: (text: string) => string) =>
   (text: string): string | null =>
     pattern.test(text) ? write(text) : null
 
 /** A value as Postgres prints it; null: the printed form is unknown. */
 const written: Readonly<Record<PinForm, (text: string) => string | null>> = {
-  integer: matching(/^-?\d{1,30}$/, (text) => String(BigInt(text))),
-  uuid: matching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, (text) => text.toLowerCase()),
-  boolean: matching(/^(true|false)$/, (text) => text.slice(0, 1)),
-  date: matching(/^\d{4}-\d{2}-\d{2}$/, (text) => text),
+  integer: textMatching(/^-?\d{1,30}$/, (text) => String(BigInt(text))),
+  uuid: textMatching(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i, (text) => text.toLowerCase()),
+  boolean: textMatching(/^(true|false)$/, (text) => text.slice(0, 1)),
+  date: textMatching(/^\d{4}-\d{2}-\d{2}$/, (text) => text),
   text: (text) => text,
 }
 
@@ -80,11 +80,11 @@ const sorted = (pins: readonly Pin[]): readonly Pin[] => {
   return [...byText].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pin]) => pin)
 }
 
-const idOf = ({ schema, name }: LiveRelation): string => objectId(schema, name)
+const keyed = ({ schema, name }: LiveRelation): string => objectId(schema, name)
 
 /** Without duplicates, and without relations of which all changes matter anyway. */
 function distinct(interests: readonly Interest[]): readonly Interest[] {
-  const whole = new Set(interests.filter(({ pins }) => pins.length === 0).map(({ relation }) => idOf(relation)))
-  const kept = interests.filter(({ relation, pins }) => pins.length === 0 || !whole.has(idOf(relation)))
+  const whole = new Set(interests.filter(({ pins }) => pins.length === 0).map(({ relation }) => keyed(relation)))
+  const kept = interests.filter(({ relation, pins }) => pins.length === 0 || !whole.has(keyed(relation)))
   return [...new Map(kept.map((interest) => [JSON.stringify(interest), interest])).values()]
 }

@@ -179,14 +179,14 @@ export const refusedByNow =
   <T extends Turn<Running>>(stage: PipelineStage<T>): PipelineStage<T> =>
   (turn) => {
     try {
-      return stage(turn)?.catch((error: unknown) => refuse(turn, error))
+      return stage(turn)?.catch((error: unknown) => refuseTurn(turn, error))
     } catch (error) {
-      return refuse(turn, error)
+      return refuseTurn(turn, error)
     }
   }
 
 /** Rejects with the refusal or, if the schema changed or the check failed, with an error that allows an attempt. */
-async function refuse({ run, asker }: Turn<Running>, error: unknown): Promise<never> {
+async function refuseTurn({ run, asker }: Turn<Running>, error: unknown): Promise<never> {
   const refusal = error instanceof RangeError ? tooDeep() : error
   if (isOfSchema(refusal)) await run(exchangeOf(asker, true, []))
   throw refusal
@@ -261,7 +261,7 @@ const createTenants = (): Tenants => {
     const [row = []] = await turn.run(exchangeOf(turn.asker, true, [asking(missing)]))
     const values = new Map([
       ...before,
-      ...missing.map((expression, place) => [expression, textOf(row[place])] as const),
+      ...missing.map((expression, place) => [expression, boundText(row[place])] as const),
     ])
     known.set(subject, values)
     return values
@@ -283,7 +283,7 @@ const asking = (expressions: readonly string[]): OpenStatement => {
   return { name: `catalograph.tenant.${sha256Hex(text).slice(0, 16)}`, text, values: [], carriesCheck: true }
 }
 
-const textOf = (cell: Cell | undefined): string | null => cell?.toString() ?? null
+const boundText = (cell: Cell | undefined): string | null => cell?.toString() ?? null
 
 const placed = (statement: BoundStatement, known: Values): BoundStatement => {
   const { tenants = [] } = statement

@@ -24,7 +24,7 @@ export function toResponse(
   const parts: Part[] = []
   let before = '{"data":{'
   for (const piece of pieces) {
-    const value = valueOf(piece, rows)
+    const value = pieceValue(piece, rows)
     if (value === '') continue
     parts.push('key' in piece ? `${before}"${piece.key}":` : before, value)
     before = ','
@@ -37,7 +37,7 @@ export function toResponse(
 type Part = NonNullable<Cell>
 
 /** A member's value, or several members with their keys, possibly none. */
-function valueOf(piece: Piece, rows: readonly ResultRow[]): Part {
+function pieceValue(piece: Piece, rows: readonly ResultRow[]): Part {
   if (piece.kind === 'constant' || piece.kind === 'constants') return piece.json
   const value = rows[piece.statement]?.[piece.column] ?? 'null'
   return piece.kind === 'column' ? value : value.toString().trim().slice(1, -1).trim()

@@ -28,7 +28,7 @@ export function createVariableReader(declared: readonly DeclaredVariable[]): (gi
   const ordered = orderedFor(declared)
   return (given) => {
     const coerced = coerceVariables(declared, given, mostFaults)
-    if (coerced.kind === 'faults') throw refusalOf(coerced)
+    if (coerced.kind === 'faults') throw variablesRefusal(coerced)
     return ordered === null ? coerced.values : ordered(coerced.values, given)
   }
 }
@@ -59,7 +59,7 @@ function orderedFor(declared: readonly DeclaredVariable[]): ((values: Given, giv
 
 const code = 'BAD_VARIABLES' satisfies FailureCode
 
-function refusalOf({ faults, tooMany: more }: { faults: readonly VariableFault[]; tooMany: boolean }): Refusal {
+function variablesRefusal({ faults, tooMany: more }: { faults: readonly VariableFault[]; tooMany: boolean }): Refusal {
   const told = faults.map(({ message, variable: { place } }) => ({
     message,
     ...(place !== null && { locations: [place] }),

@@ -38,7 +38,7 @@ interface Splice<T> {
 
 type Members = Readonly<Record<string, unknown>>
 
-const membersOf = (manifest: Manifest): Members =>
+const manifestMembers = (manifest: Manifest): Members =>
   Object.fromEntries(Object.entries(manifest).filter(([name]) => name !== 'entities'))
 
 const changedMembers = (before: Members, now: Members): Members =>
@@ -56,7 +56,7 @@ const nothing: Revision = {
 export function changeBetween(before: Revision | null, now: Revision): RevisionChange {
   const { id, version, manifest, entities: modules, functions, failure, compiled } = now
   const old = before ?? nothing
-  const [oldMembers, members] = [membersOf(old.manifest), membersOf(manifest)]
+  const [oldMembers, members] = [manifestMembers(old.manifest), manifestMembers(manifest)]
   return {
     id,
     version,
@@ -92,7 +92,7 @@ export const changeFromTravel = (bytes: Uint8Array): RevisionChange => deseriali
 export function applyChange(before: Revision | null, change: RevisionChange): Revision {
   const { id, version, failure, gone, functions, compiled } = change
   const old = before ?? nothing
-  const oldMembers = membersOf(old.manifest)
+  const oldMembers = manifestMembers(old.manifest)
   const kept = Object.entries(oldMembers).filter(([name]) => !gone.includes(name))
   const changed = Object.entries(change.manifest).map(([name, value]) => [name, share(oldMembers[name], value)])
   const entities = spliced(old.manifest.entities, change.entities)

@@ -65,23 +65,23 @@ export function createCrew({ source, replicaMaxStalenessMs, sumMetrics }: Servic
   const hear = (place: WorkerProcess, request: WorkerRequest): void => {
     switch (request.kind) {
       case 'ask-revision':
-        return answer(place, 'revision', request.call, async () => {
+        return answerWorker(place, 'revision', request.call, async () => {
           return { kind: 'revision', call: request.call, change: changeFor(place, await source()) }
         })
       case 'ask-metrics':
-        return answer(place, 'metrics', request.call, async () => ({
+        return answerWorker(place, 'metrics', request.call, async () => ({
           kind: 'metrics',
           call: request.call,
           text: await metrics(),
         }))
       case 'ask-requests':
-        return answer(place, 'requests', request.call, async () => ({
+        return answerWorker(place, 'requests', request.call, async () => ({
           kind: 'requests',
           call: request.call,
           requests: (await toldBy((other) => other.requests())).flat(),
         }))
       case 'ask-live':
-        return answer(place, 'live', request.call, async () => ({
+        return answerWorker(place, 'live', request.call, async () => ({
           kind: 'live',
           call: request.call,
           live: (await toldBy((other) => other.live())).flat(),
@@ -112,7 +112,7 @@ async function inTime<T>(told: Promise<T>): Promise<readonly T[]> {
   return (await within(tellMs, values)) ? values : []
 }
 
-const answer = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
+const answerWorker = (place: WorkerProcess, about: Asked, call: number, work: () => Promise<ToWorker>): void =>
   void work()
     .catch((error: unknown): ToWorker => ({ kind: 'failed', about, call, failure: toTravel(error) }))
     .then(place.tell)

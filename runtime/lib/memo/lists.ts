@@ -282,7 +282,7 @@ export function createSharing(
     const changed = last === undefined ? null : groups.changesSince(last.groups)
     const shared =
       changed === null ? sharedAmong(groups, yield* keysIn(keysOf, items)) : sharedAmong(groups, changed, last?.shared)
-    const now = membersOf(shared, items)
+    const now = groupedItems(shared, items)
     const found = last !== undefined && sameItems(last.found, now) ? last.found : now
     memory.set(keysOf, { groups, shared, found } satisfies KeptGroups<Item>)
     return found
@@ -291,7 +291,7 @@ export function createSharing(
 
 /** The same without a memo: the items that share a key with another one, or have one twice, in order. */
 export const itemsSharing: Sharing = function* (keysOf, items) {
-  return membersOf(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
+  return groupedItems(sharedAmong(yield* groupsOf(keysOf, items), yield* keysIn(keysOf, items)), items)
 }
 
 function* keysIn<Item>(keysOf: KeysOf<Item>, items: readonly Item[]): Steps<readonly string[]> {
@@ -316,7 +316,7 @@ function sharedAmong<Item>(
   return shared
 }
 
-function membersOf<Item>(groups: Shared<Item>, items: readonly Item[]): readonly Item[] {
+function groupedItems<Item>(groups: Shared<Item>, items: readonly Item[]): readonly Item[] {
   if (groups.size === 0) return []
   const members = new Set([...groups.values()].flat())
   return items.filter((item) => members.has(item))

@@ -9,7 +9,7 @@ import { createClient } from '../../../runtime/client/client.ts'
 import { withSession } from '../../../runtime/db/connect/session.ts'
 import { openDatabase, type Database } from '../../../runtime/db/pool/pool.ts'
 import { loadRevision } from '../../../runtime/engine/load.ts'
-import { printed } from '../../../compiler/commands/compiled/print-result.ts'
+import { printedResult } from '../../../compiler/commands/compiled/print-result.ts'
 import { withSeal } from '../../../runtime/graphql/compiled/found.ts'
 import { createReadApart, type ReadApart } from '../../../runtime/graphql/compiled/apart.ts'
 import { createCompiledService } from '../../../additions/compiled.ts'
@@ -127,7 +127,7 @@ const edited =
 /** An index as `compile` would have written it. */
 const written = async (path: string, change: (index: DocumentsIndex) => object): Promise<void> => {
   const { seal: _seal, ...index } = JSON.parse(await readFile(path, 'utf8')) as DocumentsIndex
-  await writeFile(path, withSeal(printed({ ...index, ...change({ ...index, seal: '' }) })))
+  await writeFile(path, withSeal(printedResult({ ...index, ...change({ ...index, seal: '' }) })))
 }
 
 type Given = NonNullable<Asked['variables']>

@@ -24,12 +24,12 @@ export async function createUser(call: AdminCall<typeof io.createUser>, tools: A
   }
   const passwordHash = await hashOf(tools, input)
   const user = await savingUser(() =>
-    tools.database.transaction((run) => create(run, call, input, passwordHash)),
+    tools.database.transaction((run) => createByAdmin(run, call, input, passwordHash)),
   ).catch(refuseTaken)
   return json(userJson(user))
 }
 
-async function create(run: RunStatement, call: AdminCall, input: AdminUserInput, passwordHash: string | null) {
+async function createByAdmin(run: RunStatement, call: AdminCall, input: AdminUserInput, passwordHash: string | null) {
   const { email } = input
   const id = input.id ?? randomUUID()
   if (input.id !== null && (await findUserById(run, id)) !== null) throw takenId()

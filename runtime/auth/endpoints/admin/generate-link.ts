@@ -12,13 +12,13 @@ import { emailAppMetadata, userJson } from '../../rules/user-json.ts'
 import { markInvited } from '../../store/admin-users.ts'
 import { beginChange } from '../../store/email-changes.ts'
 import { clearOneTimeToken, putOneTimeToken, type TokenSlot } from '../../store/one-time-tokens.ts'
-import { findUserByEmail, findUserById, lockUser, mergeUserMetadata } from '../../store/users.ts'
+import { findUserByEmail, lockUser, mergeUserMetadata } from '../../store/users.ts'
 import type { AuthTools } from '../../accounts/tools.ts'
 import type * as io from '../../io/admin.ts'
 import type { UserRow } from '../../protocol/records.ts'
 import { auditAdmin } from './admin-audit.ts'
 import { awaitConfirmation, type AwaitedAccount } from './invited-account.ts'
-import { noSuchUser } from './target-user.ts'
+import { existingUser, noSuchUser } from './target-user.ts'
 import type { JsonObject } from '../../../lib/json.ts'
 
 /** The link types for administrators, and the type in the link (spec/auth.md 9.1 and 11). */
@@ -52,7 +52,7 @@ interface MadeLink {
 export async function generateLink(call: AdminCall<typeof io.generateLink>, tools: AuthTools): Promise<Outcome> {
   const asked = readLinkRequest(call)
   const known = await findUserByEmail(tools.database.run, asked.email)
-  if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noUserWithThis()
+  if (known === null && (asked.type === 'recovery' || isEmailChange(asked.type))) throw noSuchUser(unknownEmail)
   // An unknown user is signed up by a magic link.
   const request = known === null && asked.type === 'magiclink' ? signUpInstead(asked) : asked
   const made = await savingUser(() => make(call, tools, request, known)).catch(refuseTakenAddress)
@@ -61,7 +61,7 @@ export async function generateLink(call: AdminCall<typeof io.generateLink>, tool
 
 const signUpInstead = (request: LinkRequest): LinkRequest => ({ ...request, type: 'signup', password: '' })
 
-const noUserWithThis = () => noSuchUser('User with this email not found')
+const unknownEmail = 'User with this email not found'
 
 const isEmailChange = (type: AdminLinkType): boolean => linkTypes[type] === 'email_change'
 
@@ -135,13 +135,13 @@ function forNewcomer(
     if (before !== null) await addMetadata(run, before.id, data)
     const action = type === 'invite' ? 'user_invited' : 'user_confirmation_requested'
     await auditAdmin(run, call, action, { id: userId, email })
-    return { user: await userOf(run, userId), issued }
+    return { user: await existingUser(run, userId, unknownEmail), issued }
   })
 }
 
 /** Of a locked, unconfirmed account. */
 async function addMetadata(run: RunStatement, id: string, data: JsonObject): Promise<void> {
-  checkMetadataChange(await userOf(run, id), { user: data, app: null })
+  checkMetadataChange(await existingUser(run, id, unknownEmail), { user: data, app: null })
   await mergeUserMetadata(run, id, data)
 }
 
@@ -159,12 +159,12 @@ function inSlot(
   const issued = oneTime.issue(slot, address, 'implicit')
   return database.transaction(async (run) => {
     const found = await findUserByEmail(run, email)
-    if (found === null || !(await lockUser(run, found.id))) throw noUserWithThis()
-    if (isEmailChange(type)) await beginEmailChange(run, await userOf(run, found.id), newEmail)
+    if (found === null || !(await lockUser(run, found.id))) throw noSuchUser(unknownEmail)
+    if (isEmailChange(type)) await beginEmailChange(run, await existingUser(run, found.id, unknownEmail), newEmail)
     await putOneTimeToken(run, { userId: found.id, ...issued })
     const action = isEmailChange(type) ? 'user_modified' : 'user_recovery_requested'
     await auditAdmin(run, call, action, { id: found.id, email })
-    return { user: await userOf(run, found.id), issued }
+    return { user: await existingUser(run, found.id, unknownEmail), issued }
   })
 }
 
@@ -176,12 +176,6 @@ async function beginEmailChange(run: RunStatement, user: UserRow, newEmail: stri
   await clearOneTimeToken(run, user.id, 'email_change_new')
   await clearOneTimeToken(run, user.id, 'email_change_current')
   await beginChange(run, user.id, newEmail)
-}
-
-async function userOf(run: RunStatement, id: string): Promise<UserRow> {
-  const user = await findUserById(run, id)
-  if (user === null) throw noUserWithThis()
-  return user
 }
 
 function linkJson({ settings }: AdminCall, request: LinkRequest, { user, issued }: MadeLink): JsonObject {

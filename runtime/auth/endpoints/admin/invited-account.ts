@@ -29,10 +29,10 @@ export interface AwaitedAccount {
  */
 export async function awaitConfirmation(run: RunStatement, call: AdminCall, account: AwaitedAccount): Promise<string> {
   const known = await findUserByEmail(run, account.email)
-  return known === null ? create(run, call, account) : takeWaiting(run, known, account)
+  return known === null ? createInvited(run, call, account) : takeWaiting(run, known, account)
 }
 
-async function create(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<string> {
+async function createInvited(run: RunStatement, { settings }: AdminCall, account: AwaitedAccount): Promise<string> {
   const userId = randomUUID()
   const { email, data, passwordHash, issued } = account
   const confirmationToken = issued.token

@@ -14,8 +14,8 @@ export async function targetUser(run: RunStatement, { params }: AdminCall): Prom
 }
 
 /** Throws 404 `user_not_found`. */
-export async function existingUser(run: RunStatement, id: string): Promise<UserRow> {
+export async function existingUser(run: RunStatement, id: string, message?: string): Promise<UserRow> {
   const user = await findUserById(run, id)
-  if (user === null) throw noSuchUser()
+  if (user === null) throw noSuchUser(message)
   return user
 }

@@ -31,7 +31,7 @@ const mostRows = 10_000
  */
 const unread = `xid >= pg_snapshot_xmin($1::pg_snapshot) and not pg_visible_in_snapshot(xid, $1::pg_snapshot)`
 
-const text = (roles: boolean): string => `select pg_current_snapshot()::text as snapshot, ${
+const changesText = (roles: boolean): string => `select pg_current_snapshot()::text as snapshot, ${
   roles ? rolesExpression : 'null::text'
 } as roles, read.changes, case when $2 and read.changes is not null then pg_notify('${foundChannel}', '') end as told,
   exists (select from catalograph.live_pruned p where pg_snapshot_xmax(p.past) > pg_snapshot_xmax($1::pg_snapshot)
@@ -39,7 +39,7 @@ const text = (roles: boolean): string => `select pg_current_snapshot()::text as 
   from (select json_agg(json_build_array(c.relation::int8, c.touched::json)) as changes from (
     select relation, touched from catalograph.live_changes where ${unread} limit ${mostRows + 1}) c) read`
 
-const texts = { false: text(false), true: text(true) }
+const texts = { false: changesText(false), true: changesText(true) }
 
 interface Row {
   readonly snapshot: string

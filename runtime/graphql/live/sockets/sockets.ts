@@ -56,7 +56,7 @@ export function createSockets(parts: SocketParts): Sockets {
   let isStopped = false
   const upgrade = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const refusal = isStopped ? 'SERVER_STOPPING' : await refusalOf(parts, request)
-    if (refusal !== null) return refuse(socket, refusal)
+    if (refusal !== null) return refuseUpgrade(socket, refusal)
     const source = parts.sourceOf(request)
     server.handleUpgrade(request, socket, head, (opened) => {
       const close = serveSocket({ ...parts, setDeadline, admit }, opened, socket, { headers: request.headers, source })
@@ -71,7 +71,7 @@ export function createSockets(parts: SocketParts): Sockets {
   return {
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy())
-      upgrade(request, socket, head).catch(() => refuse(socket, 'INTERNAL'))
+      upgrade(request, socket, head).catch(() => refuseUpgrade(socket, 'INTERNAL'))
     },
     open: () => closers.size,
     stop: () => {
@@ -103,7 +103,7 @@ const render: RenderBare = ({ code, message }) => ({
   body: { data: null, errors: [{ message, extensions: { code } }] },
 })
 
-function refuse(socket: Duplex, code: HttpFailureCode): void {
+function refuseUpgrade(socket: Duplex, code: HttpFailureCode): void {
   if (!socket.writableEnded) socket.end(bareText(code, render))
 }
 
