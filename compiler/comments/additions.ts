@@ -59,6 +59,28 @@ export const switchedOn = switchedElse(false)
 /** On, unless `{"enabled": false}`. */
 export const unlessDisabled = switchedElse(true)
 
+/** The key of an addition that a table or its schema switches on. */
+export const tableSwitch = <const Name extends string>(key: Name, effect: string) => ({
+  key,
+  on: ['schema', 'relation'] as const,
+  decode: switched,
+  help: `{"enabled": true} ${effect}; a table goes before its schema.`,
+})
+
+interface Commented {
+  readonly settings: object
+}
+
+const settingOf = ({ settings }: Commented, name: string): unknown =>
+  (settings as Readonly<Record<string, unknown>>)[name]
+
+/** Whether an addition is on for the first of these whose comment has its key; without the addition none has. */
+export const isOn = (name: string, ...commented: readonly Commented[]): boolean =>
+  commented.map((one) => settingOf(one, name)).find((value) => typeof value === 'boolean') === true
+
+/** Whether a comment switches off what is on without it. */
+export const isOff = (name: string, commented: Commented): boolean => settingOf(commented, name) === false
+
 /** A text with a reason; null if absent. */
 export const reason: Decoder<string | null> = (value) => {
   const isText = typeof value === 'string' && value.trim() !== ''

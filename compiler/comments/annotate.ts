@@ -23,6 +23,7 @@ import {
   nameRelation,
   nameSchema,
 } from '../catalog/diagnostics/object-name.ts'
+import { isOff, isOn } from './additions.ts'
 import { readComment, type KeyTable, type SettingRefusal } from './settings.ts'
 import type {
   Annotated,
@@ -64,7 +65,7 @@ export function* annotate(catalog: Catalog, table: KeyTable, memo: Memo = withou
   const kept = withoutHidden(catalog, schemas, members)
   const relations = yield* memo.each(annotateRelation, kept.relations, table, members, memo)
   const functions = yield* memo.each(annotateFunction, kept.functions, table, members)
-  const composites = schemas.some(({ object }) => object.settings.composites)
+  const composites = schemas.some(({ object }) => isOn('composites', object))
   const types = yield* memo.each(annotateType, catalog.types, table, composites)
   const { strays = [], members: _, ...served } = catalog
   const diagnostics = once(() => [
@@ -112,7 +113,7 @@ function withoutHidden(
   schemas: readonly Read<AnnotatedSchema>[],
   members: Members,
 ): Pick<Catalog, 'relations' | 'functions'> {
-  const hiding = schemas.flatMap(({ object }) => (object.settings.extensions ? [] : [object.name]))
+  const hiding = schemas.flatMap(({ object }) => (isOff('extensions', object) ? [object.name] : []))
   if (hiding.length === 0 || members.size === 0) return { relations, functions }
   const isKept =
     (kind: 'relation' | 'function') =>

@@ -159,62 +159,6 @@ export const coreKeys = [
     help: '{"enabled": true} adds aggregate with count, sum, avg, min and max.',
   },
   {
-    key: 'root',
-    on: ['relation'],
-    decode: unlessDisabled,
-    help: '{"enabled": false} takes its collection and by-key fields from Query.',
-  },
-  {
-    key: 'relationFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} lets its filter ask for related rows; a table goes before its schema.',
-  },
-  {
-    key: 'upsert',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} gives its insert the argument onConflict; a table goes before its schema.',
-  },
-  {
-    key: 'enumArrays',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} gives columns that are arrays of enums a filter; a table goes before its schema.',
-  },
-  {
-    key: 'orderByRelated',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} lets its order ask for values and counts of related rows; a table goes before its schema.',
-  },
-  {
-    key: 'distinctOn',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} lets its collection take one row per value; a table goes before its schema.',
-  },
-  {
-    key: 'groups',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} gives its collection groups: counts and figures by values of fields; a table goes before its schema.',
-  },
-  {
-    key: 'uniqueKeys',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} adds a field to Query for each of its unique keys; a table goes before its schema.',
-  },
-  {
-    key: 'manyToMany',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help:
-      '{"enabled": true} lets rows that it connects lead to each other, with what it says of both on the edge; a table ' +
-      'goes before its schema.',
-  },
-  {
     key: 'links',
     on: ['relation'],
     decode: links,
@@ -242,76 +186,6 @@ export const coreKeys = [
     on: ['function'],
     decode: liveReads,
     help: '{"reads": ["schema.table", ...]}: what a function reads that the compiler cannot read.',
-  },
-  {
-    key: 'jsonFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} gives its json and jsonb columns a filter; a table goes before its schema.',
-  },
-  {
-    key: 'search',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} searches its texts and tsvector columns by words; a table goes before its schema.',
-  },
-  {
-    key: 'textFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} compares its texts without case and, with pg_trgm, by trigrams; a table goes before its schema.',
-  },
-  {
-    key: 'ltreeFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} filters its ltree columns by what they lie below and match; a table goes before its schema.',
-  },
-  {
-    key: 'arrayFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} filters its arrays by their elements; a table goes before its schema.',
-  },
-  {
-    key: 'columnFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} compares columns of a row with each other in filters; a table goes before its schema.',
-  },
-  {
-    key: 'rangeFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} filters its ranges and multiranges by what they contain; a table goes before its schema.',
-  },
-  {
-    key: 'networkFilters',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} filters its inet and cidr columns by what they contain; a table goes before its schema.',
-  },
-  {
-    key: 'updates',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help:
-      '{"enabled": true} lets rows of it be changed by their keys, many at once with values of their own, and by ' +
-      'operators such as increment; a table goes before its schema.',
-  },
-  {
-    key: 'oneOf',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help:
-      '{"enabled": true} marks its inputs as @oneOf of which exactly one member makes sense, such as those of orders; a ' +
-      'table goes before its schema.',
-  },
-  {
-    key: 'nestedWrites',
-    on: ['schema', 'relation'],
-    decode: switched,
-    help: '{"enabled": true} lets an insert of it take related rows, new or existing; a table goes before its schema.',
   },
   {
     key: 'primary_key_columns',
@@ -344,38 +218,6 @@ export const coreKeys = [
     on: ['foreign key'],
     decode: scalarText,
     help: 'a string: the field on the referenced side.',
-  },
-  {
-    key: 'domains',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves columns and arguments of domains as the type underneath.',
-  },
-  {
-    key: 'composites',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves columns and results of composite types as objects, and filters by their attributes.',
-  },
-  {
-    key: 'functionShapes',
-    on: ['schema'],
-    decode: switchedOn,
-    help:
-      '{"enabled": true} serves overloads that have a name by comment, arguments without names, enums, computed fields ' +
-      'with arguments, and filters on computed fields.',
-  },
-  {
-    key: 'extensions',
-    on: ['schema'],
-    decode: unlessDisabled,
-    help: '{"enabled": false} takes out what extensions brought: their tables, views and functions.',
-  },
-  {
-    key: 'geo',
-    on: ['schema'],
-    decode: switchedOn,
-    help: '{"enabled": true} serves geometry and geography of PostGIS as GeoJSON, with filters by where things are.',
   },
 ] as const satisfies readonly Key[]
 

@@ -13,6 +13,7 @@ import type {
   RefusalFacts,
   SchemaFacts,
 } from '../../runtime/contract/manifest.ts'
+import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedFunction, AnnotatedSchema, SchemaRefusal } from '../comments/annotated.ts'
 import { manifestFacts, reportedSchemas, type ModelAddition } from './additions.ts'
 import { collisionDiagnostics } from './collisions.ts'
@@ -92,7 +93,7 @@ export function* buildModel(
     ...(annotated.readsClaims && { readsClaims: true as const }),
     ...(annotated.leaves !== undefined && { leaves: annotated.leaves }),
     ...(annotated.distributed !== undefined && { distributed: { bypassing: bypassing(annotated) } }),
-    ...(annotated.schemas.some(({ settings }) => settings.geo) && { geo: true as const }),
+    ...(annotated.schemas.some((schema) => isOn('geo', schema)) && { geo: true as const }),
     ...(yield* formFacts(memo, annotated.types, composites?.value ?? [], entityFacts)),
     ...((yield* memo.map(isGrouped, entityFacts)).includes(true) && { groups: true as const }),
     ...((yield* memo.map(isChanged, entityFacts)).includes(true) && { updates: true as const }),

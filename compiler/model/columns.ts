@@ -14,7 +14,7 @@ import type { NamedRelation } from './named-relations.ts'
 import { columnField, isValidName } from './names.ts'
 import { fieldOfColumn, nodeIdField, nodeIdDiagnostic } from './node-id.ts'
 import { columnGrants } from './privileges.ts'
-import { typeFacts, type ValueAdditions, type ValueFacts, type Values } from './scalars.ts'
+import { schemaAdditions, typeFacts, type ValueAdditions, type ValueFacts, type Values } from './scalars.ts'
 import type { ModelScope } from './scope.ts'
 import { castText, readAs, sqlType } from './sql-types.ts'
 import { orderSql } from './orders.ts'
@@ -56,10 +56,7 @@ export function additionsOfTable({ relation, schema }: NamedRelation): ValueAddi
   const additions = tableAdditions(relation, schema)
   return {
     enumArrays: additions.enumArrays === true,
-    domains: schema.settings.domains,
-    functionShapes: schema.settings.functionShapes,
-    composites: schema.settings.composites,
-    geo: schema.settings.geo,
+    ...schemaAdditions(schema),
     // Last: see comments/annotate.ts.
     ...formSwitches(additions),
   }

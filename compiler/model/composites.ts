@@ -1,6 +1,7 @@
 import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { AttributeFacts, CompositeFacts, Diagnostic } from '../../runtime/contract/manifest.ts'
+import { isOn } from '../comments/additions.ts'
 import type { Annotated, AnnotatedType } from '../comments/annotated.ts'
 import type { Oid } from '../catalog/catalog.ts'
 import { orderSql } from './orders.ts'
@@ -29,7 +30,7 @@ export function buildComposites(
   scope: ValueScope,
   annotated: Annotated,
 ): WithDiagnostics<readonly CompositeFacts[]> | null {
-  if (!annotated.schemas.some(({ settings }) => settings.composites)) return null
+  if (!annotated.schemas.some((schema) => isOn('composites', schema))) return null
   return collectPresent(
     inOrder(schemas, annotated.types)
       .filter(({ object }) => isCompositeType(scope, object))

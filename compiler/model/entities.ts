@@ -2,6 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ColumnFacts, EntityFacts, RelationFacts } from '../../runtime/contract/manifest.ts'
+import { isOff } from '../comments/additions.ts'
 import type { AnnotatedFunction } from '../comments/annotated.ts'
 import { relationWord } from '../catalog/diagnostics/object-name.ts'
 import { collectFollowed, withDiagnostics, type WithDiagnostics } from '../catalog/diagnostics/with-diagnostics.ts'
@@ -189,7 +190,7 @@ const namedFacts = (named: NamedRelation, memo: Memo): HeadFacts => {
     maxRows: relation.settings.max_rows ?? schema.maxRows,
     totalCount: relation.settings.totalCount,
     aggregate: relation.settings.aggregate,
-    root: relation.settings.root,
+    root: !isOff('root', relation),
     ...tableAdditions(relation, schema),
     ...lookupFacts(named),
     ...accessFacts(relation),

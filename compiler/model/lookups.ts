@@ -1,5 +1,6 @@
 import { compareBytes } from '../../runtime/lib/text.ts'
 import type { EntityFacts, LookupFacts } from '../../runtime/contract/manifest.ts'
+import { isOn } from '../comments/additions.ts'
 import type { NamedRelation } from './named-relations.ts'
 import { isIdentified } from './rules/one-to-one.ts'
 import { tableAdditions } from './table-additions.ts'
@@ -10,7 +11,7 @@ import { tableAdditions } from './table-additions.ts'
  */
 export function lookupFacts(named: NamedRelation): Pick<EntityFacts, 'lookups' | 'rowKeys'> {
   const { relation, schema } = named
-  const isLookedUp = relation.settings.uniqueKeys ?? schema.settings.uniqueKeys ?? false
+  const isLookedUp = isOn('uniqueKeys', relation, schema)
   const { updates, nestedWrites } = tableAdditions(relation, schema)
   const isChanged = updates === true || nestedWrites === true
   const keys = isLookedUp || isChanged ? lookupKeys(named) : []

@@ -2,6 +2,7 @@ import type { Memo } from '../../runtime/lib/memo/memo.ts'
 import type { Steps } from '../../runtime/lib/steps.ts'
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { Diagnostic, ObjectId } from '../../runtime/contract/manifest.ts'
+import { isOn } from '../comments/additions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import { notNullKey } from '../catalog/not-null-key.ts'
 import { diagnose } from '../catalog/diagnostics/diagnostics.ts'
@@ -103,7 +104,7 @@ const outlineOf = (
   rowSecurity,
   looseKey: own.key.filter((name) => columns.every((column) => column.name !== name || !column.notNull)),
   // The table's setting takes precedence over its schema's (spec/graphql.md 17.7).
-  crosses: settings.manyToMany ?? own.schema.settings.manyToMany ?? false,
+  crosses: isOn('manyToMany', { settings }, own.schema),
   hidesDeleted: settings.softDelete !== null,
   // Last: see comments/annotate.ts.
   ...own,

@@ -3,6 +3,7 @@ import { extensionTypes, opaqueType, type PgType, pgTypes } from '../../runtime/
 import { objectId } from '../../runtime/contract/facts.ts'
 import type { AggregateFacts, TypeFacts } from '../../runtime/contract/manifest.ts'
 import type { Oid } from '../catalog/catalog.ts'
+import { isOn } from '../comments/additions.ts'
 import type { AnnotatedFunction, AnnotatedType } from '../comments/annotated.ts'
 import type { Lookup } from '../../runtime/lib/memo/tables.ts'
 import type { ServedEnum } from './enums.ts'
@@ -37,13 +38,19 @@ export interface ValueAdditions extends FormSwitches {
 }
 
 /** The additions of a function's schema for its values. */
-export const additionsOfSchema = ({ schemas }: ModelScope, schema: string): ValueAdditions => ({
-  enumArrays: schemas.get(schema)?.settings.enumArrays ?? false,
-  domains: schemas.get(schema)?.settings.domains ?? false,
-  functionShapes: schemas.get(schema)?.settings.functionShapes ?? false,
-  composites: schemas.get(schema)?.settings.composites ?? false,
-  geo: schemas.get(schema)?.settings.geo ?? false,
-  ...formSwitches(schemas.get(schema)?.settings),
+export function additionsOfSchema({ schemas }: ModelScope, name: string): ValueAdditions {
+  const schema = schemas.get(name) ?? { settings: {} }
+  return { enumArrays: isOn('enumArrays', schema), ...schemaAdditions(schema), ...formSwitches(schema.settings) }
+}
+
+/** Those that a schema alone can enable. */
+export const schemaAdditions = (schema: {
+  readonly settings: object
+}): Pick<ValueAdditions, 'domains' | 'functionShapes' | 'composites' | 'geo'> => ({
+  domains: isOn('domains', schema),
+  functionShapes: isOn('functionShapes', schema),
+  composites: isOn('composites', schema),
+  geo: isOn('geo', schema),
 })
 
 /**

@@ -1,29 +1,8 @@
-import { formAdditions } from '../../runtime/contract/filter-forms.ts'
 import type { EntityAdditions } from '../../runtime/contract/manifest.ts'
+import { isOn } from '../comments/additions.ts'
 import type { AnnotatedRelation } from '../comments/annotated.ts'
 import type { ServedSchema } from './scope.ts'
 
-/** Additions of a table or its schema (spec/graphql.md 17). */
-const names = [
-  'relationFilters',
-  'orderByRelated',
-  'distinctOn',
-  'upsert',
-  'enumArrays',
-  'groups',
-  'updates',
-  'nestedWrites',
-  'columnFilters',
-  'oneOf',
-  ...formAdditions,
-] as const satisfies readonly (keyof EntityAdditions)[]
-
-type Switches = Readonly<Partial<Record<keyof EntityAdditions, boolean | null>>>
-
-/** The enabled ones; the table's setting takes precedence over its schema's. */
-export function tableAdditions({ settings }: AnnotatedRelation, schema: ServedSchema): EntityAdditions {
-  const [own, others]: readonly Switches[] = [settings, schema.settings]
-  return Object.fromEntries(
-    [...names, ...schema.switches].filter((name) => own?.[name] ?? others?.[name] ?? false).map((name) => [name, true]),
-  )
-}
+/** Enabled additions of a table (spec/graphql.md 17); its setting takes precedence over its schema's. */
+export const tableAdditions = (relation: AnnotatedRelation, schema: ServedSchema): EntityAdditions =>
+  Object.fromEntries(schema.switches.filter((name) => isOn(name, relation, schema)).map((name) => [name, true]))

@@ -1,0 +1,5 @@
+import type { Addition } from '../addition.ts'
+import { keys } from './decode.ts'
+
+/** Inputs that say that they take exactly one member (spec/graphql.md 17). */
+export const oneOf = { name: 'oneOf', keys, switches: ['oneOf'] } satisfies Addition
