@@ -32,50 +32,8 @@ const relations = [table('posts', [id]), view('keyless', [column('a')])]
 
 const withFunctions = (...functions: readonly CatalogFunction[]) => build({ types, relations, functions })
 const rootFields = (...functions: readonly CatalogFunction[]) => withFunctions(...functions).functionFields
-const computedFields = (...functions: readonly CatalogFunction[]) =>
-  withFunctions(...functions)
-    .entity('posts')
-    .computed.map((item) => item.field)
 
 describe('9.1 root functions', () => {
-  it('tell apart what only reads from what may write', () => {
-    const built = withFunctions(
-      fn('a', [], 'int4', { volatility: 'i' }),
-      fn('b', [], 'int4', { volatility: 's' }),
-      fn('c', [], 'int4', { volatility: 'v' }),
-    )
-    expect(built.manifest.functions.map((item) => item.volatile)).toEqual([false, false, true])
-  })
-
-  it('9.1.1 are not those of machinery schemas, and say who may execute them', () => {
-    const grants = [{ grantee: 'anon', privileges: ['EXECUTE'] }]
-    const built = build({
-      schemas: [schema('public'), schema('auth'), schema('extensions')],
-      functions: [
-        fn('a', [], 'int4', { schema: 'auth' }),
-        fn('b', [], 'int4', { schema: 'extensions' }),
-        fn('c', [], 'int4', { grants }),
-      ],
-    })
-    expect(built.functionFields).toEqual(['c'])
-    expect(built.call('c').execute).toEqual(['anon'])
-  })
-
-  it('9.1.2 have a name of their own over all served schemas', () => {
-    expect(rootFields(fn('f', [argument('a')]), fn('f', [argument('a', 'text')]))).toEqual([])
-    expect(rootFields(fn('f', [argument('a')]), fn('f', [argument('', 'row:posts')]))).toEqual([])
-    const two = build({
-      schemas: [schema('a'), schema('b')],
-      functions: [fn('f', [], 'int4', { schema: 'a' }), fn('f', [], 'int4', { schema: 'b' })],
-    })
-    expect(two.functionFields).toEqual([])
-    expect(two.codes).toEqual(['function-hidden', 'function-hidden'])
-  })
-
-  it('9.1.3 have a name for every argument', () => {
-    expect(rootFields(fn('f', [argument('a'), argument('')]))).toEqual([])
-  })
-
   it.each([
     ['int4', true],
     ['_int4', true],
@@ -118,44 +76,6 @@ describe('9.1 root functions', () => {
     expect(withFunctions(fn('f', [], type)).manifest.functions[0]?.result ?? null).toEqual(expected)
   })
 
-  it('9.1.6 answers sets of rows only; a set of one row is no set', () => {
-    const many = { returnsSet: true }
-    const built = withFunctions(
-      fn('rows', [], 'row:posts', many),
-      fn('one', [], 'row:posts', { returnsSet: true, rows: 1 }),
-      fn('numbers', [], 'int4', many),
-      fn('nothing', [], 'void', many),
-      fn('columns', [], 'record', { ...many, hasOutColumns: true }),
-      fn('column', [], 'row:posts', { ...many, hasOutColumns: true }),
-    )
-    expect(built.functionFields).toEqual(['one', 'rows'])
-    expect(built.call('rows').result.kind).toBe('set')
-    expect(built.call('one').result.kind).toBe('row')
-  })
-
-  it('9.1.7 and 2.4 have valid names, and so have their arguments', () => {
-    expect(rootFields(fn('a-b'))).toEqual([])
-    expect(rootFields(fn('f', [argument('a-b')]))).toEqual([])
-    expect(rootFields(fn('f', [argument('Same'), argument('same')]))).toEqual([])
-    expect(rootFields(fn('a-b', [], 'int4', { comment: '@graphql({"name": "AB"})' }))).toEqual(['AB'])
-  })
-
-  it('2.5 answering sets have no argument named like a connection argument', () => {
-    const set = (name: string) => fn('f', [argument(name)], 'row:posts', { returnsSet: true })
-    for (const name of ['first', 'last', 'before', 'after', 'offset', 'filter', 'orderBy']) {
-      expect(rootFields(set(name))).toEqual([])
-    }
-    expect(rootFields(set('query'))).toEqual(['f'])
-    expect(rootFields(fn('f', [argument('first')]))).toEqual(['f'])
-  })
-
-  it('are plain functions that are not variadic', () => {
-    expect(rootFields(fn('f', [], 'int4', { kind: 'p' }))).toEqual([])
-    expect(rootFields(fn('f', [], 'int4', { kind: 'a' }))).toEqual([])
-    expect(rootFields(fn('f', [], 'int4', { kind: 'w' }))).toEqual([])
-    expect(rootFields(fn('f', [argument('a', '_int4')], 'int4', { variadic: true }))).toEqual([])
-  })
-
   it('say why they are hidden; trigger functions are passed over', () => {
     expect(withFunctions(fn('f', [], 'mood')).diagnostics).toMatchObject([
       { code: 'no-key' },
@@ -167,12 +87,6 @@ describe('9.1 root functions', () => {
       },
     ])
     expect(withFunctions(fn('f', [], 'trigger')).codes).toEqual(['no-key'])
-  })
-
-  it('stand in the order of the manifest and are described', () => {
-    const built = withFunctions(fn('b'), fn('a', [], 'int4', { comment: 'Adds.' }))
-    expect(built.functionFields).toEqual(['a', 'b'])
-    expect(built.call('a').description).toBe('Adds.')
   })
 
   it('2.4 are told when a table has their field', () => {
@@ -194,23 +108,6 @@ describe('9.2 arguments', () => {
         { defaultCount, defaults },
       ),
     ).call('f').args
-
-  it('are required unless they have a default, which the last ones have', () => {
-    const three = args(
-      [
-        ['a', 'int4'],
-        ['b', 'int4'],
-        ['c', 'text'],
-      ],
-      2,
-      "7, 'x'::text",
-    )
-    expect(three.map((item) => [item.field, item.required, item.defaultValue])).toEqual([
-      ['a', true, null],
-      ['b', false, '7'],
-      ['c', false, '"x"'],
-    ])
-  })
 
   it('are counted by the catalogue, whatever commas they hold', () => {
     expect(
@@ -295,70 +192,6 @@ describe('9.2 arguments', () => {
 })
 
 describe('9.4 computed fields', () => {
-  it('are functions of a row, and never root fields', () => {
-    const built = withFunctions(fn('_title', [argument('', 'row:posts')], 'text', { volatility: 'v' }))
-    expect(built.functionFields).toEqual([])
-    expect(built.entity('posts').computed).toEqual([
-      {
-        id: '["public","_title"]',
-        schema: 'public',
-        function: '_title',
-        field: 'title',
-        description: null,
-        volatile: true,
-        args: [],
-        result: { kind: 'value', type: { kind: 'scalar', name: 'String', list: false }, typeSchema: null },
-        execute: ['public'],
-      },
-    ])
-    expect(built.model.entities.find(({ id }) => id === '["public","posts"]')?.computed).toEqual([
-      { id: '["public","_title"]', schema: 'public', function: '_title', json: { kind: 'native' } },
-    ])
-  })
-
-  it('may be overloaded over rows and live in machinery schemas', () => {
-    const built = build({
-      schemas: [schema('public'), schema('auth')],
-      relations: [table('posts', [id]), table('notes', [id])],
-      functions: [
-        fn('t', [argument('p', 'row:posts')], 'int4', { schema: 'auth' }),
-        fn('t', [argument('n', 'row:notes')], 'int4', { schema: 'auth' }),
-      ],
-    })
-    expect(built.entity('posts').computed.map((item) => item.field)).toEqual(['t'])
-    expect(built.entity('notes').computed.map((item) => item.field)).toEqual(['t'])
-  })
-
-  it('have exactly one argument', () => {
-    expect(computedFields(fn('f', [argument('p', 'row:posts'), argument('n')]))).toEqual([])
-  })
-
-  it('may answer rows of a relation without a key', () => {
-    const of = (name: string, over: Partial<CatalogFunction>) =>
-      fn(name, [argument('', 'row:posts')], 'row:keyless', over)
-    const built = withFunctions(
-      of('one', {}),
-      of('many', { returnsSet: true }),
-      of('first', { returnsSet: true, rows: 1 }),
-    )
-    expect(built.entity('posts').computed.map((item) => [item.field, item.result.kind])).toEqual([
-      ['first', 'row'],
-      ['many', 'set'],
-      ['one', 'row'],
-    ])
-  })
-
-  it.each(['mood', '_mood', 'pair', 'record', 'tags'])('do not answer %s', (type) => {
-    expect(computedFields(fn('f', [argument('', 'row:posts')], type))).toEqual([])
-  })
-
-  it('do not answer sets of scalars, and are plain functions', () => {
-    const row = [argument('', 'row:posts')]
-    expect(computedFields(fn('f', row, 'int4', { returnsSet: true }))).toEqual([])
-    expect(computedFields(fn('f', row, 'int4', { kind: 'p' }))).toEqual([])
-    expect(computedFields(fn('a-b', row))).toEqual([])
-  })
-
   it('of one name: both stay for the roles to choose from, and the first is told', () => {
     const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
     expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f', 'f'])

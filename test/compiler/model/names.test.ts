@@ -1,16 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { inflect } from '../../../compiler/model/inflect.ts'
-import {
-  argumentField,
-  columnField,
-  functionField,
-  isValidEnumValue,
-  isValidName,
-  toOneField,
-  typeNameOf,
-} from '../../../compiler/model/names.ts'
-import { baseOfField, lowerFirst, rootField } from '../../../runtime/contract/name-parts.ts'
+import { isValidEnumValue, isValidName } from '../../../compiler/model/names.ts'
+import { lowerFirst } from '../../../runtime/contract/name-parts.ts'
 import { column, table } from '../../support/catalog-literal.ts'
 import { build } from './build.ts'
 
@@ -46,67 +38,6 @@ describe('2.1 casing', () => {
       }),
       { seed: 21 },
     )
-  })
-})
-
-describe('2.2 derived names', () => {
-  it('gives types their override, their inflection or their raw name', () => {
-    expect(typeNameOf('Any', 'blog_post', true)).toBe('Any')
-    expect(typeNameOf(null, 'blog_post', true)).toBe('BlogPost')
-    expect(typeNameOf(null, 'blog_post', false)).toBe('blog_post')
-  })
-
-  it('leaves raw column names alone and lowers inflected ones', () => {
-    expect(columnField(null, 'created_at', true)).toBe('createdAt')
-    expect(columnField(null, 'Created_At', false)).toBe('Created_At')
-    expect(columnField('X', 'a', true)).toBe('X')
-  })
-
-  it('strips one leading underscore from functions and lowers them in both modes', () => {
-    expect(functionField(null, '__full_name', true)).toBe('fullName')
-    expect(functionField(null, '_Full_name', false)).toBe('full_name')
-    expect(functionField(null, '__full_name', false)).toBe('_full_name')
-    expect(functionField('_Kept', 'f', true)).toBe('_Kept')
-  })
-
-  it('lowers arguments in both modes', () => {
-    expect(argumentField('Post_Id', true)).toBe('postId')
-    expect(argumentField('Post_Id', false)).toBe('post_Id')
-  })
-
-  it('names root fields after the base name', () => {
-    expect(rootField('collection', 'BlogPost')).toBe('blogPostCollection')
-    expect(rootField('collection', 'blog_post')).toBe('blog_postCollection')
-    expect(rootField('byKey', 'BlogPost')).toBe('blogPostByPk')
-    expect(rootField('insert', 'BlogPost')).toBe('insertIntoBlogPostCollection')
-  })
-
-  it('finds the base name in a root field', () => {
-    const kinds = ['collection', 'byKey', 'insert', 'update', 'delete'] as const
-    for (const kind of kinds) expect(baseOfField(kind, rootField(kind, 'posts'))).toBe('posts')
-    expect(baseOfField('collection', 'Collection')).toBeUndefined()
-    expect(baseOfField('insert', 'insertIntoCollection')).toBeUndefined()
-    expect(baseOfField('update', 'postsCollection')).toBeUndefined()
-  })
-})
-
-describe('2.3 to-one names', () => {
-  const inflected = { name: 'AccountHolder', schema: { inflects: true } }
-  const raw = { name: 'AccountHolder', schema: { inflects: false } }
-
-  it.each([
-    [['author_id'], inflected, 'author'],
-    [['author'], inflected, 'accountHolder'],
-    [['author_id', 'x_id'], inflected, 'accountHolder'],
-    [['authorId'], inflected, 'accountHolder'],
-    [['authorId'], raw, 'author'],
-    [['author_id'], raw, 'accountHolder'],
-    [['main_author_id'], inflected, 'mainAuthor'],
-    [['_id'], inflected, ''],
-    [['Id'], raw, ''],
-    [['id'], raw, 'accountHolder'],
-  ] as const)('of %j towards %o is %s', (columns, target, expected) => {
-    expect(toOneField(columns, target)).toBe(expected)
   })
 })
 
