@@ -30,13 +30,13 @@ const showsTypesOfAll = 'basics'
 const shownWhole: readonly string[] = [showsTypesOfAll, 'functions', 'settings']
 const accept = process.env['UPDATE_GOLDEN'] === '1'
 
-describe.each(cases)('golden %s', { timeout: 120_000 }, (name) => {
+describe.each(cases)('the golden %s', { timeout: 120_000 }, (name) => {
   const able = majorsOf(name)
   const newest = Math.max(...able) as Major
   const compile = compileOnce()
   let made: Promise<KeptFiles> | null = null
   const onNewest = (): Promise<KeptFiles> => (made ??= runCase(name, newest, true, compile))
-  it.for(majors())('on PostgreSQL %i', async (major, { skip }) => {
+  it.for(majors())('is as expected on PostgreSQL %i', async (major, { skip }) => {
     skip(!able.includes(major), 'PostGIS is not installed')
     skip(name === 'schema-report' && major < 15, 'its advice names security_invoker, which PostgreSQL 15 brought')
     skip(!isWhole && major !== newest, leftToWhole)

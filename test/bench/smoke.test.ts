@@ -91,7 +91,7 @@ const run = async (names: readonly Bench[]): Promise<void> => {
 const few = ['translate', 'serve'] as const
 const others = (Object.keys(benches) as Bench[]).filter((name) => !few.some((one) => one === name))
 
-test(`the benchmarks ${few.join(', ')} run and leave records`, { timeout: 600_000 }, () => run(few))
+test(`the quick benchmarks ${few.join(', ')} run and leave records`, { timeout: 600_000 }, () => run(few))
 test(`the benchmarks ${others.join(', ')} run and leave records`, { timeout: 600_000 }, async ({ skip }) => {
   skip(!isWhole, leftToWhole)
   await run(others)

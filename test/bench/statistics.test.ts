@@ -6,7 +6,7 @@ test.each([0, 0.5, 1, 2])('the exponent of a power law is found again: %d', (exp
   expect(exponentOf(points)).toBeCloseTo(exponent)
 })
 
-test('what does not follow one exactly has the slope of least squares', () => {
+test('a series that follows no line exactly has the slope of least squares', () => {
   const points = [
     [1, 1],
     [10, 1],

@@ -94,7 +94,7 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await context.close()
   })
 
-  it('saves settings, tells a refusal at its field and keeps what was typed', async () => {
+  it('saves settings, shows a refusal at its field and keeps what was typed', async () => {
     const { page, context, shoot } = await enter('auth')
     const ways = page.getByRole('form', { name: 'Sign-in methods' })
     await ways.getByLabel('Guest sign-in').check()
@@ -377,7 +377,7 @@ describe.skipIf(path === null)(titled('the dashboard', noChromium()), { timeout:
     await context.close()
   })
 
-  it('filters the schema report, and tells what to mend', async () => {
+  it('filters the schema report, and says what to correct', async () => {
     const { page, context, shoot } = await enter('report')
     const table = page.getByRole('region', { name: 'Objects of the schema' })
     await table.getByRole('row', { name: /keyless.*no primary key/ }).waitFor()

@@ -62,7 +62,7 @@ describe.skipIf(path === null)(titled('sessions in a browser', noChromium()), { 
     await context.close()
   })
 
-  it('Google: over the provider and back, signed in', async () => {
+  it('pass over Google and back, signed in', async () => {
     provider.people.set('ada', { email: 'ada@gmail.example', email_verified: true, name: 'Ada' })
     const { page, context, errors } = await browser.open()
     await visit(page, at('localhost'))

@@ -43,7 +43,7 @@ describe('a compiler', () => {
     expect(idsIn(revision.entities)).toEqual(model.manifest.entities.map(({ id }) => id))
   })
 
-  it('gives the same revision from the same schema, whoever compiles', async () => {
+  it('gives the same revision from the same schema as any other compiler', async () => {
     const one = compiler()
     const first = await one.compile()
     const bytes = (await first.artifacts()).files
@@ -137,7 +137,7 @@ describe('a follower', () => {
     expect(compiled).toHaveLength(1)
   })
 
-  it('compiles anew when the schema moved on, temporary tables aside', async () => {
+  it('compiles again when the schema changed, temporary tables aside', async () => {
     const source = follow()
     const first = await source()
     await database.query('create temp table passing (id int)')

@@ -204,7 +204,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
   const options = { schemas, version: versionExpression, counter: counterExpression }
   const told = ({ revision, model, diagnostics }: Compiled): unknown => ({ revision, model, diagnostics })
 
-  test(`equals starting anew, whatever changed (SEED=${seed})`, { timeout: 60_000 + count * 500 }, async () => {
+  test(`equals a fresh start, whatever changed (SEED=${seed})`, { timeout: 60_000 + count * 500 }, async () => {
     const { db } = (await database.query('select current_database() as db')).rows[0]
     const follower = createCompiler({ query: database.query, ...options })
     const unaided = createCompiler({ query: database.query, memo: withoutMemory, ...options }).compile
@@ -234,7 +234,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     expect(applied.length).toBeGreaterThan(count / 6)
   })
 
-  describe('where records tell which relations changed, no others are compared', () => {
+  describe('reads only relations that records name', () => {
     /** Whether all changes since the snapshot were recorded with their relations; the catalogue is right in any case. */
     const isTold = async (change: () => Promise<unknown>): Promise<boolean> => {
       const read = createCatalogReader(database.query, options)
@@ -315,7 +315,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
       'drop table told',
       'begin; create table told (); alter table told add column a int; commit',
       'begin; create table rolled_back (); rollback',
-    ])('told: %s', async (text) => {
+    ])('a record names what changed: %s', async (text) => {
       expect(await isTold(run(text))).toBe(true)
     })
 
@@ -326,7 +326,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
       `do $$ begin for i in 1..80 loop execute 'comment on table told is ''' || i || ''''; end loop; end $$`,
       'comment on table told is null; delete from catalograph.schema_record',
       `insert into catalograph.schema_version values (-1, 1)`,
-    ])('not told: %s', async (text) => {
+    ])('a record may be missing: %s', async (text) => {
       expect(await isTold(run(text))).toBe(false)
     })
 
@@ -380,7 +380,7 @@ describe.each(lawMajors())('following the changes of PostgreSQL %i', (major) => 
     })
   })
 
-  test('what did not change stays the very same object', async () => {
+  test('keeps the very same object for what did not change', async () => {
     await database.query('create table kept (id int primary key); create table touched (id int primary key)')
     const read = createCatalogReader(database.query, options)
     const before = await read()

@@ -117,7 +117,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(await installed('posts')).toBe(true)
   })
 
-  test('a table that others hold is told as busy, and nobody waits behind it for long', async () => {
+  test('a table that others hold is reported as busy, and nobody waits behind it for long', async () => {
     const other = await connect()
     await other.query('begin; insert into posts values (1)')
     expect(await install('posts')).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'busy' }])
@@ -141,7 +141,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(made).toEqual([{ relation: { schema: 'public', name: 'posts' }, why: 'refused' }])
   })
 
-  test('a table of an owner whose role the preparing one has not is refused, whoever holds it', async () => {
+  test('a table of an owner whose role the preparing one has not is refused, held or not', async () => {
     await runAsSuperuser(`grant usage on schema catalograph to authenticated;
       grant execute on function catalograph.live_tree(oid) to authenticated;
       alter function catalograph.live_hindrance(oid) owner to authenticated`)
@@ -151,7 +151,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     await other.end()
   })
 
-  test('nothing is told of a relation that nobody watches, and of one that is watched each statement', async () => {
+  test('nothing is reported of a relation that nobody watches, and each statement of one that is watched', async () => {
     await install('posts')
     expect(await tells('insert into posts values (1)')).toEqual([])
     await watch('posts')
@@ -196,7 +196,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(await told()).toEqual([{ relation: 'posts', touched: {} }])
   })
 
-  test('the whole tree tells of its root: parent, leaf, attached and later ones; detached ones do not', async () => {
+  test('every table of a tree reports under its root: parent, leaf, attached and later ones; detached ones do not', async () => {
     await install('cities', 'animals')
     await watch('cities')
     await watch('cats')
@@ -217,7 +217,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(await installed('cities')).toBe(true)
   })
 
-  test('values of pinned columns before and after, and of no others', async () => {
+  test('report values of pinned columns before and after, and of no others', async () => {
     await install('posts')
     await watch('posts', ['owner', 'done', 'due', 'nowhere'])
     await run(
@@ -246,7 +246,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect((await told())[0]?.touched).toEqual({ done: [], due: [] })
   })
 
-  test('of more columns than one statement tells, of one row and of several', async () => {
+  test('report more columns than one statement holds, of one row and of several', async () => {
     const names = Array.from({ length: 20 }, (_, number) => `c${number}`)
     await run(`create table wide (${names.map((name) => `${name} int default 5`).join()}, note json)`)
     await install('wide')
@@ -318,7 +318,7 @@ describe.each(lawMajors())('triggers of live relations on PostgreSQL %i', (major
     expect(await install('cities')).toEqual([])
   })
 
-  test('changes of the schema are told, rolled back ones are not', async () => {
+  test('changes of the schema are reported, rolled back ones are not', async () => {
     await install('posts')
     const schemaChanges = async (text: string): Promise<number> => {
       await run('delete from catalograph.live_changes')

@@ -136,7 +136,7 @@ describe.each(majors())('preparing a database of PostgreSQL %i', (major) => {
     await expect(database.query(`select catalograph.refuse('no')`)).rejects.toMatchObject(refusal)
   })
 
-  test('what counts changes plans its questions once in a session, also where an older version made it', async () => {
+  test('the counter of changes plans its questions once in a session, also where an older version made it', async () => {
     const database = await create()
     const { url, query } = database.superuser(makesEventTriggers)
     const settings = async (): Promise<unknown> =>

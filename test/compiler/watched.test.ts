@@ -7,7 +7,7 @@ import { lawMajors } from '../support/whole.ts'
 import { toldAll } from '../support/service.ts'
 
 /** What can be watched, and why not (spec/graphql.md 16.1). */
-describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
+describe.each(lawMajors())('the judge of live queries on PostgreSQL %i', (major) => {
   const db = forSuite(createDatabase, {
     major,
     prepare: true,
@@ -55,7 +55,7 @@ describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
     `alter table posts enable row level security; create policy p on posts using (${condition})`
   const clock = ['table public.posts cannot be watched: it depends on the clock.']
 
-  it('is a live table by itself', async () => {
+  it('takes a live table', async () => {
     expect(await live('posts')).toEqual(['public.posts'])
     expect(await live('dead')).toEqual(['table public.dead is not live.'])
     expect(await live('posts', '', 'false')).toEqual(['table public.posts is not live: its changes are not told.'])
@@ -63,11 +63,11 @@ describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
     expect(await live('posts', '', 'false', [{ schema: 'public', name: 'posts' }])).toEqual([locked])
   })
 
-  it('is nothing where nothing is live', async () => {
+  it('finds nothing where nothing is live', async () => {
     expect(await live('posts', `comment on schema public is null`)).toBeUndefined()
   })
 
-  it('is a remark where the owner wants it and it cannot be', async () => {
+  it('leaves a remark where the owner wants a table watched and it cannot be', async () => {
     await db.query('begin')
     await db.query('create view hourly as select now() as at')
     const { diagnostics } = await createCompiler({
@@ -86,7 +86,7 @@ describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
     ])
   })
 
-  it('follows policies that are in force to the tables that they ask', async () => {
+  it('follows policies in force to the tables that they ask', async () => {
     expect(await live('posts', policy('author in (select id from people)'))).toEqual(['public.people', 'public.posts'])
     expect(await live('posts', 'create policy p on posts using (author in (select id from dead))')).toEqual([
       'public.posts',
@@ -101,7 +101,7 @@ describe.each(lawMajors())('what can be watched on PostgreSQL %i', (major) => {
     ])
   })
 
-  it('is no table that receives rows by logical replication, which fires no triggers', async () => {
+  it('refuses a table that receives rows by logical replication, which fires no triggers', async () => {
     // What refreshing a subscription writes; its publisher is nowhere.
     const superuser = db.superuser('subscribes to a publication')
     const subscribed = `create subscription nowhere connection 'host=/nowhere' publication p with (connect = false, slot_name = none);

@@ -61,18 +61,21 @@ async function run(service: TestService, { language, text }: Example): Promise<v
 describe('the additions, as their page shows them', () => {
   const service = forSuite(open, null)
 
-  test.each(explained.filter(([key]) => key !== 'geo'))('%s', async (_key, examples) => {
+  test.each(explained.filter(([key]) => key !== 'geo'))('answer the example of %s', async (_key, examples) => {
     for (const example of examples) await run(service, example)
   })
 })
 
 const major = postgisMajor()
 
-test.skipIf(major === null)(`geo${major === null ? ' (SKIPPED: PostGIS is not installed)' : ''}`, async () => {
-  const service = await open(major)
-  try {
-    for (const example of new Map(explained).get('geo') ?? []) await run(service, example)
-  } finally {
-    await service.close()
-  }
-})
+test.skipIf(major === null)(
+  `the addition geo answers its examples${major === null ? ' (SKIPPED: PostGIS is not installed)' : ''}`,
+  async () => {
+    const service = await open(major)
+    try {
+      for (const example of new Map(explained).get('geo') ?? []) await run(service, example)
+    } finally {
+      await service.close()
+    }
+  },
+)

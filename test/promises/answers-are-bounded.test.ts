@@ -39,7 +39,7 @@ describe('an answer of many megabytes', () => {
 })
 
 describe('variables full of mistakes', () => {
-  it('are told of fifty times', async () => {
+  it('are reported fifty times', async () => {
     const answer = await service.graphql(
       'query($n: [Int!]) { noteCollection(filter: {id: {in: $n}}) { edges { cursor } } }',
       {

@@ -136,7 +136,7 @@ describe('a server that strangers may ask', () => {
     expect(await active()).toBe(0)
   })
 
-  it('calls overload by its name, and tells when to try again', async () => {
+  it('calls overload by its name, and says when to try again', async () => {
     const many = Array.from({ length: 260 }, () => ask('{ vaCollection(first: 1) { edges { node { id } } } }'))
     const slow = Promise.all(Array.from({ length: 12 }, () => abandon(endless, 1_500)))
     const answers = await Promise.all([...many, ...Array.from({ length: 240 }, () => ask('{ vaByPk(id: 1) { id } }'))])

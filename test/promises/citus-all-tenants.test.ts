@@ -157,7 +157,7 @@ describe.skipIf(major === null)(titled('questions over all tenants of Citus', no
     ])
   })
 
-  it('tells which relations cross shards, why, and what to do', async () => {
+  it('name relations that cross shards, why, and what to do', async () => {
     const { extensions } = await service.graphql('{ __typename }', {
       role: 'service_role',
       extensions: { schemaReport: true },

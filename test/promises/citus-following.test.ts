@@ -11,7 +11,7 @@ import { createTestService, type TestService } from '../support/service.ts'
 const major = citusMajor()
 const tenant = `(current_setting('request.jwt.claims', true)::json ->> 'tenant')::bigint`
 
-describe.skipIf(major === null)(titled('what Citus distributes while requests are served', noCitus()), () => {
+describe.skipIf(major === null)(titled('a service on Citus', noCitus()), () => {
   let service: TestService
   beforeAll(async () => {
     const database = await createDistributed(
@@ -57,7 +57,7 @@ describe.skipIf(major === null)(titled('what Citus distributes while requests ar
     expect((await service.revision()).manifest.distributed === undefined).toBe(command.includes('undistribute'))
   })
 
-  it('follows what functions read beside the served schemas', async () => {
+  it('follows the relations that functions read beside the served schemas', async () => {
     await service.db.query(`select undistribute_table('task')`)
     await service.db.query('create schema hidden')
     await service.db.query('create table hidden.fact (tenant_id bigint primary key)')

@@ -295,7 +295,7 @@ describe.skipIf(major === null)(titled('a database of Citus', noCitus()), () => 
     expect((await dataOf(count)).taskCollection.totalCount).toBe(9)
   })
 
-  it('asks anew for the tenant where what reads the claims has changed', async () => {
+  it('asks again for the tenant where what reads the claims has changed', async () => {
     const readBy = (claim: string): string => `create or replace function auth.jwt() returns jsonb stable language sql
       as $$ select jsonb_build_object('tenant', current_setting('request.jwt.claims', true)::jsonb -> '${claim}') $$`
     await service.db.query('create schema if not exists auth; grant usage on schema auth to authenticated')

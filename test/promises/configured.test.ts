@@ -19,7 +19,7 @@ const db = forSuite(createDatabase, {
 
 const notes = '{ notesCollection { edges { node { id } } } }'
 
-it('is read by pages of the origins that are listed, and by no others', async () => {
+it('the service is read by pages of the origins that are listed, and by no others', async () => {
   await whileServed(db, { CORS_ORIGINS: 'https://a.example,https://b.example' }, async ({ url, graphql }) => {
     const allowed = async (origin?: string): Promise<readonly (string | null)[]> => {
       const { headers } = await graphql('{ __typename }', origin === undefined ? {} : { origin })
@@ -40,7 +40,7 @@ it('is read by pages of the origins that are listed, and by no others', async ()
   })
 })
 
-it('is served below a path, which a proxy need not take off', async () => {
+it('the service answers below a path, which a proxy need not take off', async () => {
   await whileServed(db, { PATH_PREFIX: '/api' }, async ({ url }) => {
     const headers = { apikey: keys.anon, 'content-type': 'application/json' }
     const body = JSON.stringify({ query: '{ __typename }' })
@@ -52,7 +52,7 @@ it('is served below a path, which a proxy need not take off', async () => {
   })
 })
 
-it('refuses who asks too often, with the time to wait, but not the owner', async () => {
+it('the service refuses callers that ask too often, with the time to wait, but not the owner', async () => {
   await whileServed(db, { RATE_LIMIT: '5' }, async ({ graphql }) => {
     const statuses = async (count: number, headers = {}): Promise<readonly number[]> => {
       const answers = await Promise.all(Array.from({ length: count }, () => graphql('{ __typename }', headers)))

@@ -243,46 +243,49 @@ describe.each(chosenMajors())('a storm of schema changes on PostgreSQL %i', (maj
     }
   }
 
-  const title = `never answers by another schema than that of the moment (STORM_SEED=${seed})`
-  test(title, { timeout: seconds * 1_000 + patience + 60_000 }, async () => {
-    const through = topology === null ? '' : ` through ${topology.name}`
-    console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${db.major}${through}`)
-    const storm: Storm = {
-      until: now() + seconds * 1_000,
-      staleMs: db.staleMs,
-      outages: new Set(db.upset === null ? [] : outages),
-      // Several processes compile each change.
-      paceMs: topology === null ? 50 : 250,
-      tables,
-      distributed: db.distributed,
-      commits: { count: 0 },
-      answers: { count: 0 },
-      problems: [],
-      outcomes: new Map(),
-    }
-    const calm = db.upset?.(createRandom(seed + 11))
-    await Promise.all([
-      ...tables.map((table) => runChanger(db.ownerUrl, table, storm, createRandom(seed + table.id))),
-      runNoise(db.ownerUrl, storm, createRandom(seed + 10)),
-      ...services.flatMap((service, of) =>
-        [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
-      ),
-      ...(folder === null ? [] : runCompiled(compiled, folder, storm)),
-    ])
-    await calm?.()
-    const told = await Promise.all(services.map((service) => service.told()))
-    console.info(`storm: ${storm.commits.count} changes, ${told.join(', ')},`, storm.outcomes)
-    expect(storm.problems.slice(0, 5)).toEqual([])
-    for (const table of tables) {
-      const state = last(table)
-      const [a, b] = names(state)
-      if (!state.exists) continue
-      const { rows } = await db.query(
-        `select a, b from ${state.name} where (a, b) not in (('${a}', '${b}'), ('${either}', '${either}'))`,
-      )
-      expect(rows, 'written by a plan of another revision').toEqual([])
-    }
-    expect(storm.outcomes.get('ok') ?? 0).toBeGreaterThan(enough)
-    if (folder !== null) await pickUp(folder)
-  })
+  test(
+    `never gets an answer by another schema than that of the moment (STORM_SEED=${seed})`,
+    { timeout: seconds * 1_000 + patience + 60_000 },
+    async () => {
+      const through = topology === null ? '' : ` through ${topology.name}`
+      console.info(`storm: STORM_SEED=${seed}, ${seconds} s on PostgreSQL ${db.major}${through}`)
+      const storm: Storm = {
+        until: now() + seconds * 1_000,
+        staleMs: db.staleMs,
+        outages: new Set(db.upset === null ? [] : outages),
+        // Several processes compile each change.
+        paceMs: topology === null ? 50 : 250,
+        tables,
+        distributed: db.distributed,
+        commits: { count: 0 },
+        answers: { count: 0 },
+        problems: [],
+        outcomes: new Map(),
+      }
+      const calm = db.upset?.(createRandom(seed + 11))
+      await Promise.all([
+        ...tables.map((table) => runChanger(db.ownerUrl, table, storm, createRandom(seed + table.id))),
+        runNoise(db.ownerUrl, storm, createRandom(seed + 10)),
+        ...services.flatMap((service, of) =>
+          [0, 1, 2].map((client) => runClient(service, storm, createRandom(seed + 20 + of * 10 + client))),
+        ),
+        ...(folder === null ? [] : runCompiled(compiled, folder, storm)),
+      ])
+      await calm?.()
+      const told = await Promise.all(services.map((service) => service.told()))
+      console.info(`storm: ${storm.commits.count} changes, ${told.join(', ')},`, storm.outcomes)
+      expect(storm.problems.slice(0, 5)).toEqual([])
+      for (const table of tables) {
+        const state = last(table)
+        const [a, b] = names(state)
+        if (!state.exists) continue
+        const { rows } = await db.query(
+          `select a, b from ${state.name} where (a, b) not in (('${a}', '${b}'), ('${either}', '${either}'))`,
+        )
+        expect(rows, 'written by a plan of another revision').toEqual([])
+      }
+      expect(storm.outcomes.get('ok') ?? 0).toBeGreaterThan(enough)
+      if (folder !== null) await pickUp(folder)
+    },
+  )
 })

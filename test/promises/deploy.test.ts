@@ -61,7 +61,7 @@ describe('the Containerfile', () => {
     )
   })
 
-  it('has an entry point that serves, and a health check that tells whether it does', { timeout: 60_000 }, async () => {
+  it('has an entry point that serves, and a health check that says whether it does', { timeout: 60_000 }, async () => {
     const [entry = ''] = of('ENTRYPOINT')
     expect(JSON.parse(entry)).toEqual(['node', '/app/dist/compiler/cli.js'])
     const [check = ''] = of('HEALTHCHECK')

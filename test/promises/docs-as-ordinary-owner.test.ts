@@ -87,7 +87,7 @@ describe.each(majors())('the pages for a database of one’s own, on PostgreSQL 
     }
   }
 
-  it.each(['docs/your-own-database.md', 'docs/auth.md'])('%s', { timeout: 120_000 }, async (page) => {
+  it.each(['docs/your-own-database.md', 'docs/auth.md'])('hold for %s', { timeout: 120_000 }, async (page) => {
     environment = { ...values(), ...environment }
     for (const { language, text } of examplesIn(readPage(page))) {
       if (language === 'sql') await asOwner(text)

@@ -72,7 +72,7 @@ interface Container {
 
 const missing = unlessThere('helm', 'version')
 
-describe.skipIf(missing !== null)(titled('what helm renders', missing), () => {
+describe.skipIf(missing !== null)(titled('the chart that helm renders', missing), () => {
   let folder: string
   beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'catalograph-helm-'))))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -97,7 +97,7 @@ describe.skipIf(missing !== null)(titled('what helm renders', missing), () => {
     expect(() => helm(['lint'], {})).toThrow()
   })
 
-  it('has what is asked for, and no more', () => {
+  it('has the objects that are asked for, and no more', () => {
     const kindsOf = (values: Values) =>
       render(values)
         .map(({ kind }) => kind)

@@ -57,7 +57,7 @@ const slips: readonly (readonly [query: string, hidden: RegExp])[] = [
 ]
 
 describe('suggestions', () => {
-  it.each(slips)('%s', async (query, hidden) => {
+  it.each(slips)('do not name what is hidden in %s', async (query, hidden) => {
     for (const message of messagesOf(await service.graphql(query))) expect(message).not.toMatch(hidden)
   })
   it('are given to those who may see', async () => {
@@ -73,7 +73,7 @@ describe('suggestions', () => {
   })
 })
 
-describe('hidden things look like absent ones', () => {
+describe('a hidden thing', () => {
   const alike: readonly (readonly [hidden: string, absent: string])[] = [
     [`{ node(nodeId: "${token('vault')}") { nodeId } }`, `{ node(nodeId: "${token('qqqqq')}") { nodeId } }`],
     ['{ vaultCollection { __typename } }', '{ qqqqqCollection { __typename } }'],
@@ -84,7 +84,7 @@ describe('hidden things look like absent ones', () => {
       'query($v: Qqqq) { accountCollection(filter: $v) { __typename } }',
     ],
   ]
-  it.each(alike)('%s', async (hidden, absent) => {
+  it.each(alike)('looks like an absent one: %s', async (hidden, absent) => {
     const plain = (messages: readonly string[]) =>
       messages.map((message) =>
         message.replaceAll(/qqqqqq|salary|qqqqq|vault|qqqq|hush/gi, '*').replace(/ Did you mean.*$/, ''),
@@ -93,7 +93,7 @@ describe('hidden things look like absent ones', () => {
   })
 })
 
-describe('what cannot be watched', () => {
+describe('relations that cannot be watched', () => {
   /** Each table of the API reads one thing that anon has no right on, or no schema of; `told` is what a role with rights on it hears. */
   const reasons = {
     by_table: 'table hidden.payroll is not live.',
@@ -155,7 +155,7 @@ describe('what cannot be watched', () => {
   const reaching = (name: string): string =>
     `subscription { authorByPk(id: 1) { ${name}Collection { edges { node { id } } } } }`
 
-  it.each(Object.entries(reasons))('by %s are named to roles that may use them alone', async (name, told) => {
+  it.each(Object.entries(reasons))('by %s are named only to roles that may use them', async (name, told) => {
     expect(await messages(reaching(name), 'authenticated')).toEqual([`NOT_LIVE: ${told}`])
     expect(await messages(reaching(name), 'anon')).toEqual([
       'NOT_LIVE: The field reads something that cannot be watched.',
@@ -187,7 +187,7 @@ describe('what cannot be watched', () => {
 })
 
 describe('failures of the database', () => {
-  it('tell the primary message and its SQLSTATE, no detail, hint, context, table or column', async () => {
+  it('have the primary message and its SQLSTATE, no detail, hint, context, table or column', async () => {
     expect(await service.graphql('{ failing }')).toEqual({
       data: null,
       errors: [{ message: 'refused', extensions: { code: 'DATABASE_REFUSED', sqlstate: 'P0001' } }],

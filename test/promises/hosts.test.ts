@@ -72,7 +72,7 @@ describe('a URL of several hosts', () => {
     expect(await reach('postgres:///replicated?user=authenticator', environment)).toBe(p)
   })
 
-  it('tells of each host why it does not serve, and of one that refuses the login at once', async () => {
+  it('is refused with the reason of each host, and at once where one refuses the login', async () => {
     expect(await reach(urlOf([nowhere, s], 'read-write'))).toBe(
       `127.0.0.1:${nowhere}: connect ECONNREFUSED 127.0.0.1:${nowhere}: nothing listens there; check host and port; ` +
         `127.0.0.1:${s}: the session is read-only, and target_session_attrs is read-write`,
@@ -143,7 +143,7 @@ describe('catalograph doctor', () => {
     ])
   })
 
-  it('tells that a replica is older than it may be', async () => {
+  it('says that a replica is older than it may be', async () => {
     await standby.query('select pg_wal_replay_pause()')
     try {
       await all.primary.query('create table later (id int)')

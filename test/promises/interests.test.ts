@@ -126,21 +126,25 @@ async function tryOne(stage: Stage<TestService>, draw: Draw, tally: Tally): Prom
   await stage.reset()
 }
 
-test(`changes that change an answer matter (again: INTERESTS_SEED=${seed})`, { timeout: 120_000 }, async () => {
-  const tally: Tally = { watched: 0, changed: 0, spared: 0 }
-  const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? sized(10, 4)) * 1_000
-  for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
-    // A busy machine takes longer for as much.
-    if (Date.now() > end && isEnough(tally)) break
-    if (usefulRoles(world).length === 0) continue
-    const stage = await openStage({ ...world, additions: { ...world.additions, ...related }, live: true })
-    try {
-      const draws = fc.sample(choices(400), { seed, numRuns: 60 }).map(drawFrom)
-      for (const draw of draws) await tryOne(stage, draw, tally)
-    } finally {
-      await stage.close()
+test(
+  `a change that changes an answer matters to it (again: INTERESTS_SEED=${seed})`,
+  { timeout: 120_000 },
+  async () => {
+    const tally: Tally = { watched: 0, changed: 0, spared: 0 }
+    const end = Date.now() + Number(process.env['INTERESTS_SECONDS'] ?? sized(10, 4)) * 1_000
+    for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: 200 })) {
+      // A busy machine takes longer for as much.
+      if (Date.now() > end && isEnough(tally)) break
+      if (usefulRoles(world).length === 0) continue
+      const stage = await openStage({ ...world, additions: { ...world.additions, ...related }, live: true })
+      try {
+        const draws = fc.sample(choices(400), { seed, numRuns: 60 }).map(drawFrom)
+        for (const draw of draws) await tryOne(stage, draw, tally)
+      } finally {
+        await stage.close()
+      }
     }
-  }
-  if (process.env['INTERESTS_SEED'] !== undefined) console.log(tally)
-  expect(tally).toSatisfy(isEnough)
-})
+    if (process.env['INTERESTS_SEED'] !== undefined) console.log(tally)
+    expect(tally).toSatisfy(isEnough)
+  },
+)

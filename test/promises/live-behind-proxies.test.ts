@@ -112,7 +112,7 @@ describePresent(
       await gone
     })
 
-    it('come one by one over a shared HTTP/2 connection', async () => {
+    it('the answers come one by one over a shared HTTP/2 connection', async () => {
       await rename('one')
       const session = connect(origin, { ca: readFileSync(join(folder, 'authority.crt')) })
       const streams = Array.from({ length: 20 }, () => listen(session))
@@ -123,7 +123,7 @@ describePresent(
       await expect.poll(() => server.live.stats().streams, { timeout: 10_000 }).toBe(0)
     })
 
-    it('come over WebSockets', async () => {
+    it('the answers come over WebSockets', async () => {
       await rename('one')
       const ca = readFileSync(join(folder, 'authority.crt'))
       const client = createClient(origin, server.token({}), {

@@ -153,12 +153,12 @@ describePresent(
       await standing?.drop()
     })
 
-    it('hear each commit, in order', async () => {
+    it('the streams report each commit, in order', async () => {
       await audience.hear(0)
       await audience.hear(await count(standing, 40))
     })
 
-    it.each(Object.entries(troubles[name] ?? {}))('go on when %s', async (_what, trouble) => {
+    it.each(Object.entries(troubles[name] ?? {}))('the streams go on when %s', async (_what, trouble) => {
       await audience.hear(await count(standing, 3))
       standing = await trouble(standing, served)
       await audience.hear(await count(standing, 10))
@@ -254,7 +254,7 @@ describePresent(
   poolers,
   ({ name }) => `behind ${name}, without a URL around it`,
   ({ open }) => {
-    it('a subscription is refused, and the owner is told what to do', { timeout: 120_000 }, async () => {
+    it('a subscription is refused, and the log says what the owner can do', { timeout: 120_000 }, async () => {
       const standing = await open({ sql })
       const served = await serveBuilt(standing, { ...standing.environment, DATABASE_LISTEN_URL: standing.url })
       try {

@@ -49,7 +49,7 @@ const replayed = async (): Promise<void> => {
     .toBe(true)
 }
 
-it('serves the schema of the promoted server, with as many changes as the lost one had', async () => {
+it('the service has the schema of the promoted server, with as many changes as the lost one had', async () => {
   expect(await service.graphql(asking('id'))).toEqual(answer)
   await replayed()
   const senders = await cutOff()

@@ -39,7 +39,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
       },
     })
 
-  it('prepares the database', async () => {
+  it('can prepare the database', async () => {
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
@@ -49,7 +49,7 @@ describe.each(majors())('an owner who is no superuser, on PostgreSQL %i', (major
     expect(await run('auth', 'status')).toMatchObject({ exitCode: 0 })
   })
 
-  it('is told which table auth may not use, and how that is repaired, which enabling auth does', async () => {
+  it('learns which table auth may not use, and how that is repaired, which enabling auth does', async () => {
     await owned.superuser.query(asLeftByOlderVersions)
     const refusal =
       'supabase_auth_admin may not use table catalograph_auth.accepted_mails, which belongs to boss (and 12 others, which catalograph doctor names): ' +
@@ -91,20 +91,17 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
   const isPrepared = async (): Promise<unknown> =>
     (await owned.superuser.query(`select to_regnamespace('catalograph') is not null as prepared`)).rows[0]?.prepared
 
-  it.runIf(major >= 16)(
-    'is told which role may not be granted, who may grant it, and by which statements',
-    async () => {
-      await as(asRole(owned.ownerUrl, 'kit'), 'create role anon; create role authenticated; create role service_role')
-      const way =
-        'boss may not grant anon to authenticator; let kit run: ' +
-        'grant anon to authenticator; grant authenticated to authenticator; grant service_role to authenticator;'
-      expect((await run('prepare')).noted).toContain(`and nothing was changed: ${way}`)
-      expect((await run('doctor')).printed).toContain(way)
-      expect(await isPrepared()).toBe(false)
-      await as(asRole(owned.ownerUrl, 'kit'), 'grant anon, authenticated, service_role to authenticator')
-      expect(await run('prepare')).toMatchObject({ exitCode: 0 })
-    },
-  )
+  it.runIf(major >= 16)('learns which role may not be granted, who may grant it, and by which statements', async () => {
+    await as(asRole(owned.ownerUrl, 'kit'), 'create role anon; create role authenticated; create role service_role')
+    const way =
+      'boss may not grant anon to authenticator; let kit run: ' +
+      'grant anon to authenticator; grant authenticated to authenticator; grant service_role to authenticator;'
+    expect((await run('prepare')).noted).toContain(`and nothing was changed: ${way}`)
+    expect((await run('doctor')).printed).toContain(way)
+    expect(await isPrepared()).toBe(false)
+    await as(asRole(owned.ownerUrl, 'kit'), 'grant anon, authenticated, service_role to authenticator')
+    expect(await run('prepare')).toMatchObject({ exitCode: 0 })
+  })
 
   it('learns that the role of DATABASE_URL does not exist, and the statement that creates it', async () => {
     await owned.superuser.query('drop role authenticator')
@@ -118,7 +115,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
-  it('is told which right it lacks where roles, schemas or functions cannot be made', async () => {
+  it('learns which right it lacks where roles, schemas or functions cannot be made', async () => {
     const { superuser, name } = owned
     const refusal = async (): Promise<string> => (await run('prepare')).noted
     await superuser.query(`alter role boss nocreaterole; alter database ${name} owner to postgres`)
@@ -140,7 +137,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
   })
 
-  it('is told which object of schema catalograph another role owns', async () => {
+  it('learns which object of schema catalograph another role owns', async () => {
     await owned.superuser.query('grant boss to kit')
     expect(await run('prepare')).toMatchObject({ exitCode: 0 })
     await owned.superuser.query(
@@ -153,7 +150,7 @@ describe.each(majors())('an owner who did not make the roles of the API, on Post
   })
 })
 
-describe.each(majors())('what an owner and a superuser prepared one after the other, on PostgreSQL %i', (major) => {
+describe.each(majors())('a database that an owner and a superuser prepared, on PostgreSQL %i', (major) => {
   let owned: OwnedDatabase
   beforeEach(async () => {
     owned = await createOwnedDatabase(major)

@@ -106,7 +106,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: device.map(byMail) },
 )
 
-it('attack 49: guesses of a password are at every moment what the model of spec/auth.md 4.4 says', async () => {
+it('attack 49: the guesses of a password are at every moment what the model of spec/auth.md 4.4 says', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 9 }), async (history) => {
       const email = `${randomUUID()}@example.com`

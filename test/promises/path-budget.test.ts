@@ -110,9 +110,9 @@ const keep = (name: string, figures: Figures, { ran }: Path): void => {
   writeFileSync(place, `${name} ${JSON.stringify(figures)}\n${lines.join('\n')}\n\n`, { flag: 'a' })
 }
 
-describe('the path of a flow stays within its budget', () => {
+describe('the budget of the path of a flow', () => {
   // A longer path is longer each time; what a busy machine adds is not.
-  it.each(Object.entries(flows))('%s', { timeout: 60_000, retry: 2 }, async (name, { prepare, request }) => {
+  it.each(Object.entries(flows))('holds for: %s', { timeout: 60_000, retry: 2 }, async (name, { prepare, request }) => {
     const paths: Path[] = []
     for (let round = 0; round < measurements; round += 1) {
       await prepare(round)

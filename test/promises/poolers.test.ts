@@ -160,7 +160,7 @@ describePresent(
       await expect.poll(() => advisoryLocksOf(db)).toBe(0)
     })
 
-    it('what could not be prepared may be asked again on its connection', async () => {
+    it('a statement that could not be prepared may be asked again on its connection', async () => {
       const database = openDatabase({ url: through(pooler, db.url), schemas: ['public'], poolSize: 1 })
       const insert = openText('insert into late values (1) returning id')
       const statements = [{ name: 'test.late', text: insert, values: [], carriesCheck: true }] as const
@@ -187,7 +187,7 @@ describePresent(
       })
     })
 
-    it('what runs past its deadline is cancelled in Postgres', async () => {
+    it('a statement that runs past its deadline is cancelled in Postgres', async () => {
       const hasty = await serve(through(pooler, db.url), { requestTimeoutMs: 500 })
       try {
         await hasty.ready
@@ -239,7 +239,7 @@ describePresent(
       },
     )
 
-    it('what was known of a server is not relied on when the pooler has moved to another', async () => {
+    it('knowledge of a server is not used when the pooler has moved to another', async () => {
       const other = await createDatabase({
         prepare: true,
         isolated: true,

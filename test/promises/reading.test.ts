@@ -33,7 +33,7 @@ const service = forSuite(createTestService, { sql: schema })
 const ask = async (query: string, variables: Record<string, unknown> = {}) =>
   dataOf(await service.graphql(query, { variables }))
 
-describe('what is read is all there is, once', () => {
+describe('reading shows every row once', () => {
   test('rows that arrive or go between two pages shift no page', async () => {
     const page = (after: string | null) =>
       ask(

@@ -193,7 +193,7 @@ describe('several workers with replicas', () => {
 })
 
 describe('a replica that is a primary', () => {
-  it('is left out, and told with what to do, also in /readyz where nobody replays it', async () => {
+  it('is left out, and reported with what to do, also in /readyz where nobody replays it', async () => {
     const served = await serveBuilt(primary, { DATABASE_REPLICA_URLS: primary.url, LOG_LEVEL: 'info' })
     try {
       await expect.poll(() => served.said().join('\n')).toMatch(/"replica-out".*a primary/)

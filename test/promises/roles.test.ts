@@ -67,7 +67,7 @@ const service = forSuite(
   ['member', 'guest'],
 )
 
-describe('a role sees what Postgres would let it do', () => {
+describe('a role', () => {
   const reads = ['by_column', 'by_grant', 'by_public']
   it.each([
     ['heir', reads],
@@ -79,7 +79,7 @@ describe('a role sees what Postgres would let it do', () => {
     ['boss', ['by_column', 'by_grant', 'by_public', 'owned', 'secret', 'shared']],
     ['all_reader', ['by_column', 'by_grant', 'by_public', 'owned', 'secret', 'shared']],
     ['all_writer', ['by_public']],
-  ])('%s', async (role, expected) => {
+  ])('sees what Postgres would let it do: %s', async (role, expected) => {
     expect(await tables(role)).toEqual(expected)
     for (const name of expected) {
       expect(await service.graphql(`{ ${name}Collection { edges { node { id } } } }`, { role })).toHaveProperty(
@@ -191,7 +191,7 @@ describe('a change of roles is seen by the very next request', () => {
   })
 })
 
-describe('whatever changes, the very next request does what Postgres lets its role do', () => {
+describe('the first request after any change', () => {
   const changes = [
     ...['member', 'guest'].flatMap((role) => [`grant team to ${role}`, `revoke team from ${role}`]),
     ...['team', 'guest', 'public'].flatMap((role) => [
@@ -216,7 +216,7 @@ describe('whatever changes, the very next request does what Postgres lets its ro
   }
 
   it(
-    `of a general service and of compiled documents (seed ${seed})`,
+    `does what Postgres lets its role do, of a general service and of compiled documents (seed ${seed})`,
     { timeout: 60_000 + changeCount * 2_000 },
     async () => {
       const random = createRandom(seed)

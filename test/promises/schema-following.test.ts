@@ -279,7 +279,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     await expect.poll(async () => (await service.graphql(unseen)).errors).toBeUndefined()
   })
 
-  test('nothing is refused on the word of a schema that cannot be compared with that of now', async () => {
+  test('nothing is refused by a schema that cannot be compared with the current one', async () => {
     const service = follow()
     await run('create table former (id int primary key);; grant select on former to anon')
     dataOf(await service.graphql('{ formerCollection { edges { node { id } } } }'))
@@ -303,7 +303,7 @@ describe.each(lawMajors())('following the schema of PostgreSQL %i', (major) => {
     const clock = { now: 0 }
     const uncounted = (): FollowedService => follow({ counted: false, now: () => clock.now })
 
-    test('refusals, introspection and what the database refuses are about the schema of now', async () => {
+    test('refusals, introspection and what the database refuses are about the current schema', async () => {
       const service = uncounted()
       await run('create table late (id int primary key, body text);; grant select on late to anon')
       dataOf(await service.graphql('{ lateCollection { edges { node { id body } } } }'))

@@ -18,7 +18,7 @@ const refused = async (query: string) => messagesOf(await service.graphql(query)
 
 const service = forSuite(createTestService, { sql, schemas: ['public', 'later'], isolated: true })
 
-describe('the next request sees', () => {
+describe('the next request', () => {
   const steps: readonly (readonly [string, string, string, unknown])[] = [
     [
       'a new column',
@@ -111,7 +111,7 @@ describe('the next request sees', () => {
       { bCollection: { edges: [] } },
     ],
   ]
-  test.each(steps)('%s', async (_, change, query, expected) => {
+  test.each(steps)('answers by %s', async (_, change, query, expected) => {
     await service.graphql('{ __typename }')
     const before = service.compiled()
     await service.db.query(change)
@@ -164,7 +164,7 @@ describe('the next request sees', () => {
       'Cannot query field "lateByPk" on type "Query".',
     ],
   ]
-  test.each(losses)('%s', async (_, change, query, message) => {
+  test.each(losses)('is refused after %s', async (_, change, query, message) => {
     await service.db.query(change)
     expect(await refused(query)).toEqual([
       expect.stringMatching(new RegExp(`^${message.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`)),
@@ -172,7 +172,7 @@ describe('the next request sees', () => {
   })
 })
 
-describe('the schema is not read again', () => {
+describe('the schema', () => {
   const still: readonly (readonly [string, string])[] = [
     ['a temporary table', 'create temporary table passing (id int primary key); drop table passing'],
     [
@@ -184,7 +184,7 @@ describe('the schema is not read again', () => {
     ['vacuum and analyze', 'analyze item'],
     ['a change that is rolled back', 'begin; alter table item add rolled int; rollback'],
   ]
-  test.each(still)('for %s', async (_, change) => {
+  test.each(still)('is not read again for %s', async (_, change) => {
     await service.graphql('{ __typename }')
     const before = service.compiled()
     await service.db.query(change)

@@ -138,22 +138,25 @@ describe.skipIf(missing !== null)(titled('several hosts', missing), () => {
     }
   }
 
-  const title = `while lines are slow, lossy, parted and cut (HOSTS_SEED=${seed})`
-  it(title, { timeout: seconds * 1_000 + 120_000 }, async () => {
-    const seen: Seen = { missed: [], outcomes: new Map(), written: [] }
-    const byReplicas = await service.byReplicas()
-    const calm = hosts.upset?.(createRandom(seed))
-    const until = performance.now() + seconds * 1_000
-    await Promise.all([0, 1, 2, 3, 4, 5].map((writer) => call(writer, until, createRandom(seed + writer), seen)))
-    await calm?.()
-    await untilReplica()
-    const { rows } = await direct.query('select writer, turn, count(*)::int as times from note group by 1, 2')
-    const times = new Map(rows.map((row) => [placeOf(row.writer, row.turn), Number(row.times)]))
-    console.info(`several hosts: ${(await service.byReplicas()) - byReplicas} answers by the replica,`, seen.outcomes)
-    expect(seen.missed).toEqual([])
-    expect([...times].filter(([, count]) => count > 1)).toEqual([])
-    expect(seen.written.filter(({ place, at }) => at < Infinity && !times.has(place))).toEqual([])
-    expect([...seen.outcomes.keys()].filter((code) => code !== 'ok' && !outages.includes(code))).toEqual([])
-    expect(seen.outcomes.get('ok') ?? 0).toBeGreaterThan(50)
-  })
+  it(
+    `serve while lines are slow, lossy, parted and cut (HOSTS_SEED=${seed})`,
+    { timeout: seconds * 1_000 + 120_000 },
+    async () => {
+      const seen: Seen = { missed: [], outcomes: new Map(), written: [] }
+      const byReplicas = await service.byReplicas()
+      const calm = hosts.upset?.(createRandom(seed))
+      const until = performance.now() + seconds * 1_000
+      await Promise.all([0, 1, 2, 3, 4, 5].map((writer) => call(writer, until, createRandom(seed + writer), seen)))
+      await calm?.()
+      await untilReplica()
+      const { rows } = await direct.query('select writer, turn, count(*)::int as times from note group by 1, 2')
+      const times = new Map(rows.map((row) => [placeOf(row.writer, row.turn), Number(row.times)]))
+      console.info(`several hosts: ${(await service.byReplicas()) - byReplicas} answers by the replica,`, seen.outcomes)
+      expect(seen.missed).toEqual([])
+      expect([...times].filter(([, count]) => count > 1)).toEqual([])
+      expect(seen.written.filter(({ place, at }) => at < Infinity && !times.has(place))).toEqual([])
+      expect([...seen.outcomes.keys()].filter((code) => code !== 'ok' && !outages.includes(code))).toEqual([])
+      expect(seen.outcomes.get('ok') ?? 0).toBeGreaterThan(50)
+    },
+  )
 })

@@ -28,7 +28,7 @@ const major = majors()[0] ?? 18
 /** A machine that stood still for seconds shows nothing: in the short run the same choices are then made once more. */
 const retry = process.env['SIEGE_MINUTES'] === undefined ? 1 : 0
 
-test(`a siege (SIEGE_SEED=${seed})`, { timeout: seconds * 3_000 + 240_000, retry }, async () => {
+test(`a service holds out a siege (SIEGE_SEED=${seed})`, { timeout: seconds * 3_000 + 240_000, retry }, async () => {
   console.info(`siege: SIEGE_SEED=${seed}, ${seconds.toFixed(0)} s on PostgreSQL ${major}`)
   const say = (line: string): void => console.info(`siege: ${line}`)
   const options = { source: clusterOf(major), seed, seconds, only, together, say }
@@ -60,7 +60,7 @@ test('a seed draws every attack once before any comes again, and those that stan
   )
 })
 
-test('an attack excuses what it relaxes and touched, and nothing else', () => {
+test('an attack allows what it relaxes and touched, and nothing else', () => {
   const during: Underway = { name: 'outage', relaxes: { answered: 'away' }, start: 10, end: 20 }
   const verdicts = createVerdicts([during], () => undefined)
   verdicts.fail('answered', 'asked before its end', 15)

@@ -5,7 +5,7 @@ import { postsOf, postsSql } from '../support/posts.ts'
 
 const server = forSuite(startAuthServer, { settings: { autoconfirm: 'on' }, sql: postsSql })
 
-it('fact 6: whoever signs up with supabase-js writes a post through GraphQL and reads it back, and nobody else does', async () => {
+it('fact 6: a person who signs up with supabase-js writes a post through GraphQL and reads it back, and nobody else does', async () => {
   const [client, { write, read }] = [server.client(), postsOf(server)]
   const { data, error } = await client.auth.signUp({
     email: 'Writer@example.com',

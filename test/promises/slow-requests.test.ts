@@ -34,7 +34,7 @@ describe.concurrent('a request that trickles', () => {
     ['in its headers', () => 'GET / HTTP/1.1\r\nHost: ', 504, '"error_code":"request_timeout"'],
     ['in its body, to GraphQL', () => post('/graphql/v1'), 408, '"extensions":{"code":"REQUEST_TIMEOUT"}'],
     ['in its body, to auth', () => post('/auth/v1/token?grant_type=password'), 504, '"error_code":"request_timeout"'],
-  ])('%s', async (_name, text, status, said) => {
+  ])('is cut off: %s', async (_name, text, status, said) => {
     const { heard, ms } = await trickle(text())
     expect(heard).toContain(`HTTP/1.1 ${status} `)
     expect(heard).toContain(said)

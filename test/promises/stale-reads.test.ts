@@ -82,7 +82,7 @@ const failOver = async (senders: readonly number[]): Promise<number> => {
   return gone
 }
 
-it('whoever has just signed up is known', async () => {
+it('a user who has just signed up is known', async () => {
   for (let number = 0; number < 10; number += 1) {
     const token = await signUp(served, `known${number}`)
     expect((await askAs(served, token, '{ is_known }', null)).data).toEqual({ is_known: true })
@@ -90,7 +90,7 @@ it('whoever has just signed up is known', async () => {
 })
 
 it(
-  `whoever has written reads it, through a promotion too (STALE_SEED=${seed})`,
+  `a client that has written reads it, through a promotion too (STALE_SEED=${seed})`,
   async () => {
     const { tally, done } = await startCallers(served, { reads, callers, burst, seed })
     const during = (isSo: () => boolean): Promise<void> => Promise.race([until(isSo), done])
@@ -124,7 +124,7 @@ it(
   60_000 + reads * 60,
 )
 
-it('what follows the promoted server answers, and the service is whole', async () => {
+it('a service that follows the promoted server answers, and is whole', async () => {
   const read = '{ noteCollection(first: 1) { edges { node { body } } } }'
   const before = await byReplicas()
   await expect
@@ -140,7 +140,7 @@ it('what follows the promoted server answers, and the service is whole', async (
   expect(served.said().join('\n')).toMatch(/"replica-out".*"replica":1.*a primary/)
 })
 
-it('changes of the schema and sign-ups go on at the promoted server', async () => {
+it('the changes of the schema and sign-ups go on at the promoted server', async () => {
   await heir.query('alter table note add column added int default 7')
   const read = '{ noteCollection(first: 1) { edges { node { added } } } }'
   const { data } = await askAs(served, served.service, read, null)

@@ -46,7 +46,7 @@ describe('one statement per query', () => {
   it('whatever the document selects', async () => {
     expect(await statementsOf(many, { variables: { id: 1 } })).toHaveLength(1)
   })
-  it('also for hundreds of aliases', async () => {
+  it('is enough for hundreds of aliases', async () => {
     const aliases = Array.from({ length: 200 }, (_, index) => `a${index}: accountByPk(id: ${index}) { id }`).join(' ')
     expect(await statementsOf(`{ ${aliases} }`)).toHaveLength(1)
   })
@@ -60,7 +60,7 @@ describe('one statement per query', () => {
     const insert = (id: number) => `a${id}: insertIntoPostCollection(objects: [{id: ${id}}]) { affectedCount }`
     expect(await statementsOf(`mutation { ${insert(100)} ${insert(101)} ${insert(102)} __typename }`)).toHaveLength(3)
   })
-  it('read-only for queries, not for mutations', async () => {
+  it('is read-only for queries, not for mutations', async () => {
     await service.graphql('{ __typename }')
     await service.graphql('mutation { __typename }')
     expect(service.exchanges.map(({ readOnly }) => readOnly)).toEqual([true, false])
@@ -108,7 +108,7 @@ describe('prepared names', () => {
 })
 
 describe('a refusal', () => {
-  it('is about the schema of now: what was refused before a change is answered after it', async () => {
+  it('is about the current schema: what was refused before a change is answered after it', async () => {
     const query =
       'mutation($e: String) { c: updateAccountCollection(set: {email: $e}, filter: {id: {eq: 0}}) { affectedCount } }'
     const variables = { e: 'longer' }

@@ -156,7 +156,7 @@ describe('several workers', () => {
   })
 })
 
-describe('what keeps a worker from serving', () => {
+describe('a reason that keeps a worker from serving', () => {
   it('is said once, and ends the start', async () => {
     await expect(serveBuilt(db, { WORKERS: '2', PORT: String(served.port) })).rejects.toThrow(/in use/)
   })

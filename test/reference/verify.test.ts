@@ -72,7 +72,7 @@ const schema = `
   grant select (id, name, nick, blurry, moods, mood, born, seen, at, hour, height, weight, small, token, settings, n, boss_id, words, span, blob, grid)
     on people to authenticated;`
 
-it('is told of what was not judged for one reason in one line', () => {
+it('the report says in one line what was not judged for one reason', () => {
   const objects = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ object: `table public.${name}`, reason: 'it has no key' }))
   const counts = { tables: 1, rows: 2, documents: 3, refused: 0, skipped: 0 }
   const notJudged = [...objects, { object: 'function public.f()', reason: 'what functions do is not known' }]
@@ -83,7 +83,7 @@ it('is told of what was not judged for one reason in one line', () => {
   ])
 })
 
-it('shows where two long answers part, not what they have in common', () => {
+it('the report shows where two long answers differ, not what they have in common', () => {
   const rows = Array.from({ length: 300 }, (_, index) => ({ node: { id: index } }))
   const lacking = rows.filter((_, index) => index !== 250)
   expect(difference({ edges: rows }, { edges: lacking })).toBe(
@@ -119,7 +119,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
     return { ...ran, told: (): Told => JSON.parse(ran.stdout) as Told }
   }
 
-  it('finds nothing on a schema of many types, and tells what it did not judge', async () => {
+  it('finds nothing on a schema of many types, and says what it did not judge', async () => {
     const ran = await run('--role', 'authenticated', '--minutes', '0.05', '--rows', '200', '--json')
     expect(ran, ran.stdout).toMatchObject({ exitCode: 0, stderr: '' })
     const [verdict] = ran.told().verdicts
@@ -225,7 +225,7 @@ describe.each(lawMajors())('catalograph verify on PostgreSQL %i', { timeout: 150
   })
 })
 
-describe('what verify notices', { timeout: 120_000 }, () => {
+describe('catalograph verify', { timeout: 120_000 }, () => {
   let db: TestDatabase
   beforeAll(async () => {
     db = await createDatabase({ prepare: true, sql: schema })
@@ -274,7 +274,7 @@ describe('what verify notices', { timeout: 120_000 }, () => {
     ['a condition that is too wide', / < /g, ' <= '],
     ['a condition that is turned round', / is null/g, ' is not null'],
     ['a total that counts too much', /count\(\*\)/g, '(count(*) + 1)'],
-  ])('%s', async (_what, found, instead) => {
+  ])('notices %s', async (_what, found, instead) => {
     const { differences } = await verifyWith((text) => text.replace(found, instead))
     expect(differences).toHaveLength(1)
   })

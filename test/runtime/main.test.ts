@@ -149,7 +149,7 @@ describe('a running server', () => {
     expect(await health()).toMatchObject({ status: 'ok', compileFailedAt: null })
   })
 
-  it('starts without its database, answers 503 meanwhile, and recovers by itself', async () => {
+  it('starts without its database, answers 503 meanwhile, and recovers on its own', async () => {
     const port = await freePort()
     const away = new URL(db.url)
     away.port = String(port)
@@ -175,7 +175,7 @@ describe('a running server', () => {
     }
   })
 
-  it('tells once what an owner has to run, and goes on when the owner did', async () => {
+  it('says once what an owner has to run, and goes on when the owner did', async () => {
     running = await start(db.url, db.url)
     const { events, url } = running
     const wishes = (): readonly number[] =>

@@ -3,7 +3,7 @@ import { claimReaders } from '../../../compiler/catalog/queries/claim-readers.ts
 import { createDatabase, majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
 
-describe.each(majors())('who may read claims one by one on PostgreSQL %i', (major) => {
+describe.each(majors())('the readers of single claims on PostgreSQL %i', (major) => {
   const db = forSuite(createDatabase, {
     major,
     prepare: true,
@@ -36,18 +36,18 @@ describe.each(majors())('who may read claims one by one on PostgreSQL %i', (majo
     await work().finally(() => db.query('rollback'))
   }
 
-  test('nothing of a prepared database does', async () => {
+  test('are not among the objects of a prepared database', async () => {
     expect(await reads()).toBe(false)
   })
-  test.each(places)('%s', async (_, change) => {
+  test.each(places)('are found in %s', async (_, change) => {
     await within(change.replace('CLAIM', whole), async () => expect(await reads()).toBe(false))
     await within(change.replace('CLAIM', own), async () => expect(await reads()).toBe(true))
   })
-  test.each(places)('%s that writes it in other letters', async (_, change) => {
+  test.each(places)('are found in %s that writes it in other letters', async (_, change) => {
     const other = `current_setting('Request.JWT.Claim.Sub', true)`
     await within(change.replace('CLAIM', other), async () => expect(await reads()).toBe(true))
   })
-  test.each(places)('%s that asks for any setting', async (_, change) => {
+  test.each(places)('are found in %s that asks for any setting', async (_, change) => {
     const any = `current_setting(lower('Request.jwt.') || 'claims', true)`
     await within(change.replace('CLAIM', any), async () => expect(await reads()).toBe(true))
   })

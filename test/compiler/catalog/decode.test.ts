@@ -47,7 +47,7 @@ const relation = {
 }
 
 describe('decoding the answer', () => {
-  test('an empty database', () => {
+  test('gives empty lists for an empty database', () => {
     expect(decode({})).toMatchObject({ version: null, serverVersion: 180004, relations: [], types: [] })
   })
 
@@ -90,7 +90,7 @@ describe('decoding the answer', () => {
     expect(() => decode(change)).toThrow(new TypeError(message))
   })
 
-  test('what the database refuses is passed on', async () => {
+  test('passes on the refusal of the database', async () => {
     const refused = Object.assign(new Error('permission denied'), { code: '42501' })
     const read = readCatalog(() => Promise.reject(refused), { schemas: [], version: null })
     await expect(read).rejects.toBe(refused)

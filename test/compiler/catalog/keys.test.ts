@@ -61,7 +61,7 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
     expect(relationNamed(catalog, 'part').uniques).toEqual([['a', 'id']])
   })
 
-  test('a key that compares otherwise than its columns, or knows no inherited row, does not tell rows apart', async () => {
+  test('a key that compares otherwise than its columns, or knows no inherited row, does not identify rows', async () => {
     const catalog = await read(
       major,
       `create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
@@ -112,7 +112,7 @@ describe.each(majors().map((major) => [major] as const))('keys on PostgreSQL %i'
   })
 })
 
-describe.runIf(majors().includes(18))('what only PostgreSQL 18 has', () => {
+describe.runIf(majors().includes(18))('keys of PostgreSQL 18', () => {
   test('a NOT NULL that is not validated promises nothing, a validated one does, and neither is a key', async () => {
     const catalog = await read(
       18,

@@ -106,7 +106,7 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
     ])
   })
 
-  test('relations of every kind, without sequences, indexes, composites and temporary ones', () => {
+  test('has relations of every kind, without sequences, indexes, composites and temporary ones', () => {
     expect(catalog.relations.map(({ name, kind, owner, comment }) => [name, kind, owner, comment])).toEqual([
       ['author', 'r', 'postgres', 'writes'],
       ['names', 'v', 'postgres', null],
@@ -116,7 +116,7 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
     expect(catalog.relations.map((relation) => relation.rowSecurity)).toEqual([true, false, false, false])
   })
 
-  test('columns by attribute number, without dropped ones', () => {
+  test('lists columns by attribute number, without dropped ones', () => {
     const author = relationNamed(catalog, 'author')
     expect(author.columns.map(({ name, number, typeText }) => [number, name, typeText])).toEqual([
       [1, 'id', 'integer'],
@@ -245,7 +245,7 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
     })
   })
 
-  test('functions of every kind with their input arguments', () => {
+  test('has functions of every kind with their input arguments', () => {
     const shown = catalog.functions.map((item) => [
       item.name,
       item.kind + item.volatility,

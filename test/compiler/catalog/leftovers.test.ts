@@ -3,7 +3,7 @@ import { readCatalog } from '../../../compiler/catalog/read.ts'
 import { createDatabase, majors } from '../../support/database.ts'
 import { forSuite } from '../../support/for-suite.ts'
 
-describe.each(majors())('what functions may leave behind, on PostgreSQL %i', (major) => {
+describe.each(majors())('functions that may leave something behind, on PostgreSQL %i', (major) => {
   const database = forSuite(createDatabase, { major, prepare: true })
 
   const leaves = async (body: string, language = 'plpgsql') => {
@@ -30,7 +30,7 @@ describe.each(majors())('what functions may leave behind, on PostgreSQL %i', (ma
     [`as 'begin perform pg_advisory_lock(1); end'`, { settings: false, session: true }],
     [`as 'begin create temporary table x (id int); end'`, { settings: false, session: true }],
     [`as 'begin create temp table x (id int); end'`, { settings: false, session: true }],
-  ])('%s', async (body, expected) => {
+  ])('in PL/pgSQL are judged: %s', async (body, expected) => {
     expect(await leaves(body)).toEqual(expected)
   })
 
@@ -39,7 +39,7 @@ describe.each(majors())('what functions may leave behind, on PostgreSQL %i', (ma
     [`begin atomic select pg_advisory_lock(1); end`, { settings: false, session: true }],
     [`begin atomic select pg_try_advisory_lock_shared(1, 2); end`, { settings: false, session: true }],
     [`begin atomic select pg_sleep(0); end`, nothing],
-  ])('%s', async (body, expected) => {
+  ])('in SQL are judged: %s', async (body, expected) => {
     expect(await leaves(body, 'sql')).toEqual(expected)
   })
 })

@@ -71,7 +71,7 @@ describe.each(lawMajors().map((major) => [major] as const))('stability on Postgr
     ['create table fig (id int)', { relations: ['["public","fig"]'] }],
     ['drop table zebra; create table zebra (id int primary key, note text)', {}],
     ['create temp table hot (id int); create index on apple (price); insert into apple values (1, 2)', {}],
-  ])('%s', async (ddl, expected) => {
+  ])('is kept: %s', async (ddl, expected) => {
     const database = await made(major, objects)
     const before = fingerprints(await catalogOf(database))
     await database.query(ddl)

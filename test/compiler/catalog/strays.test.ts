@@ -36,7 +36,7 @@ const objects = `
 `
 
 describe.each(majors().map((major) => [major] as const))('stray settings on PostgreSQL %i', (major) => {
-  test('are told for every kind of object, as its owner calls it', async () => {
+  test('are reported for every kind of object, as its owner calls it', async () => {
     const misplaced =
       'The comment sets "name", which has no effect on this kind of object. ' +
       'Set it in the comment of a table or a column or a function or an enum or a composite type (where "composites" is on) or a foreign key.'
@@ -79,7 +79,7 @@ describe.each(majors().map((major) => [major] as const))('stray settings on Post
     )
   })
 
-  test('tell the nearest key and where it belongs, and are no matter elsewhere', async () => {
+  test('are reported with the nearest key and where it belongs, and do not matter elsewhere', async () => {
     expect(
       await told(
         major,

@@ -93,7 +93,7 @@ describe('a database with live tables', () => {
     return (await db.query(found)).rows.map(({ name }: { name: string }) => name)
   }
 
-  it('is prepared with the triggers that tell their changes, by prepare or by the SQL that it prints', async () => {
+  it('is prepared with the triggers that report their changes, by prepare or by the SQL that it prints', async () => {
     const { printed } = await run(['prepare', '--sql'])
     expect(printed).toContain('create unlogged table if not exists catalograph.live_changes')
     expect(printed).toContain(`select catalograph.live_install('"public"."author"'::pg_catalog.regclass);`)

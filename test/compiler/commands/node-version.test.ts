@@ -19,7 +19,7 @@ const aged = (version: string): string => {
 }
 
 describe('a Node that is too old', () => {
-  it.each(['18.20.8', '20.18.3'])('is told so in one sentence by every command: %s', async (version) => {
+  it.each(['18.20.8', '20.18.3'])('is refused in one sentence by every command: %s', async (version) => {
     for (const args of [['start'], ['serve'], []]) {
       const run = promisify(execFile)(process.execPath, ['--import', aged(version), builtCli, ...args])
       await expect(run).rejects.toMatchObject({

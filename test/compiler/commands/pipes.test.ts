@@ -52,7 +52,7 @@ const rows: Readonly<Record<string, Row>> = {
 /** Commands that go on until they are stopped. */
 const serving: ReadonlySet<string> = new Set(['start', 'serve'])
 
-describe.skipIf(process.platform === 'win32')('what commands print into a pipe', () => {
+describe.skipIf(process.platform === 'win32')('the output of a command into a pipe', () => {
   let db: TestDatabase
   let folder: string
 
@@ -143,7 +143,7 @@ describe.skipIf(process.platform === 'win32')('what commands print into a pipe',
   )
 
   it.for(all)(
-    'ends %s quietly when their reader leaves',
+    'of %s ends quietly when its reader leaves',
     { timeout: 60_000 },
     async ([name, { args, exitCode }], { skip }) => {
       skip(isLeft(name), leftToWhole)
@@ -154,7 +154,7 @@ describe.skipIf(process.platform === 'win32')('what commands print into a pipe',
     },
   )
 
-  it('ends them quietly when the reader of standard error leaves', async () => {
+  it('ends quietly when the reader of standard error leaves', async () => {
     const { exitCode, out } = await inShell(['no-such-command'], '2>&1 | true')
     expect([exitCode, out]).toEqual([2, ''])
   })

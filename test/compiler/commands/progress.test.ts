@@ -4,7 +4,7 @@ import { createStage } from '../../../compiler/commands/progress.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('tells a stage once it lasts longer than a second, and then how long it does', () => {
+it('progress names a stage once it lasts longer than a second, and then how long it does', () => {
   const told: string[] = []
   const stage = createStage((line) => told.push(line))
   stage('Reading')

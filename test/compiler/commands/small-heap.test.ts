@@ -46,11 +46,11 @@ const megabytesOf = async (script: string, ...flags: readonly string[]): Promise
   return Number(stdout)
 }
 
-it('keeps the space for young objects at 16 MB beside a small heap, unless Node was told about it', async () => {
+it('the space for young objects is 16 MB beside a small heap, unless an option of Node sets it', async () => {
   expect(await megabytesOf(youngSpace)).toBe(16)
   expect(await megabytesOf(youngSpace, '--max-semi-space-size=16')).toBe(32)
 })
 
-it('holds no module that was evaluated and is used no more', async () => {
+it('a small heap holds no module that was evaluated and is used no more', async () => {
   expect(await megabytesOf(modulesHeld, '--expose-gc')).toBeLessThan(4)
 })

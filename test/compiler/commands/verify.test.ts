@@ -6,7 +6,7 @@ import { runCommand } from '../../support/command.ts'
 const without = async (from: string, ...args: readonly string[]) =>
   runCommand([await loadVerifyCommand(from)], ['verify', ...args], { environment: {} })
 
-it('says how to add the package of verify, whatever is asked of it', async () => {
+it('the command verify says how to add its package, whatever is asked of it', async () => {
   const lacking = 'verify is in a package of its own: npm install --save-dev @catalograph/none'
   for (const args of [[], ['--minutes', '1'], ['table']]) {
     const ran = await without('@catalograph/none', ...args)
@@ -18,7 +18,7 @@ it('says how to add the package of verify, whatever is asked of it', async () =>
   })
 })
 
-it('says why a package that is there cannot be loaded', async () => {
+it('the command verify says why a package that is there cannot be loaded', async () => {
   const url = pathToFileURL('/nowhere/command.js').href
   const ran = await without(url)
   expect(ran.exitCode).toBe(2)

@@ -182,7 +182,7 @@ describe('13.2 readings of the keys', () => {
     expect(on('{"description": 5}').refusals).toEqual([])
   })
 
-  it('tells of keys that do not exist, with the nearest one', () => {
+  it('reports keys that do not exist, with the nearest one', () => {
     expect(onTable('@graphql({"totalcount": {"enabled": true}})').diagnostics).toEqual([
       {
         code: 'comment-key-unknown',
@@ -194,12 +194,12 @@ describe('13.2 readings of the keys', () => {
     ])
   })
 
-  it('tells of keys that stand on the wrong kind of object', () => {
+  it('reports keys that stand on the wrong kind of object', () => {
     const [diagnostic] = onTable('@graphql({"inflect_names": true})').diagnostics
     expect(diagnostic).toMatchObject({ code: 'comment-key-misplaced', fix: 'Set it in the comment of a schema.' })
   })
 
-  it('tells of keys of types that have none, and refuses nothing for them', () => {
+  it('reports keys of types that have none, and refuses nothing for them', () => {
     const comment = '@graphql({"domains": {"enabled": true}, "inflect_name": true, "zzzzzz": 1})'
     const domains = [domain('positive', 'int4', { comment }), domain('broken', 'int4', { comment: '@graphql(x)' })]
     const { annotated, diagnostics } = atOnce(annotate(catalog({ types: domains })))
@@ -219,7 +219,7 @@ describe('13.2 readings of the keys', () => {
   const told = (kind: ObjectKind, setting: object) =>
     readComment(commentKeys, kind, () => 'it', `@graphql(${JSON.stringify(setting)})`).diagnostics
 
-  it.each(places)('tells of a misspelt %s on a %s, with the right spelling', (key, kind) => {
+  it.each(places)('reports a misspelt %s on a %s, with the right spelling', (key, kind) => {
     for (const wrong of [`${key}s`, key.slice(1), key.toUpperCase()]) {
       const [diagnostic, ...others] = told(kind, { [wrong]: null })
       expect(others).toEqual([])
@@ -228,7 +228,7 @@ describe('13.2 readings of the keys', () => {
     }
   })
 
-  it.each(places)('tells of a value of %s on a %s that cannot be used', (key, kind) => {
+  it.each(places)('reports a value of %s on a %s that cannot be used', (key, kind) => {
     const isReason = key === 'deprecated' && kind !== 'enum'
     const isText = isReason || ['name', 'foreign_name', 'local_name', 'description', 'softDelete'].includes(key)
     const about = told(kind, { [key]: '\u{1f600} \'";--' }).map(({ message }) => message)

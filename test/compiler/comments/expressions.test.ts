@@ -15,7 +15,7 @@ it.each([
   'now() -- the moment',
   'array[1, 2]',
   'select 1',
-])('takes %j', async (text) => {
+])('an expression may be %j', async (text) => {
   expect(await problemOf(text)).toBeNull()
 })
 
@@ -36,11 +36,11 @@ it.each([
   ['$1', 'parameter'],
   ['(select $2)', 'parameter'],
   [`'${'x'.repeat(1_000)}'`, 'longer than'],
-])('does not take %j', async (text, reason) => {
+])('an expression cannot be %j', async (text, reason) => {
   expect(await problemOf(text)).toContain(reason)
 })
 
-it('leaves every statement that it is a part of one statement', async () => {
+it('an expression leaves every statement that it is a part of one statement', async () => {
   const piece = fc.constantFrom(
     '1',
     ')',

@@ -11,7 +11,7 @@ describe('13.1 the directive in a comment', () => {
     })
   })
 
-  it('captures line feeds', () => {
+  it('holds its line feeds', () => {
     expect(parseComment('@graphql({\n"name":\n"X"})')).toEqual({
       kind: 'settings',
       outside: null,

@@ -21,7 +21,7 @@ describe('the builder of an entity', () => {
     expect(built.columns['title']?.of('t1')).toBe('t1."title"')
   })
 
-  it('casts operands to the exact type', () => {
+  it('gives operands the exact type', () => {
     expect(built.columns['title']?.operand('$1')).toBe('$1::varchar(8)')
     expect(built.columns['title']?.operands('$1')).toBe('$1::varchar(8)[]')
   })

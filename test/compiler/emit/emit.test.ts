@@ -8,7 +8,7 @@ import { column, entity, model } from './models.ts'
 const idsIn = (entities: Revision['entities']): readonly string[] => entities.map(({ id }) => id)
 
 describe('the emitter', () => {
-  it('tells an object whose SQL does not parse, leaves it out, and keeps the others', async () => {
+  it('reports an object whose SQL does not parse, leaves it out, and keeps the others', async () => {
     const broken = entity('public', 'Odd', { columns: [column('a', 'no such (')] })
     const sound = entity('public', 'sound')
     const { value, diagnostics } = await createEmitter()(model([broken, sound]), null)
@@ -41,7 +41,7 @@ describe('the emitter', () => {
   it.each([
     ['plain names', 'plain'],
     ['names with quotes', `a'b"c`],
-  ])('tells every object that has a wrong part, whatever it has seen before: %s', async (_, name) => {
+  ])('reports every object that has a wrong part, whatever it has seen before: %s', async (_, name) => {
     const sound = (relation: string): EntitySql => entity('public', relation, { columns: [column('id'), column(name)] })
     const wrong = (relation: string): EntitySql =>
       entity('public', relation, { columns: [column('id'), column(name, 'int4', { readAs: 'text) (' })] })
@@ -53,7 +53,7 @@ describe('the emitter', () => {
     expect(idsIn(again.value.entities)).toEqual([sound('f').id])
   })
 
-  it('tells and keeps an object whose SQL is too long to check', async () => {
+  it('reports and keeps an object whose SQL is too long to check', async () => {
     const long = entity('public', 'long', { columns: [column('a', 'x'.repeat(40_000))] })
     const { value, diagnostics } = await createEmitter()(model([long]), null)
     expect(new Set(diagnostics.map(({ code, severity }) => `${severity} ${code}`))).toEqual(

@@ -45,7 +45,7 @@ describe('artifacts on disk', () => {
     expect((await loadRevision(out)).id).toBe(next.revision.id)
   })
 
-  it('are mended when they were damaged', async () => {
+  it('are written again when they were damaged', async () => {
     const artifacts = await artifactsOf('int4')
     await writeArtifacts(out, artifacts)
     const folder = join(out, artifacts.revision.id)
@@ -139,13 +139,13 @@ function failingDisk(step: number): Disk {
   }
 }
 
-describe('loading refuses', () => {
-  it('a folder without artifacts', async () => {
+describe('loading artifacts', () => {
+  it('refuses a folder without artifacts', async () => {
     await expect(loadRevision(out)).rejects.toMatchObject({ name: 'ArtifactFailure', kind: 'missing' })
   })
 
   it.each(['functions.cjs', 'manifest.json', entityFile(objectId('public', 'table_0'))])(
-    'a changed %s',
+    'refuses a changed %s',
     async (path) => {
       const artifacts = await artifactsOf('int4')
       await writeArtifacts(out, artifacts)
@@ -169,7 +169,7 @@ describe('loading refuses', () => {
   })
 
   it.each(['{}', '[]', '{"revision":"../../etc"}', '{"revision":1}', 'null', ''])(
-    '%j as current.json',
+    'refuses %j as current.json',
     async (text) => {
       await mkdir(out, { recursive: true })
       await writeFile(join(out, 'current.json'), text)
@@ -229,7 +229,7 @@ describe('diffLines', () => {
     ['a\n', '', '@@ 1 @@\n-a\n'],
     ['1\n2\n3\n4\n5\n6\n7\n8\n', '1\n2\n3\n4\nx\n6\n7\n8\n', '@@ 3 @@\n 3\n 4\n-5\n+x\n 6\n 7\n'],
     ['a\nb\nc\n', 'b\nc\nd\n', '@@ 1 @@\n-a\n b\n c\n+d\n'],
-  ])('%j -> %j', (before, after, diff) => expect(diffLines(before, after)).toBe(diff))
+  ])('shows what differs: %j -> %j', (before, after, diff) => expect(diffLines(before, after)).toBe(diff))
 })
 
 describe('file names of entities', () => {
@@ -240,7 +240,9 @@ describe('file names of entities', () => {
     ['a', 'b.c', 'entities/a.b%2ec.cjs'],
     ['public', '../x', 'entities/public.%2e%2e%2fx.cjs'],
     ['public', 'é~', 'entities/public.%c3%a9%7e.cjs'],
-  ])('%s, %s -> %s', (schema, name, file) => expect(entityFile(objectId(schema, name))).toBe(file))
+  ])('follow from schema and name: %s, %s -> %s', (schema, name, file) =>
+    expect(entityFile(objectId(schema, name))).toBe(file),
+  )
 
   it('differ even where case does not count', () => {
     const files = ['posts', 'Posts', 'POSTS'].map((name) => entityFile(objectId('public', name)).toLowerCase())

@@ -5,7 +5,7 @@ import { build } from './build.ts'
 const id = column('id', 'int4', { notNull: true })
 
 describe('1.2 relations', () => {
-  it('without a valid base name are left out and told', () => {
+  it('without a valid base name are left out and reported', () => {
     const { manifest, diagnostics } = build({ relations: [table('2nd', [id])] })
     expect(manifest.entities).toEqual([])
     expect(diagnostics).toMatchObject([{ code: 'name-unusable', object: 'table public."2nd"' }])
@@ -16,7 +16,7 @@ describe('1.2 relations', () => {
     expect(built.diagnostics.map(({ code, object }) => [code, object])).toEqual([['key-inherited', 'table public.t']])
   })
 
-  it('without a key stay in the manifest, and are told', () => {
+  it('without a key stay in the manifest, and are reported', () => {
     const built = build({ relations: [view('v', [column('b')]), table('t', [column('b')])] })
     expect(built.entity('v').key).toEqual([])
     expect(built.diagnostics.map(({ code, object }) => [code, object])).toEqual([
@@ -38,7 +38,7 @@ describe('1.3 columns', () => {
     expect(built.model.entities.find(({ id }) => id === '["public","v"]')?.columns[0]?.notNull).toBe(false)
   })
 
-  it('without a valid name are left out and told, but stay when the key needs them', () => {
+  it('without a valid name are left out and reported, but stay when the key needs them', () => {
     const built = build({ relations: [table('t', [column('1'), column('2')], { primaryKey: ['1'] })] })
     expect(built.entity('t').columns).toMatchObject([
       { column: '1', field: null, filter: false, order: false, input: false },
@@ -72,7 +72,7 @@ describe('13.2 settings of relations', () => {
 })
 
 describe('2.4 names that collide', () => {
-  it('two relations of one name both stay, in order, and the loser is told', () => {
+  it('two relations of one name both stay, in order, and the loser is reported', () => {
     const built = build({
       schemas: [schema('a'), schema('b')],
       relations: [table('t', [id], { schema: 'b' }), table('t', [id], { schema: 'a' })],
@@ -88,7 +88,7 @@ describe('2.4 names that collide', () => {
     ])
   })
 
-  it('two columns of one field name are told', () => {
+  it('two columns of one field name are reported', () => {
     const renamed = column('b', 'int4', { comment: '@graphql({"name": "id"})' })
     const built = build({ relations: [table('t', [id, renamed])] })
     expect(built.diagnostics).toMatchObject([

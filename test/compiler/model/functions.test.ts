@@ -89,7 +89,7 @@ describe('9.1 root functions', () => {
     expect(withFunctions(fn('f', [], 'trigger')).codes).toEqual(['no-key'])
   })
 
-  it('2.4 are told when a table has their field', () => {
+  it('2.4 are reported when a table has their field', () => {
     const built = withFunctions(fn('postsCollection'))
     expect(built.functionFields).toEqual(['postsCollection'])
     expect(built.diagnostics).toContainEqual(
@@ -133,7 +133,7 @@ describe('9.2 arguments', () => {
     'f(1, \'),(\'::text), "a,b"()',
     "E'a\\\\\\', b'::text, (1 + (2))",
     "COALESCE(NULL::text, ','::text), ROW(1, 2)",
-  ])('are told apart in %s', (list) => {
+  ])('are distinguished in %s', (list) => {
     const two: [string, string][] = [
       ['a', 'varchar'],
       ['b', 'varchar'],
@@ -192,7 +192,7 @@ describe('9.2 arguments', () => {
 })
 
 describe('9.4 computed fields', () => {
-  it('of one name: both stay for the roles to choose from, and the first is told', () => {
+  it('of one name stay both for the roles to choose from, and the first is reported', () => {
     const built = withFunctions(fn('_f', [argument('', 'row:posts')]), fn('f', [argument('', 'row:posts')]))
     expect(built.entity('posts').computed.map((item) => item.function)).toEqual(['_f', 'f'])
     expect(built.diagnostics).toContainEqual(

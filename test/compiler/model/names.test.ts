@@ -19,7 +19,7 @@ describe('2.1 casing', () => {
     ['__', ''],
   ])('inflects %s to %s', (name, expected) => expect(inflect(name)).toBe(expected))
 
-  it('lower-cases the first character only', () => {
+  it('lowers the first character only', () => {
     expect(lowerFirst('URL')).toBe('uRL')
     expect(lowerFirst('Éa')).toBe('éa')
     expect(lowerFirst('')).toBe('')
@@ -49,7 +49,7 @@ describe('valid names', () => {
     expect(isValidEnumValue('True')).toBe(true)
   })
 
-  it('law: any identifier gives a valid name, or is left out and told (seed 22)', () => {
+  it('law: any identifier gives a valid name, or is left out and reported (seed 22)', () => {
     const identifier = fc.oneof(
       fc.string({ minLength: 1, maxLength: 63, unit: 'binary' }).filter((name) => !name.includes('\0')),
       fc.stringMatching(/^[a-zA-Z0-9_]{1,12}$/u),

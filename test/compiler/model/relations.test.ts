@@ -24,7 +24,7 @@ const family = (
 const fields = (built: Built, relation: string) => built.entity(relation).relations.map((item) => item.field)
 
 describe('2.3 names of relations', () => {
-  it('a column named exactly like the suffix loses its field, and that is told', () => {
+  it('a column named exactly like the suffix loses its field, and that is reported', () => {
     const built = family(['_id'], [foreignKey(['_id'], 'account_holder', { name: 'k' })])
     expect(fields(built, 'post')).toEqual([])
     expect(fields(built, 'account_holder')).toEqual(['postCollection'])
@@ -35,7 +35,7 @@ describe('2.3 names of relations', () => {
 })
 
 describe('2.4 two relations of one name', () => {
-  it('are told; both stay in the order in which the last wins', () => {
+  it('are reported; both stay in the order in which the last wins', () => {
     const keys = [foreignKey(['a_id'], 'account_holder'), foreignKey(['b_id'], 'account_holder')]
     const built = family(['a_id', 'b_id'], keys)
     expect(fields(built, 'account_holder')).toEqual(['postCollection', 'postCollection'])
@@ -132,7 +132,7 @@ describe('13.2 foreign keys by comment', () => {
     { ...key, local_columns: ['nope'] },
     { ...key, foreign_columns: ['id', 'code'] },
     { ...key, local_columns: [], foreign_columns: [] },
-  ])('skip an entry that names what does not exist, and tell: %o', (entry) => {
+  ])('skip an entry that names what does not exist, and report it: %o', (entry) => {
     const built = declared([entry, key])
     expect(fields(built, 'overview')).toEqual(['holder'])
     expect(built.diagnostics).toMatchObject([{ code: 'foreign-key-unknown', object: 'view public.overview' }])

@@ -64,7 +64,7 @@ describe('1.4 the roles of a manifest', () => {
         functions: [fn('f', [argument('', 'row:t')], 'int4', { grants: [to('holder', 'EXECUTE')] })],
       },
     ],
-  ])('see whoever holds %s', (_, over) => {
+  ])('include the holders of %s', (_, over) => {
     const given = { roles: [role('heir'), role('holder')], memberships: [inherits('heir', 'holder')] }
     expect(Object.keys(rolesOf({ ...given, ...over }))).toEqual(['heir'])
   })

@@ -33,7 +33,7 @@ describe.each(additions)('%s: the setting', (key, brought) => {
       relations: [table('posts', [column('id', 'int4', { notNull: true, comment: ofColumn })], { comment })],
     }).diagnostics.map(({ object, message, fix }) => [object, message, fix].join(' | '))
 
-  it('tells what is misspelt, ill-typed or in the wrong place, and goes on serving', () => {
+  it('is reported where it is misspelt, ill-typed or in the wrong place, and serving goes on', () => {
     const wrong = key.toUpperCase()
     expect(told(`@graphql({"${wrong}": {"enabled": true}})`)).toEqual([
       expect.stringMatching(`posts.*"${wrong}".*Did you mean "${key}"`),

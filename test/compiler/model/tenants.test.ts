@@ -3,7 +3,7 @@ import { tenantIn } from '../../../compiler/model/tenants.ts'
 
 const claim = `((current_setting('request.jwt.claims'::text, true))::json ->> 'tenant'::text)`
 
-describe('what a policy says about the tenant', () => {
+describe('the tenant of a policy', () => {
   it.each([
     [`(tenant_id = (${claim})::bigint)`, 'bigint', `(${claim})::bigint`],
     [`((${claim})::bigint = tenant_id)`, 'bigint', `(${claim})::bigint`],

@@ -35,7 +35,7 @@ describe('3.1 types', () => {
     expect(one.column('t', 'c').type).toEqual({ kind: 'scalar', name: 'Opaque', list: false })
   })
 
-  it('a column that has no counterpart is left out and told', () => {
+  it('a column that has no counterpart is left out and reported', () => {
     expect(built('pair').entity('t').columns).toEqual([])
     expect(built('pair').diagnostics).toContainEqual(
       expect.objectContaining({ code: 'column-unmapped', object: 'column public.t.c' }),
@@ -59,7 +59,7 @@ describe('3.1 types', () => {
 describe('SQL of types', () => {
   const sql = (type: string) => built(type).model.entities.find(({ id }) => id === '["public","t"]')?.columns[0]
 
-  it('tells arrays and the delimiter of their elements', () => {
+  it('holds arrays and the delimiter of their elements', () => {
     expect(sql('int4')).toMatchObject({ type: 'int4', array: false, plainDelimiter: true })
     expect(sql('_int4')).toMatchObject({ array: true, plainDelimiter: true })
     expect(sql('box')).toMatchObject({ array: false, plainDelimiter: false })
@@ -71,7 +71,7 @@ describe('3.2 enums', () => {
   const only = (comment: string | null, labels = ['sad', 'ok', 'very happy']) =>
     build({ types: [enumType('mood', labels, comment)], relations: [table('t', [column('c', 'mood')])] })
 
-  it('have their values in sort order; labels that GraphQL cannot spell are left out and told', () => {
+  it('have their values in sort order; labels that GraphQL cannot spell are left out and reported', () => {
     const one = only(null)
     expect(one.manifest.enums).toMatchObject([
       {
@@ -98,7 +98,7 @@ describe('3.2 enums', () => {
     expect(one.codes).toContain('label-unusable')
   })
 
-  it('tell of labels that the comment maps and the type lacks', () => {
+  it('report labels that the comment maps and the type lacks', () => {
     expect(only('@graphql({"mappings": {"glad": "X"}})').codes).toContain('label-unknown')
   })
 

@@ -52,7 +52,7 @@ describe(`exact answers (again: ${again})`, () => {
   const kept = readdirSync(new URL('../../../fixtures/exact/', import.meta.url)).filter((file) =>
     file.endsWith('.json'),
   )
-  test.each(kept)('what once failed: %s', async (file) => {
+  test.each(kept)('the case %s, which once failed, is answered exactly', async (file) => {
     const found = await readCase(new URL(`../../../fixtures/exact/${file}`, import.meta.url).pathname)
     expect(await judgeNew(found.world, found)).toBeNull()
   })

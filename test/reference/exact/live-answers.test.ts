@@ -135,7 +135,7 @@ async function playWorld(worldSeed: number): Promise<Played | null> {
 }
 
 test(
-  `streams answer what the database was, in its order (LIVE_SEED=${seed})`,
+  `the streams answer what the database was, in its order (LIVE_SEED=${seed})`,
   { timeout: minutes * 60_000 + 120_000 },
   async () => {
     const end = performance.now() + minutes * 60_000

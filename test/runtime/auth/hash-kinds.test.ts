@@ -32,7 +32,7 @@ const hashes = {
   '$fbscrypt$v=1,n=14,r=8,p=1': '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=c2lnbmVy$c2FsdA==$aGFzaA==',
 }
 
-it('knows the slower kinds of hashes from the first account of each on, in whatever way it came', async () => {
+it('the slower kinds of hashes are known from the first account of each on, in whatever way it came', async () => {
   await server.call('POST', '/signup', { body: { email: `${randomUUID()}@example.com`, password: 'correct horse' } })
   expect(await kinds()).toEqual([])
   const { $2y$14$: restored, ...imported } = hashes
@@ -49,7 +49,7 @@ it('knows the slower kinds of hashes from the first account of each on, in whate
   )
 })
 
-it('refuses a wrong password of each kind alike', async () => {
+it('a wrong password of each kind is refused alike', async () => {
   for (const password_hash of [...Object.values(hashes), null]) {
     const email = `${randomUUID()}@example.com`
     const body = { email, ...(password_hash !== null && { password_hash }), email_confirm: true }

@@ -37,7 +37,7 @@ describe('a hash', () => {
 })
 
 describe('hashing', () => {
-  it('costs what it is told, and takes for outdated what cost less', async () => {
+  it('costs as much as is set, and takes for outdated what cost less', async () => {
     const [cheap, dearer] = [createPasswords({ cost: 4 }), createPasswords({ cost: 5 })]
     const stored = await cheap.hash('correct horse')
     expect(stored).toMatch(/^\$2a\$04\$/)

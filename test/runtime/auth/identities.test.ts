@@ -39,7 +39,7 @@ const unlink = (token: string, id: string): Promise<Answer> =>
 const refusalOf = ({ status, body }: Answer): unknown[] => [status, body.error_code]
 
 describe('identities', () => {
-  it('are linked to the account of whoever asks, which stays as it is', async () => {
+  it('are linked to the account of the caller, which stays as it is', async () => {
     const [owner, person] = [await signUp(), stage.newPerson()]
     const landing = await link(owner.token, person)
     const token = new URLSearchParams(landing.hash.slice(1)).get('access_token') ?? ''

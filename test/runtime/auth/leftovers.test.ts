@@ -27,7 +27,7 @@ const count = async (from: string): Promise<number> =>
 const refresh = async (refresh_token: string): Promise<string> =>
   (await server.call('POST', '/token?grant_type=refresh_token', { body: { refresh_token } })).body.refresh_token
 
-it('what nobody needs any more is deleted after a day, and nothing else', async () => {
+it('rows that nobody needs any more are deleted after a day, and nothing else', async () => {
   const email = `${randomUUID()}@example.com`
   const { body } = await server.call('POST', '/signup', { body: { email, password: 'correct horse' } })
   await server.call('POST', '/signup', { body: {} })
@@ -77,7 +77,7 @@ it('the log forgets what is older than the owner wants, and nothing where no age
   expect([before > 1, rows]).toEqual([true, [{ id }]])
 })
 
-it('counts of wrong passwords and devices are kept for a year, and counts for a day while there are too many', async () => {
+it('numbers of wrong passwords and devices are kept for a year, and numbers for a day while there are too many', async () => {
   const age = (by: string) =>
     server.db.query(`update catalograph_auth.password_guesses set last_at = last_at - interval '${by}';
       update catalograph_auth.user_devices set passed_at = passed_at - interval '${by}'`)

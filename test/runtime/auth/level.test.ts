@@ -128,7 +128,7 @@ for (const withMailServer of [false, true]) {
       },
     )
 
-    it('a wrong password asks the same whoever it is for', async () => {
+    it('a wrong password asks the same for every account', async () => {
       const seen = []
       for (const standing of standings) {
         const email = await addressOf(standing)

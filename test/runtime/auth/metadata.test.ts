@@ -146,7 +146,7 @@ describe('a user who came with too much of it', () => {
     expect(claimsOf(refreshed.body.access_token)['user_metadata']).toEqual({ b: text(20_000), n: 1 })
   })
 
-  it('is told so where it is the project that said it: nothing of that is ever left out of a token', async () => {
+  it('is refused where it is the project that said it: nothing of that is ever left out of a token', async () => {
     const someone = await account()
     await store(someone, 'raw_app_meta_data', { provider: 'email', closed: true, a: text(60_000) })
     const refused = await signIn(someone.email)

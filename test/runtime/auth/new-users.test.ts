@@ -29,9 +29,9 @@ const ways: readonly (readonly [way: string, make: (email: string) => Promise<un
   ['Google, unconfirmed', (email) => stage.signIn(stage.newPerson({ email, email_verified: false }))],
 ]
 
-describe('jwt_aud and jwt_default_role are those of every new user', () => {
+describe('every new user has jwt_aud and jwt_default_role', () => {
   const testWays = (): void => {
-    test.each(ways)('by %s', async (_, make) => {
+    test.each(ways)('is the same by %s', async (_, make) => {
       const email = newAddress()
       await make(email)
       await stage.server.settled()
@@ -52,7 +52,7 @@ describe('jwt_aud and jwt_default_role are those of every new user', () => {
     })
   })
 
-  test('guests too', async () => {
+  test('guests have them too', async () => {
     const { body } = await post('/signup', { data: {} })
     expect(decodeJwt(body.access_token)).toMatchObject({ ...told, is_anonymous: true })
   })
@@ -62,7 +62,7 @@ describe('jwt_aud and jwt_default_role are those of every new user', () => {
     expect(body).toMatchObject({ aud: 'members', role: 'authenticated' })
   })
 
-  test('attack 21: the answer for an address that somebody has tells the same audience', async () => {
+  test('attack 21: the answer for an address that somebody has names the same audience', async () => {
     const email = newAddress()
     await ask('/admin/users', { email, email_confirm: true })
     expect((await signUp(email)).body).toMatchObject({ aud: 'members', identities: [] })

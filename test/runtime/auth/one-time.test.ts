@@ -49,7 +49,7 @@ const check = (user: { userId: string; address: string }, code: string, lifetime
 const wrong = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0')
 
 describe('a mailed code', () => {
-  it('facts 51, 52: may be guessed wrong four times, and a new one counts anew', async () => {
+  it('facts 51, 52: may be guessed wrong four times, and a new one counts from zero', async () => {
     const user = await mailed()
     for (let i = 0; i < 4; i += 1) expect(await check(user, wrong(user.code))).toBeNull()
     expect(await check(user, user.code)).toBe(user.token)

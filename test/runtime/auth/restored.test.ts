@@ -81,7 +81,7 @@ describe.each(lawMajors())('a restored project on PostgreSQL %i', (major) => {
   const post = (path: string, body: unknown): Promise<Answer> => server.call('POST', path, { body })
   const signIn = (email: string): Promise<Answer> => post('/token?grant_type=password', { email, password: alphabet })
 
-  it('lets people in by their old passwords, and makes weak hashes anew', async () => {
+  it('lets people in by their old passwords, and renews weak hashes', async () => {
     const { status, body } = await signIn('alice@example.com')
     expect([status, body.user.id, body.user.user_metadata, body.user.identities.length]).toEqual([200, alice, {}, 2])
     expect((await signIn('bob@example.com')).body.user).toMatchObject({ id: bob, identities: [{ provider: 'email' }] })

@@ -181,7 +181,7 @@ describe.each(majors())('migrating auth on PostgreSQL %i', (major) => {
       'create role other; create schema auth authorization other; alter role keeper noinherit; grant other to keeper',
       /^keeper may not create anything in schema auth, which belongs to other; .* inherit( true)?;$/,
     ],
-  ])('a role that may not is told of %s, and the statement that lets it', async (_of, before, told) => {
+  ])('a role that may not migrate learns of %s, and of the statement that lets it', async (_of, before, told) => {
     const db = await create({ isolated: true })
     const superuser = db.superuser('restored what belongs to another role')
     await superuser.query(`create role keeper login createrole; ${before}`)

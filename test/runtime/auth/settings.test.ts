@@ -139,7 +139,7 @@ describe('a setting changes the answer', () => {
     await server.set({ jwt_aud: 'members' })
   })
 
-  test('mfa_max_factors bounds those of a user', async () => {
+  test('mfa_max_factors is the most that a user can enrol', async () => {
     const { body } = await signUp('bob@example.com')
     await enrol(server, body.access_token)
     const more = { token: body.access_token, body: { factor_type: 'totp', friendly_name: 'another' } }

@@ -242,7 +242,7 @@ describe('signing up and in', () => {
 })
 
 describe('coming back with something else', () => {
-  it('tells why a link was refused, and keeps who was signed in', async () => {
+  it('says why a link was refused, and keeps the present session', async () => {
     const { tab, email } = await joined()
     const storage = createStorage()
     await done(open({ auth: { storage } }).client.auth.signInWithPassword({ email, password }))
@@ -311,7 +311,7 @@ describe('sessions of other clients', () => {
     expect((await done(tab.client.auth.getUser())).user.email).toBe(email)
   })
 
-  it('fact 61: keeps the session in localStorage under the usual key where it is not told otherwise', async () => {
+  it('fact 61: keeps the session in localStorage under the usual key unless an option differs', async () => {
     const { email } = await joined()
     const storage = createStorage()
     const tab = openTab(stage.server, { environment: { storage } })
@@ -350,7 +350,7 @@ describe('sessions of other clients', () => {
   })
 })
 
-it('knows every code of the service, and no others', () => {
+it('the client knows every code of the service, and no others', () => {
   const missing: Exclude<AuthErrorCode, ServiceErrorCode> extends never ? true : never = true
   const invented: Exclude<ServiceErrorCode, AuthErrorCode> extends never ? true : never = true
   expect([missing, invented]).toEqual([true, true])

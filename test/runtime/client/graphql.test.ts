@@ -55,7 +55,7 @@ class TypedDocumentString<Data, Variables> extends String {
 const asString = new TypedDocumentString<Titles, { first?: number }>(titlesText)
 
 describe('graphql', () => {
-  it('takes texts, trees and typed strings, and asks as whoever is signed in', async () => {
+  it('takes texts, trees and typed strings, and asks as the signed-in user', async () => {
     const client = await writer('Mine')
     for (const document of [asNode, asString]) {
       const { data } = await client.graphql(document, { first: 5 })
@@ -93,7 +93,7 @@ describe('graphql', () => {
     ])
   })
 
-  it('tells errors by their code, and never throws', async () => {
+  it('gives errors by their code, and never throws', async () => {
     const client = open()
     const wrong = await client.graphql('{ nothing }')
     expect(wrong).toMatchObject({ data: null, error: { status: 400, errors: [{ message: expect.any(String) }] } })
@@ -127,7 +127,7 @@ describe('graphql', () => {
 describe('clients that people know, as they are', () => {
   const url = (): string => `${server.url}/graphql/v1`
 
-  it('Apollo', async () => {
+  it('include Apollo', async () => {
     const { fetch } = await writer('By Apollo')
     const client = new ApolloClient({ link: new HttpLink({ uri: url(), fetch }), cache: new InMemoryCache() })
     const { data } = await client.query<Titles>({ query: gql(titlesText) })
@@ -137,14 +137,14 @@ describe('clients that people know, as they are', () => {
     expect(titlesOf(again.data)).toEqual(['By Apollo', 'Again'])
   })
 
-  it('urql', async () => {
+  it('include urql', async () => {
     const { fetch } = await writer('By urql')
     const client = createUrql({ url: url(), exchanges: [fetchExchange], fetch, preferGetMethod: false })
     const { data, error } = await client.query<Titles>(titlesText, {}).toPromise()
     expect([titlesOf(data), error]).toEqual([['By urql'], undefined])
   })
 
-  it('graphql-request', async () => {
+  it('include graphql-request', async () => {
     const { fetch } = await writer('By graphql-request')
     const client = new GraphQLClient(url(), { fetch })
     expect(titlesOf(await client.request<Titles>(titlesText))).toEqual(['By graphql-request'])

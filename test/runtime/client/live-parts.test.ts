@@ -82,7 +82,7 @@ const isDefined = ({ op, path, from }: { op: string; path: string; from: string 
   op === 'move' ? from !== '' && !`${path}/`.startsWith(`${from}/`) : op !== 'remove' || path !== ''
 
 describe('the answers of a stream', () => {
-  it('follow from each other by patches, and are told when they differ', () => {
+  it('follow from each other by patches, and are reported when they differ', () => {
     const answers = createAnswers()
     const patch = (...operations: readonly object[]) => ({ extensions: { patch: operations } })
     expect(answers.take({ data: { a: 1, b: [1] } }, '7')).toEqual({ a: 1, b: [1] })

@@ -120,21 +120,21 @@ describe('clients that people use', () => {
   const complete = (): void => undefined
   const error = (reason: unknown): void => console.error(reason)
 
-  it('graphql-ws', async () => {
+  it('include graphql-ws', async () => {
     const { told, hear } = titles()
     const stop = overSocket().subscribe<Posts>({ query: text }, { next: ({ data }) => hear(data), error, complete })
     await followsTitles(told)
     stop()
   })
 
-  it('graphql-sse', async () => {
+  it('include graphql-sse', async () => {
     const { told, hear } = titles()
     const stop = overEvents().subscribe<Posts>({ query: text }, { next: ({ data }) => hear(data), error, complete })
     await followsTitles(told)
     stop()
   })
 
-  it('Apollo Client over a socket', async () => {
+  it('include Apollo Client over a socket', async () => {
     const { told, hear } = titles()
     const client = new ApolloClient({ link: new GraphQLWsLink(overSocket()), cache: new InMemoryCache() })
     const { unsubscribe } = follow(client, hear)
@@ -142,7 +142,7 @@ describe('clients that people use', () => {
     unsubscribe()
   })
 
-  it('Apollo Client by Server-Sent Events', async () => {
+  it('include Apollo Client by Server-Sent Events', async () => {
     const { told, hear } = titles()
     const events = overEvents()
     const link = new ApolloLink(
@@ -170,7 +170,7 @@ describe('clients that people use', () => {
     return { unsubscribe: () => subscription.unsubscribe() }
   }
 
-  it('urql', async () => {
+  it('include urql', async () => {
     const { told, hear } = titles()
     const socket = overSocket()
     const client = createUrql({
@@ -191,7 +191,7 @@ describe('clients that people use', () => {
     unsubscribe()
   })
 
-  it('Relay', async () => {
+  it('include Relay', async () => {
     const { told, hear } = titles()
     const socket = overSocket()
     const network = Network.create(

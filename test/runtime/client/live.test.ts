@@ -91,7 +91,7 @@ const transports = ['websocket', 'sse'] as const
 describe.each(transports)('streams by %s', (transport) => {
   const client = (options: ClientOptions = {}): Client => open({ live: { transport }, ...options })
 
-  it('tell the answer of now and each later one, until they are stopped', async () => {
+  it('report the current answer and each later one, until they are stopped', async () => {
     const stream = watch(client())
     await expect.poll(stream.titles).toEqual(['one'])
     peer.say(['one', 'two'])
@@ -103,7 +103,7 @@ describe.each(transports)('streams by %s', (transport) => {
     expect(stream.titles()).toEqual(['one', 'one,two'])
   })
 
-  it('are connected again when the connection is lost, and tell nothing that is as before', async () => {
+  it('are connected again when the connection is lost, and report nothing that is as before', async () => {
     const stream = watch(client())
     await expect.poll(stream.titles).toEqual(['one'])
     peer.cut()
@@ -357,7 +357,7 @@ describe('streams by WebSocket', () => {
     await expect.poll(() => (sockets[0] as unknown as WebSocket).readyState).toBe(WebSocket.CLOSED)
   })
 
-  it('greet with the key and the token', async () => {
+  it('open with the key and the token', async () => {
     const before = peer.greetings.length
     const stream = watch(open())
     await expect.poll(stream.titles).toEqual(['one'])
@@ -425,7 +425,7 @@ it('without WebSockets streams come by Server-Sent Events', async () => {
   })
 })
 
-it('what says nothing of a request is tried again, by the tables of the service', () => {
+it('a failure that says nothing of a request is tried again, by the tables of the service', () => {
   const ofGraphql = Object.entries(failures).filter(([, outcome]) => /^(unavailable|overloaded)$/.test(outcome))
   const ofHttp = Object.entries(failureTable).filter(
     ([, { status }]) => status >= 500 || /^(408|429)$/.test(`${status}`),

@@ -206,7 +206,7 @@ describe('refreshing', () => {
   })
 })
 
-describe('by itself', () => {
+describe('the client without calls', () => {
   it('refreshes while the page is seen, at once when it is seen again', async () => {
     const ticks: (() => void)[] = []
     const every = (milliseconds: number, work: () => void) => {
@@ -229,7 +229,7 @@ describe('by itself', () => {
 })
 
 describe('two tabs', () => {
-  it('send one refresh between them, and tell each other', async () => {
+  it('send one refresh between them, and inform each other', async () => {
     const locks = createLocks()
     const { storage, tab } = await signedUp({ environment: { locks } })
     const other = open({ ...storage }, { environment: { locks } })

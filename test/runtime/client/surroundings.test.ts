@@ -37,7 +37,7 @@ function openPage(globals: Readonly<Record<string, unknown>>) {
   return { client, told }
 }
 
-it('keeps the session in memory where a page may keep nothing', async () => {
+it('the client keeps the session in memory where a page may keep nothing', async () => {
   Object.defineProperty(globalThis, 'localStorage', {
     configurable: true,
     get: () => {
@@ -53,7 +53,7 @@ it('keeps the session in memory where a page may keep nothing', async () => {
   }
 })
 
-it('hears of other tabs by the storage where there are no channels', async () => {
+it('the client hears of other tabs by the storage where there are no channels', async () => {
   const listeners = new Set<(change: StorageChange) => void>()
   const { client, told } = openPage({
     localStorage: createStorage(),
@@ -87,7 +87,7 @@ it('believes no message that is none', async () => {
   tab.close()
 })
 
-it('refuses at once what is no project, and nothing later', () => {
+it('the client refuses at once what is no project, and nothing later', () => {
   expect(() => createClient('project', 'key')).toThrow(TypeError)
   expect(() => createClient('https://project.example.com', '')).toThrow(TypeError)
 })

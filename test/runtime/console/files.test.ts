@@ -14,7 +14,7 @@ afterAll(() => app.close())
 const get = (url: string, headers: Record<string, string> = {}) => app.inject({ url, headers })
 
 describe('the files of the dashboard', () => {
-  it('are not framed by others, not sniffed, and told by a tag whether they changed', async () => {
+  it('are not framed by others, not sniffed, and have a tag that says whether they changed', async () => {
     const page = await get('/dashboard')
     expect(page.headers).toMatchObject({
       'content-type': 'text/html; charset=utf-8',
@@ -35,7 +35,7 @@ describe('the files of the dashboard', () => {
     )
   })
 
-  it('come compressed to whoever takes them so', async () => {
+  it('come compressed to clients that take them so', async () => {
     const plain = await get('/dashboard/main.js')
     const small = await get('/dashboard/main.js', { 'accept-encoding': 'gzip, br' })
     expect([plain.headers['content-encoding'], small.headers['content-encoding']]).toEqual([undefined, 'gzip'])

@@ -2,7 +2,7 @@ import { buildSchema, parse, validate } from 'graphql'
 import { expect, it } from 'vitest'
 import { firstQuery } from '../../../runtime/console/page/graphiql/first-query.ts'
 
-it('asks for some rows of the first collection', () => {
+it('the first query asks for some rows of the first collection', () => {
   const schema = buildSchema(`
     type Query { node(nodeId: ID!): Note, noteCollection(first: Int): NoteConnection }
     type NoteConnection { edges: [NoteEdge!]! }
@@ -13,6 +13,6 @@ it('asks for some rows of the first collection', () => {
   expect(query).toMatch(/noteCollection\(first: 5\).*id\s+body\s+}/s)
 })
 
-it('asks for what is always there where a role sees no table', () => {
+it('the first query asks for what is always there where a role sees no table', () => {
   expect(firstQuery(buildSchema('type Query { node: Int }'))).toContain('__typename')
 })

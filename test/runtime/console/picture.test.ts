@@ -49,7 +49,7 @@ describe('the picture of a schema', () => {
     expect(filterGraph(graph, 'nothing', true)).toEqual({ types: [], relations: [] })
   })
 
-  it('lays out any of them, circles included: every type once, no two on one spot, every relation drawn', () => {
+  it('has any of them, circles included: every type once, no two on one spot, every relation drawn', () => {
     fc.assert(
       fc.property(graphs, (graph) => {
         const { boxes, lines, width, height } = layOut(graph)

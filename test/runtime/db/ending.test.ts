@@ -68,7 +68,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   })
   afterAll(() => db.close())
 
-  test('who leaves is not served: what reads is cancelled, and its connection serves the next', async () => {
+  test('a client that leaves is not served: what reads is cancelled, and its connection serves the next', async () => {
     const contexts = [1, 2].map(() => contextOf())
     const asked = contexts.map((context) => db.run(exchange(true, 'select pg_sleep(60.1)'), context))
     const ends = asked.map((one) => expect(one).rejects.toMatchObject({ kind: 'gone' }))
@@ -80,7 +80,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
     expect((await pids)[0]?.[0]).toMatch(/^\d+$/)
   })
 
-  test('who leaves while waiting is taken from the queue', async () => {
+  test('a client that leaves while waiting is taken from the queue', async () => {
     const blocking = [1, 2].map(() => db.run(exchange(true, 'select pg_sleep(0.7)')))
     const context = contextOf()
     const asked = db.run(exchange(false, `insert into notes (body) values ('never')`), context)
@@ -91,7 +91,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
     expect((await database.query(`select from notes where body = 'never'`)).rowCount).toBe(0)
   })
 
-  test('who left before it was his turn is not served', async () => {
+  test('a client that left before its turn is not served', async () => {
     await expect(db.run(exchange(true, 'select 1'), contextOf({ gone: true }))).rejects.toMatchObject({ kind: 'gone' })
   })
 
@@ -125,7 +125,7 @@ describe.each(lawMajors())('ending a request on PostgreSQL %i', (major) => {
   // A machine that stood still for a second looks too late, and is asked again.
   const patient = { timeout: 20_000, retry: 2 }
   test(
-    'who reads does not wait for a function that catches its cancellation, and it loses its backend',
+    'a client that reads does not wait for a function that catches its cancellation, and it loses its backend',
     patient,
     async () => {
       const context = contextOf()

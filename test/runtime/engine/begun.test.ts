@@ -22,7 +22,7 @@ describe('a source that has begun', () => {
     expect(asked()).toBe(2)
   })
 
-  it('tells whoever asks of a failure, and not the process, and is asked anew then', async () => {
+  it('reports a failure to its callers, and not to the process, and is asked again then', async () => {
     const begins = begun(counted(true).source)
     // Where nobody heard of it, the process would end now.
     await new Promise((resolve) => setTimeout(resolve, 10))

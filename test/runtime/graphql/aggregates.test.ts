@@ -59,7 +59,7 @@ const shape = async (name: string): Promise<Record<string, string> | null> => {
 }
 
 describe('6 aggregate', () => {
-  test('types', async () => {
+  test('has one type for each figure', async () => {
     expect(await shape('itemAggregate')).toEqual({
       count: 'Int!',
       sum: 'itemSumAggregateResult',

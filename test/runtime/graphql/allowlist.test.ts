@@ -55,7 +55,7 @@ const one = '{ noteByPk(id: 1) { text } }'
 const two = '{ noteByPk(id: 2) { text } }'
 const answerOne = { noteByPk: { text: 'one' } }
 
-describe('17 allowlist: what runs', () => {
+describe('17 allowlist', () => {
   it('runs listed documents, by text and by hash, and refuses every other', async () => {
     expect(await ask(one)).toBe('DOCUMENT_NOT_LISTED')
     await list(one)
@@ -92,7 +92,7 @@ describe('17 allowlist: what runs', () => {
     expect(await ask(null, persisted(hashOf(text)))).toBe('OPERATION_NOT_FOUND')
     expect((await service.graphql(null, by('B'))).errors?.[0]?.path).toEqual(['deleteFromnoteCollection'])
   })
-  it('refuses a text that is not its hash, whoever sends it', async () => {
+  it('refuses a text that does not have its hash, no matter who sends it', async () => {
     for (const role of ['anon', 'service_role'])
       expect(await ask(two, { role, ...persisted(hashOf(one)) })).toBe('PERSISTED_QUERY_MISMATCH')
     expect(await ask(one, persisted(hashOf(one)))).toEqual(answerOne)
@@ -171,7 +171,7 @@ describe('17 allowlist: any history', () => {
 
 describe('17 allowlist: nothing gets out', () => {
   const secret = '{ noteCollection(filter: { nothing: { eq: "x" } }) { secret } }'
-  it('tells nothing about a document before it is listed: no parse error, no suggestion', async () => {
+  it('reveals nothing about a document before it is listed: no parse error, no suggestion', async () => {
     const texts = [
       '{',
       '{ noteCollectoin { edges { cursor } } }',
@@ -299,7 +299,7 @@ describe('17 allowlist: a list without policies, which is asked again when somet
     expect(await run(explained)).toBe('PERSISTED_QUERY_NOT_FOUND')
     await plain.db.query('grant select on private.documents to authenticated')
   })
-  it("tells a listed document's own failure as its own", async () => {
+  it('reports the failure of a listed document as its own', async () => {
     const text = '{ closedCollection { edges { node { id } } } }'
     await plain.db.query('insert into private.documents values ($1, $2)', [hashOf(text), text])
     const { errors } = await plain.graphql(null, { role: 'authenticated', ...persisted(hashOf(text)) })
@@ -397,7 +397,7 @@ describe('17 allowlist, the setting', () => {
     ['{"table": "documents"}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
     ['{"table": 5}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
     ['{"table": "a.b.c"}', '"table" names no table as "schema.table"; until it does, nothing is listed.'],
-  ])('stays shut and tells the owner of %s', (setting, reason) => {
+  ])('keeps documents out and warns the owner of %s', (setting, reason) => {
     const { facts, diagnostics, refusal } = read(`{"allowlist": ${setting}}`)
     expect(facts).toEqual([{ table: null, roles }])
     expect(refusal).toBeNull()

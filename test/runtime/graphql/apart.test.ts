@@ -154,7 +154,7 @@ describe('the other thread', () => {
     }
   })
 
-  it('tells of faults of ours, and goes on', async () => {
+  it('reports faults of ours, and goes on', async () => {
     const thread = createThread()
     const [{ id } = { id: '' }] = revision.entities
     const broken = { ...revision, id: 'broken', entities: [{ id, text: 'throw new Error("no builder")' }] }
@@ -164,7 +164,7 @@ describe('the other thread', () => {
     expect(await thread.ask(revision, questionOf(revision, { text }))).toMatchObject({ kind: 'ready' })
   })
 
-  it('is told of another revision', async () => {
+  it('takes another revision', async () => {
     const thread = createThread()
     const other = { ...revision, id: 'other', manifest: { ...revision.manifest, entities: [] } }
     const text = '{notesCollection{edges{node{id}}}}'
@@ -238,7 +238,7 @@ describe('documents that were made to hold the event loop', () => {
   })
 })
 
-describe('what was found out about a long document', () => {
+describe('the verdict on a long document', () => {
   it('is waited for by all who ask the same meanwhile', async () => {
     let asked = 0
     const thread = createThread()

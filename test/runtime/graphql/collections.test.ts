@@ -189,7 +189,7 @@ describe('5.2 argument checks, in evaluation order', () => {
     [{ last: 1, before: long }, tooLong],
   ]
 
-  test.each(cases)('%j', async (args, message) => {
+  test.each(cases)('are made in order: %j', async (args, message) => {
     const literal = Object.entries(args)
       .map(([name, value]) => `${name}: ${JSON.stringify(value)}`)
       .join(', ')
@@ -268,7 +268,7 @@ describe('5.4 order', () => {
     ['null', [1, 2, 3, 4]],
     ['[{ mood: DescNullsLast }]', [1, 2, 3, 4]],
     ['[{ span: AscNullsFirst }]', [2, 3, 4, 1]],
-  ])('%s', async (orderBy, expected) => {
+  ])('has as its result: %s', async (orderBy, expected) => {
     expect(await order(orderBy)).toEqual(expected)
   })
 
@@ -277,7 +277,7 @@ describe('5.4 order', () => {
     expect(errors?.map(({ message }) => message)).toEqual(['Expected value of type "itemOrderBy!", found null.'])
   })
 
-  test('what can be ordered by', async () => {
+  test('is offered for columns that can be sorted', async () => {
     const type = buildView((await service.revision()).manifest, 'anon')
       .complete()
       .getType('itemOrderBy') as any
@@ -298,7 +298,7 @@ describe('5.5 cursor bytes', () => {
   const decoded = async (args: string): Promise<readonly string[]> =>
     (await cursors(args)).map((text) => Buffer.from(text, 'base64').toString())
 
-  test('literal examples', async () => {
+  test('are those of the examples', async () => {
     expect(await cursors('(first: 1)')).toEqual(['WzFd'])
     expect((await cursors('(orderBy: { id: DescNullsLast })')).at(-1)).toBe('WzEsIDFd')
     expect(cursor(1, 4)).toBe('WzEsIDRd')
@@ -316,7 +316,7 @@ describe('5.5 cursor bytes', () => {
     ['seen', ['["2024-01-01T00:00:00+00:00", 1]', '[null, 2]', '[null, 3]', '[null, 4]']],
     ['ratio', ['[0.1, 1]', `[1${'0'.repeat(300)}, 3]`, '["NaN", 2]', '[null, 4]']],
     ['span', ['["1 day", 1]', '[null, 2]', '[null, 3]', '[null, 4]']],
-  ])('the text of %s', async (column, expected) => {
+  ])('show the text of %s', async (column, expected) => {
     expect(await decoded(`(orderBy: { ${column}: AscNullsLast })`)).toEqual(expected)
   })
 
@@ -343,7 +343,7 @@ describe('5.5 cursor bytes', () => {
     expect(await page(`orderBy: { price: AscNullsLast }, after: "${cursor('2.50', '2')}"`, {}, 'item')).toEqual([4, 3])
   })
 
-  test('what Postgres cannot read is told in its words', async () => {
+  test('are refused in the words of Postgres where it cannot read them', async () => {
     const { data, errors } = await service.graphql(`{ itemCollection(after: "${cursor('x')}") { edges { cursor } } }`)
     expect([data, errors?.[0]?.message]).toEqual([null, 'invalid input syntax for type integer: "x"'])
   })
@@ -403,7 +403,7 @@ describe('5.7 page info', () => {
     [`first: 2, ${after(5)}, filter: { id: { gt: 5 } }`, told(6, 7, true, false)],
     [`last: 2, ${before(9)}, filter: { id: { lt: 9 } }`, told(7, 8, false, true)],
   ]
-  test.each(cases)('%s', async (args, expected) => {
+  test.each(cases)('has as its result: %s', async (args, expected) => {
     expect(await pageInfo(args)).toEqual(expected)
     for (const beside of [
       'edges { cursor }',

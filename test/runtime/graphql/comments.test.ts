@@ -57,7 +57,7 @@ const objects = [
 ]
 
 describe('13.1 parsing', () => {
-  test.each(objects)('invalid JSON on %s refuses every request until it is mended', async (object) => {
+  test.each(objects)('invalid JSON on %s refuses every request until it is corrected', async (object) => {
     await comment(object, '@graphql({"name": })')
     for (const query of [
       '{ __typename }',
@@ -106,7 +106,7 @@ describe('13.1 parsing', () => {
     ['a name that is null', '@graphql({"name": null})', 'author'],
     ['the second of two equal keys', '@graphql({"name": "First", "name": "Renamed"})', 'Renamed'],
   ] as const
-  test.each(readings)('%s', async (_, text, name) => {
+  test.each(readings)('takes %s as the grammar says', async (_, text, name) => {
     await comment('table author', text)
     const { __schema } = await ask('{ __schema { types { name } } }')
     const names = __schema.types.map((type: { name: string }) => type.name)
@@ -121,7 +121,7 @@ describe('13.1 parsing', () => {
     ['a bare word', '@graphql(name)'],
     ['a blank', '@graphql( )'],
   ] as const
-  test.each(broken)('%s: no JSON', async (_, text) => {
+  test.each(broken)('takes %s as no JSON', async (_, text) => {
     await comment('table author', text)
     expect(await refused('{ __typename }')).toEqual(['invalid input syntax for type json'])
   })
@@ -144,7 +144,7 @@ describe('13.1 parsing', () => {
     ],
     ['type mood', { mappings: ['sad'] }, `${load}invalid type: sequence, expected a map`],
   ]
-  test.each(illTyped)('an ill-typed value on %s: %o', async (object, settings, message) => {
+  test.each(illTyped)('refuses an ill-typed value on %s: %o', async (object, settings, message) => {
     await set(object, settings)
     expect(await service.graphql('{ __typename }')).toEqual({
       data: null,
@@ -163,7 +163,7 @@ describe('13.1 parsing', () => {
 })
 
 describe('13.2 schema keys', () => {
-  it('inflect_names', async () => {
+  it('inflect_names changes the names of types and fields', async () => {
     await set('schema public', { inflect_names: true })
     expect(await ask('{ bookItemCollection { edges { node { __typename authorId author { name } } } } }')).toEqual({
       bookItemCollection: {
@@ -192,7 +192,7 @@ describe('13.2 schema keys', () => {
     await set('table author', { max_rows: 0 })
     expect(await count('(first: 100)')).toBe(0)
   })
-  it('validation', async () => {
+  it('validation is read from the comment', async () => {
     const unused = 'fragment F on author { id } { __typename }'
     expect(await refused(unused)).toEqual(['Fragment "F" is never used.'])
     await set('schema public', { validation: { enabled: false } })
@@ -235,7 +235,7 @@ describe('13.2 keys of relations', () => {
     [null, false],
     [[], false],
   ]
-  test.each(switches)('totalCount and aggregate: %o', async (value, on) => {
+  test.each(switches)('totalCount and aggregate are read: %o', async (value, on) => {
     await set('table author', { totalCount: value, aggregate: value })
     expect(namesOf(await introspect(service), 'authorConnection')).toEqual([
       'edges',
@@ -251,7 +251,7 @@ describe('13.2 keys of relations', () => {
       ])
   })
   it.each(['view book_view', 'materialized view book_copy'])(
-    'primary_key_columns, totalCount and foreign_keys of a %s',
+    'primary_key_columns, totalCount and foreign_keys work on a %s',
     async (object) => {
       const name = object.split(' ').at(-1) ?? ''
       const foreignKey = {
@@ -278,7 +278,7 @@ describe('13.2 keys of relations', () => {
       expect(namesOf(await introspect(service), 'Query')).not.toContain(`${name}Collection`)
     },
   )
-  it('root', async () => {
+  it('root takes the table from Query', async () => {
     await set('table author', { root: { enabled: false } })
     const names = namesOf(await introspect(service), 'Query')
     expect(names.filter((name) => name.startsWith('author'))).toEqual([])

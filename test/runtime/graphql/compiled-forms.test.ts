@@ -90,7 +90,7 @@ describe('a compiled document', () => {
     }
   })
 
-  it('tells null from none where fields are selected in which they differ', async () => {
+  it('distinguishes null from none where fields are selected in which they differ', async () => {
     const text = `query Q($on: Boolean!, $off: Boolean = true, $min: Int) {
       thingCollection(filter: {size: {gte: $min}}) @include(if: $on) @skip(if: $off) { totalCount } }`
     const ask = askedAlone(compiled([text]))

@@ -13,14 +13,14 @@ const cursorOf = (elements: readonly { readonly value: string; readonly longest:
   return print(select([{ value }])).text
 }
 
-test('is base64 without line breaks, whatever its length', async () => {
+test('the text of a cursor is base64 without line breaks, whatever its length', async () => {
   for (let length = 0; length < 120; length += 1) {
     const { rows } = await db.query(`${cursorOf([{ value: `repeat('x', ${length})`, longest: length + 2 }])} as text`)
     expect(rows[0]?.text).toBe(Buffer.from(JSON.stringify(['x'.repeat(length)])).toString('base64'))
   }
 })
 
-test('asks for breaks only where a line may be full', () => {
+test('the text of a cursor loses breaks only where a line may be full', () => {
   const of = (...longest: number[]): boolean =>
     cursorOf(longest.map((length) => ({ value: '1', longest: length }))).startsWith('select replace(')
   expect([of(54), of(55), of(40, 12), of(40, 13), of(Infinity), of(1, Infinity)]).toEqual([
@@ -33,7 +33,7 @@ test('asks for breaks only where a line may be full', () => {
   ])
 })
 
-test('knows how long values are whose forms are few', async () => {
+test('the lengths of values with few forms are known', async () => {
   const longest = [
     ['Int', `'-2147483648'::int4`],
     ['BigInt', `'-9223372036854775808'::int8`],

@@ -138,7 +138,7 @@ describe('1.1 served schemas', () => {
   })
 })
 
-describe('1.2 relations that become types', () => {
+describe('1.2 the types of relations', () => {
   const shown = [
     'plain',
     'parted',
@@ -149,16 +149,16 @@ describe('1.2 relations that become types', () => {
     'two_keys',
     'hidden_key',
   ]
-  test.each(shown)('%s', (name) => {
+  test.each(shown)('include %s', (name) => {
     expect(isObjectType(full.getType(name))).toBe(true)
     expect(namesOf(full, 'Query')).toEqual(expect.arrayContaining([`${name}Collection`, `${name}ByPk`]))
   })
   const hidden = ['no_key', 'bad_comment_key', 'keyless_view', 'stand_alone', 'a_sequence', 'plain_pkey']
-  test.each(hidden)('not %s', (name) => {
+  test.each(hidden)('do not include %s', (name) => {
     expect(typesOf(full, name)).toEqual([])
     expect(rootFields(full, name)).toEqual([])
   })
-  it('a real key beats that of a comment', () => {
+  it('have the real key before that of a comment', () => {
     expect(signatureOf(full, 'Query', 'two_keysByPk')).toBe('two_keysByPk(id: Int!): two_keys')
   })
   it('reads foreign tables and materialized views', async () => {
@@ -205,8 +205,8 @@ describe('1.3 columns', () => {
   })
 })
 
-describe('1.4 what a missing privilege takes away', () => {
-  it('schema USAGE: columns elsewhere of its types, and relations to its tables', () => {
+describe('1.4 a missing privilege', () => {
+  it('USAGE on a schema takes away columns of its types elsewhere, and relations to its tables', () => {
     expect(fieldsOf(full, 'sized')).toEqual([
       'nodeId: ID!',
       'id: Int!',
@@ -223,7 +223,7 @@ describe('1.4 what a missing privilege takes away', () => {
       false,
     ])
   })
-  it('SELECT on every column: types, reads, writes, relations, functions', () => {
+  it('SELECT on every column takes away types, reads, writes, relations and functions', () => {
     expect(typesOf(less, 'no_select')).toEqual([])
     expect(rootFields(less, 'no_select')).toEqual([])
     expect(fieldsOf(full, 'plain')).toContain('no_selectCollection: no_selectConnection')
@@ -233,7 +233,7 @@ describe('1.4 what a missing privilege takes away', () => {
       namesOf(less, 'Query').includes('rows_of_no_select'),
     ]).toEqual([true, false])
   })
-  it('SELECT on one column: field, filter, order, relations; not inputs', () => {
+  it('SELECT on one column takes away field, filter, order and relations, not inputs', () => {
     expect(fieldsOf(less, 'one_hidden')).toEqual([
       'nodeId: ID!',
       'id: Int!',
@@ -250,7 +250,7 @@ describe('1.4 what a missing privilege takes away', () => {
     expect(namesOf(less, 'points_at_hidden')).toEqual(['nodeId', 'id', 'secret', 'code', 'plain'])
     expect(namesOf(less, 'one_hiddenSumAggregateResult')).toEqual(['id', 'plain_id'])
   })
-  it('SELECT on one column: the rest is read, filtered, ordered and written', async () => {
+  it('SELECT on one column leaves the rest, which is read, filtered, ordered and written', async () => {
     const text =
       '{ one_hiddenCollection(filter: {open: {eq: "seen"}}, orderBy: [{open: DescNullsLast}]) { edges { node { id open plain { a } nodeId } } aggregate { count max { open } } } }'
     expect(await ask(text, asLess)).toEqual({
@@ -278,11 +278,11 @@ describe('1.4 what a missing privilege takes away', () => {
       await refused('{ one_hiddenCollection(filter: {secret: {eq: 7}}) { edges { node { id } } } }', asLess),
     ).toEqual(['Field "secret" is not defined by type "one_hiddenFilter".'])
   })
-  it('table-level SELECT: computed fields', () => {
+  it('SELECT on the table takes away computed fields', () => {
     expect(namesOf(full, 'one_hidden')).toContain('shout')
     expect(namesOf(less, 'one_hidden')).not.toContain('shout')
   })
-  it('INSERT on every column: the mutation and its types', () => {
+  it('INSERT on every column takes away the mutation and its types', () => {
     expect(rootFields(less, 'no_insert')).toEqual([
       'no_insertByPk',
       'no_insertCollection',
@@ -294,7 +294,7 @@ describe('1.4 what a missing privilege takes away', () => {
       undefined,
     ])
   })
-  it('INSERT on one column: that input', async () => {
+  it('INSERT on one column takes away that input', async () => {
     expect(namesOf(less, 'some_insertInsertInput')).toEqual(['id', 'body'])
     expect(
       await ask(
@@ -303,7 +303,7 @@ describe('1.4 what a missing privilege takes away', () => {
       ),
     ).toEqual({ insertIntosome_insertCollection: { affectedCount: 1 } })
   })
-  it('UPDATE on every column: the mutation and its types; on one: that input', () => {
+  it('UPDATE on every column takes away the mutation and its types, on one that input', () => {
     expect(rootFields(less, 'no_update')).not.toContain('updateno_updateCollection')
     expect([less.getType('no_updateUpdateInput'), less.getType('no_updateUpdateResponse')]).toEqual([
       undefined,
@@ -311,7 +311,7 @@ describe('1.4 what a missing privilege takes away', () => {
     ])
     expect(namesOf(less, 'some_updateUpdateInput')).toEqual(['body'])
   })
-  it('DELETE: the mutation and its response', () => {
+  it('DELETE takes away the mutation and its response', () => {
     expect(rootFields(less, 'no_delete')).toEqual([
       'no_deleteByPk',
       'no_deleteCollection',
@@ -320,7 +320,7 @@ describe('1.4 what a missing privilege takes away', () => {
     ])
     expect(less.getType('no_deleteDeleteResponse')).toBeUndefined()
   })
-  it('EXECUTE: the function, the computed field', () => {
+  it('EXECUTE takes away the function and the computed field', () => {
     expect([namesOf(full, 'Query').includes('hidden_call'), namesOf(less, 'Query').includes('hidden_call')]).toEqual([
       true,
       false,
@@ -330,7 +330,7 @@ describe('1.4 what a missing privilege takes away', () => {
       namesOf(less, 'plain').includes('hidden_computed'),
     ]).toEqual([true, false])
   })
-  it('USAGE on an enum: its filter and its arrays; scalar columns keep it', async () => {
+  it('USAGE on an enum takes away its filter and its arrays; scalar columns keep it', async () => {
     expect(fieldsOf(full, 'moody').slice(2)).toEqual(['mood: mood', 'moods: [mood]', 'free: free', 'frees: [free]'])
     expect(fieldsOf(less, 'moody').slice(2)).toEqual(['mood: mood', 'free: free', 'frees: [free]'])
     expect(namesOf(full, 'moodyFilter')).toEqual(['id', 'mood', 'free', 'nodeId', 'and', 'or', 'not'])
@@ -343,7 +343,7 @@ describe('1.4 what a missing privilege takes away', () => {
       await refused('query ($f: moodFilter) { moodyCollection(filter: {mood: $f}) { edges { node { id } } } }', asLess),
     ).toContainEqual(expect.stringMatching(/^Unknown type "moodFilter"\./))
   })
-  it('nothing at all: only node is left', async () => {
+  it('nothing but node is left without any privilege', async () => {
     const bare = { role: 'service_role' }
     expect(namesOf(await introspect(service, bare), 'Query')).not.toContain('insideCollection')
     const none = await createTestService({ sql: 'create table t (id int primary key)' })

@@ -104,7 +104,7 @@ describe('4.1 operator sets', () => {
     expect(Object.keys(found)).toEqual(Object.keys(fields).sort())
   })
 
-  test('FilterIs', async () => {
+  test('FilterIs has two values', async () => {
     const type = buildView((await service.revision()).manifest, 'anon')
       .complete()
       .getType('FilterIs') as any
@@ -185,7 +185,7 @@ describe('4.1 operator sets', () => {
     ['{ name: { is: NOT_NULL } }', [1, 2, 3]],
     ['{ on_sale: { eq: false } }', [2]],
     ['{ code: { neq: "00000000-0000-0000-0000-000000000001" } }', [2]],
-  ])('%s', async (filter, expected) => {
+  ])('find the rows of %s', async (filter, expected) => {
     expect(await ids(filter)).toEqual(expected)
   })
 })
@@ -254,7 +254,7 @@ describe('4.3 null, empty, absent', () => {
     expect(await messages(query, { x: null })).toEqual(['Invalid input for NonNull type'])
   })
 
-  test('nodeId', async () => {
+  test('nodeId is compared as the key that it holds', async () => {
     const token = (...parts: unknown[]): string =>
       Buffer.from(`[${parts.map((part) => JSON.stringify(part)).join(', ')}]`).toString('base64')
     expect(await ids(`{ nodeId: { eq: "${token('public', 'item', 3)}" } }`)).toEqual([3])

@@ -263,7 +263,7 @@ describe('9.1 root functions', () => {
     expect(schema.getQueryType()?.getFields()['uno']?.description).toBe('The number one.')
     expect(schema.getQueryType()?.getFields()['immutable_one']?.description).toMatch(/./)
   })
-  it('keeps nothing when a function fails, and tells only its message', async () => {
+  it('keep nothing when a function fails, and show only its message', async () => {
     expect(await refused('mutation { log_call(name: "z") failing }')).toEqual(['it failed'])
     expect((await service.db.query(`select from calls where name = 'z'`)).rowCount).toBe(0)
   })
@@ -387,7 +387,7 @@ describe('9.3 results', () => {
     ['domain_of', 3],
     ['opaque_of', '1 day'],
   ] as const
-  test.each(values)('%s', async (name, value) => {
+  test.each(values)('have the type of %s', async (name, value) => {
     expect(await ask(`{ ${name} }`)).toEqual({ [name]: value })
   })
   it('a row is null when there is none, or when every column is null', async () => {
@@ -506,7 +506,7 @@ describe('9.4 computed fields', () => {
       'more than one row returned by a subquery used as an expression',
     ])
   })
-  it('of a relation without a key: a row, without a node id; no connection', async () => {
+  it('may be a row of a relation without a key, without a node id, and no connection', async () => {
     expect(namesOf(schema, 'keyless_view')).toEqual(['id', 'email', 'label'])
     expect(schema.getType('keyless_view')?.toConfig()).toMatchObject({ interfaces: [] })
     expect(await refused('{ accountByPk(id: 2) { plain_views { edges { node { id } } } } }')).toEqual([

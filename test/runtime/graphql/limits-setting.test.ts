@@ -153,7 +153,7 @@ describe('17 limits, the setting', () => {
     ['{"limits": {"rows": -1}}', '"rows" is -1 and no whole number from 0.'],
     ['{"limits": {"cost": 1.5}}', '"cost" is 1.5 and no whole number from 0.'],
     ['{"limits": {"rows": "many"}}', '"rows" is "many" and no whole number from 0.'],
-  ])('tells the owner of %s and goes on without it', (comment, reason) => {
+  ])('warns the owner of %s and goes on without it', (comment, reason) => {
     const { facts, diagnostics, refusal } = read(comment)
     expect(facts.limits).toBeUndefined()
     expect(refusal).toBeNull()

@@ -246,7 +246,7 @@ describe('10.4 atMost', () => {
     ])
     expect(await rows('select count(*)::int as n from post')).toEqual([{ n: 3 }])
   })
-  it('tells its code and the field that exceeded it', async () => {
+  it('has its code and the field that exceeded it', async () => {
     const answer = await service.graphql(
       'mutation { ok: deleteFromPostCollection(filter: {id: {eq: 20}}) { affectedCount } over: deleteFromPostCollection { affectedCount } }',
     )
@@ -356,7 +356,7 @@ describe('10.6 several fields, transaction', () => {
       `${insert('a', 1)} insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount } ${insert('b', 2)}`,
     ],
     ['last', `${insert('a', 1)} ${insert('b', 2)} insertIntoStampedCollection(objects: [{id: -1}]) { affectedCount }`],
-  ])('keeps nothing when the %s field fails, and tells only the primary message', async (_, fields) => {
+  ])('keeps nothing when the %s field fails, and shows only the primary message', async (_, fields) => {
     const answer = await service.graphql(`mutation { ${fields} }`)
     expect(answer).toEqual({
       data: null,
@@ -384,7 +384,7 @@ describe('10.6 several fields, transaction', () => {
       await rows('select (select count(*) from ledger)::int as ledger, (select count(*) from late)::int as late'),
     ).toEqual([{ ledger: 0, late: 0 }])
   })
-  it('tells a serialization failure as one clear error', async () => {
+  it('reports a serialization failure as one clear error', async () => {
     const answer = await service.graphql(`mutation { ${insert('a', 1)} conflict }`)
     expect(answer).toEqual({
       data: null,

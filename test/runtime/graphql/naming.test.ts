@@ -216,7 +216,7 @@ describe('2.3 relation field names', () => {
     expect(fieldsOf(schema, 'blog_post')).toContain('author: author')
     expect(fieldsOf(schema, 'link')).toEqual(['nodeId: ID!', 'id: Int!', 'a_id: Int', 'b_id: Int', 'author: author'])
   })
-  it('reverse: the collection of the child', () => {
+  it('the reverse is the collection of the child', () => {
     expect(fieldsOf(schema, 'AccountHolder')).toEqual([
       'nodeId: ID!',
       'id: Int!',
@@ -225,7 +225,7 @@ describe('2.3 relation field names', () => {
       'itemsByWholeKey: LineItemConnection',
     ])
   })
-  it('reverse and one-to-one: the same rule on the referenced column', () => {
+  it('the reverse of a one-to-one key follows the same rule on the referenced column', () => {
     expect(fieldsOf(schema, 'Account')).toEqual(['nodeId: ID!', 'accountId: Int!', 'email: String', 'account: Address'])
     expect(fieldsOf(schema, 'Address')).toEqual(['nodeId: ID!', 'id: Int!', 'accountId: Int', 'account: Account'])
     expect(fieldsOf(schema, 'Profile')).toEqual(['nodeId: ID!', 'id: Int!', 'name: String', 'portrait: Portrait'])
@@ -369,7 +369,7 @@ describe('nodeId is the node id', () => {
     const again = await ask(`{ node(nodeId: "${node.nodeId}") { nodeId ... on NodeTag { node_id lost } } }`)
     expect(again.node).toEqual({ ...node, lost: 1 })
   })
-  it('is told, and every role has a schema that the reference implementation takes', async () => {
+  it('is reported, and every role has a schema that the reference implementation takes', async () => {
     for (const role of ['anon', 'authenticated'])
       expect(validateSchema(await introspect(service, { role }))).toEqual([])
     const { annotated } = atOnce(annotate(await catalogOf(service.db, ['public', 'app'])))
@@ -403,7 +403,7 @@ describe('2.5 reserved argument names', () => {
 })
 
 describe('naming as a whole', () => {
-  it('two foreign keys to one table are told apart by a comment on each constraint', async () => {
+  it('two foreign keys to one table are distinguished by a comment on each constraint', async () => {
     await service.db.query(`
       comment on constraint l1 on link is '@graphql({"foreign_name": "a", "local_name": "linksAsA"})';
       comment on constraint l2 on link is '@graphql({"foreign_name": "b", "local_name": "linksAsB"})'`)

@@ -283,7 +283,7 @@ describe('7.3 ByPk', () => {
     ['countryByPk(code: "deu") { name }', null],
     ['productByPk(a: "x", c: 2) { label }', null],
   ] as const
-  test.each(rows)('%s', async (field, expected) => {
+  test.each(rows)('finds the row: %s', async (field, expected) => {
     expect(await ask(`{ row: ${field} }`)).toEqual({ row: expected })
   })
   it('takes the keys of a view in the order of its comment', async () => {

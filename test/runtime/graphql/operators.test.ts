@@ -139,7 +139,7 @@ describe.each(cases)('orders on PostgreSQL %i, with domains served as what they 
     })
   })
 
-  it('what has no order is offered none', async () => {
+  it('a type without an order is offered none', async () => {
     const schema = await introspect(service)
     const orders = ['id', 'tags', 'domained', 'word', 'maybe', 'title', 'net', 'span', 'kind', 'ids']
     expect(namesOf(schema, 'itemOrderBy')).toEqual(orders)

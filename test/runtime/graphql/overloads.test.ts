@@ -104,7 +104,7 @@ const isCallable = (one: Overload, passed: readonly number[]): boolean => {
 }
 
 describe(`overloads (seed ${seed})`, () => {
-  it('are all there, but those that Postgres cannot tell from another one', async () => {
+  it('are all there, but those that Postgres cannot distinguish from another one', async () => {
     const missing = overloads.filter(({ field }) => !required.has(field))
     expect(missing).not.toEqual([])
     for (const one of missing) expect(await reachedBy(one, [...one.args.keys()])).toBeNull()

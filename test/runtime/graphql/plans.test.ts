@@ -136,7 +136,7 @@ describe('rules of the planner (engine.md 1)', () => {
     expectFewRows(nodes)
   })
 
-  test('the same backwards', async () => {
+  test('a deep page backwards enters the index by the leading bound as well', async () => {
     const key = cursor(at(1_000), 6_000)
     const { nodes } = await run(
       `{ postCollection(last: 30, before: "${key}", orderBy: { created_at: DescNullsLast }) ${page} }`,

@@ -103,8 +103,8 @@ beforeAll(async () => {
 const relationsOf = (type: string): readonly string[] =>
   fieldsOf(schema, type).filter((field) => /: (?!ID|Int|String|Boolean)/.test(field))
 
-describe('8.1 which relations exist', () => {
-  it('both directions of every foreign key between exposed tables', () => {
+describe('8.1 relations', () => {
+  it('are both directions of every foreign key between exposed tables', () => {
     expect(relationsOf('Pet')).toEqual([
       'owner: Owner!',
       'kennelOwner: Owner',
@@ -120,7 +120,7 @@ describe('8.1 which relations exist', () => {
       'halfCollection: HalfConnection',
     ])
   })
-  it('none to unserved schemas or tables without a key, in either direction', () => {
+  it('do not lead to unserved schemas or tables without a key, in either direction', () => {
     expect(relationsOf('Seeker')).toEqual([])
     expect(namesOf(schema, 'Owner')).not.toContain('childCollection')
     expect(namesOf(schema, 'Owner')).not.toContain('keylessChildCollection')
@@ -177,7 +177,7 @@ describe('8.3 reverse', () => {
     ['unique indexes over expressions: many', 'Owner', 'expressionChildCollection: ExpressionChildConnection'],
     ['a unique key over more columns: many', 'Owner', 'nearlyChildCollection: NearlyChildConnection'],
   ] as const
-  test.each(shapes)('%s', (_, type, field) => {
+  test.each(shapes)('has a name by the rule: %s', (_, type, field) => {
     expect(fieldsOf(schema, type)).toContain(field)
   })
 })

@@ -146,7 +146,7 @@ describe('an update or a delete', () => {
   })
 })
 
-it('reads only the columns that are selected, so that rights to single ones are enough', async () => {
+it('an update reads only the columns that are selected, so that rights to single ones are enough', async () => {
   const insert = (select: string) => `insertIntopartlyCollection(objects: [{open: "o", secret: "s"}]) { ${select} }`
   expect(await ask(insert('affectedCount records { open }'))).toEqual({
     insertIntopartlyCollection: { affectedCount: 1, records: [{ open: 'o' }] },

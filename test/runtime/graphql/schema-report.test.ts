@@ -58,8 +58,8 @@ const commentOfPublic = async (): Promise<string> =>
   (await service.db.query(`select obj_description('public'::regnamespace, 'pg_namespace') as comment`)).rows[0].comment
 const advised = async () => (await report()).advice.map(({ problem, object }) => `${problem}: ${object}`)
 
-describe('17 schemaReport: what is in the API', () => {
-  it('lists every relation and function once, whoever may read it', async () => {
+describe('17 schemaReport: the API', () => {
+  it('lists every relation and function once, for any reader', async () => {
     const relations = await service.db.query(
       `select count(*)::int as n from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f')`,
     )
@@ -73,7 +73,7 @@ describe('17 schemaReport: what is in the API', () => {
       expect(told.functions).toHaveLength(functions.rows[0].n)
     }
   })
-  it('tells why something is not in it', async () => {
+  it('says why something is not in it', async () => {
     const told = await report()
     const reasons = Object.fromEntries(
       [...told.relations, ...told.functions].map(({ object, reason, inSchema }) => [
@@ -106,7 +106,7 @@ describe('17 schemaReport: what is in the API', () => {
       fix: 'grant select on "public"."child" to "authenticated";',
     })
   })
-  it('tells the remedies that work', async () => {
+  it('gives the remedies that work', async () => {
     const before = await report('authenticated')
     for (const { fix } of before.relations.filter(({ reason }) => reason === 'no grant'))
       await service.db.query(fix ?? '')
@@ -117,7 +117,7 @@ describe('17 schemaReport: what is in the API', () => {
     )
     await service.db.query('revoke all on all tables in schema public from authenticated')
   })
-  it('tells of relations that share a field name, and of misspelt settings', async () => {
+  it('reports relations that share a field name, and misspelt settings', async () => {
     await service.db.query(
       'alter table child add column c int, add column d int, add foreign key (c, d) references parent',
     )
@@ -131,7 +131,7 @@ describe('17 schemaReport: what is in the API', () => {
     })
     await service.db.query('alter table child drop column c, drop column d')
   })
-  it('tells of a column that would be called like the node id', async () => {
+  it('reports a column that would be called like the node id', async () => {
     await service.db.query('alter table calm add column "nodeId" int')
     const { relations } = await report()
     expect(relations.find(({ object }) => object === 'table public.calm')?.conflicts).toMatchObject([
@@ -144,7 +144,7 @@ describe('17 schemaReport: what is in the API', () => {
     expect(relations.flatMap(({ conflicts }) => conflicts)).toHaveLength(1)
     await service.db.query('alter table calm drop column "nodeId"')
   })
-  it('tells of settings on what has none, as soon as they are there', async () => {
+  it('reports settings on objects without any, as soon as they are there', async () => {
     const misplaced = async () => (await report()).remarks.filter(({ code }) => code === 'comment-key-misplaced')
     expect(await misplaced()).toEqual([])
     await service.db.query(`comment on index child_pkey is '@graphql({"root": {"enabled": false}})'`)
@@ -157,7 +157,7 @@ describe('17 schemaReport: what is in the API', () => {
 })
 
 describe('17 schemaReport: overloads', () => {
-  it('are told apart by what they take', async () => {
+  it('are distinguished by what they take', async () => {
     await service.db.query(`
       comment on schema public is '@graphql({"schemaReport": {"enabled": true}, ${limits}, "functionShapes": {"enabled": true}})';
       create table chair (id int primary key); create table desk (id int primary key); grant select on chair, desk to anon;
@@ -200,8 +200,8 @@ describe('17 schemaReport: overloads', () => {
   })
 })
 
-describe('17 schemaReport: what should be mended', () => {
-  it('finds it, with the SQL after which it is gone', async () => {
+describe('17 schemaReport: advice', () => {
+  it('finds each fault, with the SQL after which it is gone', async () => {
     const found = await advised()
     expect(found).toEqual([
       `row level security is off: table public."Odd ""Name"" it's"`,
@@ -466,8 +466,8 @@ describe('17 schemaReport: what should be mended', () => {
   })
 })
 
-describe('17 schemaReport: what can be watched', () => {
-  it('says which tables pay for it, by which columns changes are told apart, and what is in the way', async () => {
+describe('17 schemaReport: live queries', () => {
+  it('says which tables pay for it, by which columns changes are distinguished, and what is in the way', async () => {
     const live = await createTestService({
       told: true,
       sql: `
@@ -549,9 +549,9 @@ describe('17 schemaReport, the setting', () => {
   })
 })
 
-describe('17 schemaReport says what introspection says', () => {
+describe('17 schemaReport on random catalogues', () => {
   const seed = Number(process.env['EXACT_SEED'] ?? '91')
-  it(`of random catalogues, for every role (seed ${seed})`, { timeout: 60_000 }, async () => {
+  it(`says what introspection says, for every role (seed ${seed})`, { timeout: 60_000 }, async () => {
     for (const { limits: _, allowlist: __, ...world } of fc.sample(worlds, { seed, numRuns: sized(4, 2) })) {
       const stage = await openStage({ ...world, schemaReport: true })
       try {

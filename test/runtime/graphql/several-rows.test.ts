@@ -33,7 +33,7 @@ describe.each(lawMajors().map((major) => [major] as const))('several rows of a k
   const ask = async (query: string) => dataOf(await service.graphql(query))
   const service = forSuite(createTestService, { sql, major })
 
-  it('by key and by node id', async () => {
+  it('are read by key and by node id', async () => {
     const { cityByPk } = await ask('{ cityByPk(id: 1) { nodeId name } }')
     expect(cityByPk.name).toBe('Ulm')
     expect(await ask(`{ node(nodeId: ${JSON.stringify(cityByPk.nodeId)}) { ... on city { name } } }`)).toEqual({
@@ -41,7 +41,7 @@ describe.each(lawMajors().map((major) => [major] as const))('several rows of a k
     })
   })
 
-  it('in a relation, in both directions', async () => {
+  it('are read in a relation, in both directions', async () => {
     expect(await ask('{ streetByPk(id: 1) { city { name mayor { __typename } } } }')).toEqual({
       streetByPk: { city: { name: 'Ulm', mayor: { __typename: 'mayor' } } },
     })
@@ -65,7 +65,7 @@ describe.each(lawMajors().map((major) => [major] as const))('several rows of a k
     expect(__type.fields).toContainEqual({ name: 'country', type: { kind: 'OBJECT' } })
   })
 
-  it('a deferred key tells rows apart as others do', async () => {
+  it('a deferred key identifies rows as others do', async () => {
     const asked = '{ streetCollection(orderBy: [{seal: {id: DescNullsLast}}]) { edges { node { id seal { id } } } } }'
     expect(await ask(asked)).toEqual({
       streetCollection: { edges: [{ node: { id: 1, seal: { id: 1 } } }, { node: { id: 2, seal: null } }] },

@@ -81,7 +81,7 @@ describe.each(lawMajors())('types in a schema without USAGE on PostgreSQL %i', (
     ])
   })
 
-  it('are whole for whoever may use both, in filters, orders, pages and inputs, and the grant counts at once', async () => {
+  it('are whole for a role that may use both, in filters, orders, pages and inputs, and the grant counts at once', async () => {
     await service.db.query(grantAll)
     const { row, query } = await shapeOf('anon')
     expect(row).toEqual([
@@ -109,7 +109,7 @@ describe.each(lawMajors())('types in a schema without USAGE on PostgreSQL %i', (
     expect((await shapeOf('anon')).row).toEqual(['nodeId', 'id', 'body', 'strict', 'place'])
   })
 
-  it('what is left answers', async () => {
+  it('leave the rest, which answers', async () => {
     const answer = await service.graphql(
       `{ noteCollection(first: 1, orderBy: [{strict: AscNullsLast}], filter: {place: {street: {eq: "main"}}}) {
         pageInfo { endCursor } edges { node { id body place { street } } } } }`,

@@ -208,8 +208,8 @@ const refusal = async (query: string, variables: Record<string, unknown> = {}): 
 let lastId = 0
 const nextId = (): number => (lastId += 1)
 
-describe('3.1 mapping: what goes in comes out', () => {
-  test.each(cases)('$name ($sql, $type) by literal', async ({ name, literal, out, filter }) => {
+describe('3.1 mapping', () => {
+  test.each(cases)('returns $name ($sql, $type) as it was sent by literal', async ({ name, literal, out, filter }) => {
     const id = nextId()
     const insert = `mutation { insertIntovaluesCollection(objects: [{ id: ${id}, ${name}: ${literal} }]) { records { ${name} } } }`
     expect(await ask(insert)).toEqual({ insertIntovaluesCollection: { records: [{ [name]: out }] } })
@@ -217,7 +217,7 @@ describe('3.1 mapping: what goes in comes out', () => {
     expect(await ask(read)).toEqual({ valuesCollection: { edges: [{ node: { [name]: out } }] } })
   })
 
-  test.each(cases)('$name ($sql, $type) by variable', async ({ name, type, variable, out }) => {
+  test.each(cases)('returns $name ($sql, $type) as it was sent by variable', async ({ name, type, variable, out }) => {
     const id = nextId()
     await ask(`mutation { insertIntovaluesCollection(objects: { id: ${id} }) { affectedCount } }`)
     const update = `mutation ($value: ${type}) { updatevaluesCollection(set: { ${name}: $value }, filter: { id: { eq: ${id} } }) { records { ${name} } } }`
@@ -507,7 +507,7 @@ describe('3.5 scalars and messages', () => {
     ])
   })
 
-  test('what a literal cannot be is told with its place', async () => {
+  test('a literal that does not fit is refused with its place', async () => {
     const query = (filter: string) => `{ valuesCollection(filter: { ${filter} }) { edges { cursor } } }`
     for (const filter of [
       'date: { eq: 1',
@@ -530,7 +530,7 @@ describe('3.5 scalars and messages', () => {
     expect(await refusal(query('{a: 1}'))).toEqual(['Unexpected object in input value'])
   })
 
-  test('what a text says is for Postgres to judge', async () => {
+  test('Postgres judges the meaning of a text', async () => {
     const query = (filter: string) => `{ valuesCollection(filter: ${filter}) { edges { cursor } } }`
     expect(await refusal(query('{ date: { eq: "soon" } }'))).toEqual(['invalid input syntax for type date: "soon"'])
     expect(await refusal(query('{ uuid: { eq: "1" } }'))).toEqual(['invalid input syntax for type uuid: "1"'])

@@ -63,7 +63,7 @@ describe('wide documents', () => {
     expect(await ask(`{ itemByPk(id: 99) { ${long('i')}: id } }`)).toEqual({ itemByPk: null })
   })
 
-  test.each([51, 101, 1_601, 1_700, 10_000])('%i fields of one row', async (count) => {
+  test.each([51, 101, 1_601, 1_700, 10_000])('hold %i fields of one row', async (count) => {
     const expected = same(count, 1)
     expect(await ask(`{ itemByPk(id: 1) { ${aliases(count, 'id')} } }`)).toEqual({ itemByPk: expected })
     expect(await ask(`{ itemCollection(first: 1) { edges { node { ${aliases(count, 'id')} } } } }`)).toEqual({
@@ -76,7 +76,7 @@ describe('wide documents', () => {
     expect(Object.keys(itemByPk)).toEqual([...Object.keys(same(2_000, null)), 'id'])
   })
 
-  test.each([101, 1_700])('%i members of a connection', async (count) => {
+  test.each([101, 1_700])('hold %i members of a connection', async (count) => {
     expect(await ask(`{ itemCollection { ${aliases(count, 'totalCount')} } }`)).toEqual({
       itemCollection: same(count, 2),
     })
@@ -88,13 +88,13 @@ describe('wide documents', () => {
     })
   })
 
-  test('many aliases of edges', async () => {
+  test('hold many aliases of edges', async () => {
     expect(await ask(`{ itemCollection(first: 1) { ${aliases(200, 'edges { cursor }')} } }`)).toEqual({
       itemCollection: same(200, [{ cursor: 'WzFd' }]),
     })
   })
 
-  test.each([1_001, 2_000])('%i root fields', async (count) => {
+  test.each([1_001, 2_000])('hold %i root fields', async (count) => {
     expect(await ask(`{ ${aliases(count, 'itemByPk(id: 1) { id }')} }`)).toEqual(same(count, { id: 1 }))
   })
 
@@ -132,7 +132,7 @@ describe('wide documents', () => {
     'f',
     'w3',
     't1',
-  ])('the alias %s', async (name) => {
+  ])('hold the alias %s', async (name) => {
     const query = `{ ${name}: itemCollection(first: 1) { ${name}: edges { ${name}: node { ${name}: id } cursor } pageInfo { ${name}: hasNextPage } } }`
     const { body } = await service.serve(query)
     expect(body.replaceAll(' ', '')).toBe(
@@ -142,7 +142,7 @@ describe('wide documents', () => {
 })
 
 describe('wide tables', () => {
-  test('every column at once', async () => {
+  test('answer every column at once', async () => {
     const { wideCollection } = await ask(
       `{ wideCollection { edges { cursor node { id nodeId ${names.join(' ')} } } pageInfo { endCursor } } }`,
     )
@@ -169,7 +169,7 @@ describe('wide tables', () => {
     expect(await ask(filter, { f: all })).toEqual({ wideCollection: { edges: [{ node: { id: 2 } }] } })
   })
 
-  test('every figure of many columns', async () => {
+  test('answer every figure of many columns', async () => {
     const list = names.slice(0, numbers)
     const selection = ['sum', 'avg', 'min', 'max'].map((name) => `${name} { ${list.join(' ')} }`).join(' ')
     const expected = (value: number) => Object.fromEntries(list.map((name) => [name, value]))

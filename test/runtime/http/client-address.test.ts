@@ -32,11 +32,11 @@ it.each([
   ['2001:db8::1', '2001:db8:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   [null, 'unknown'],
-])('limits count %s as %s', (address, source) => {
+])('the limits count %s as %s', (address, source) => {
   expect(limitSource(address)).toBe(source)
 })
 
-it('is remembered by what told it, and never by what told nothing', () => {
+it('an address is remembered for the headers that named it, and never for others', () => {
   const sourceOf = createSourceOf('x-real-ip')
   const asked = (told: string, remoteAddress: string): string => {
     const socket = { remoteAddress }

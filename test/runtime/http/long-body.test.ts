@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { LongBody, streamOf } from '../../../runtime/http/long-body.ts'
 
-it('is the same bytes in pieces as it is as a whole, and as long as it says', async () => {
+it('a long body has the same bytes in pieces as it has as a whole, and is as long as it says', async () => {
   const text = fc
     .tuple(fc.string({ unit: fc.constantFrom('x', 'ä', '漢', '🏕️', '\ud83c') }), fc.integer({ min: 1, max: 40_000 }))
     .map(([unit, times]) => unit.repeat(times).slice(0, 200_000))

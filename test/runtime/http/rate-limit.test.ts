@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRateLimit } from '../../../runtime/http/rate-limit.ts'
 
-it('allows as many at once as a minute holds, then as many as time gives back', () => {
+it('a limit allows as many at once as a minute holds, then as many as time gives back', () => {
   const clock = { now: 0 }
   const limit = createRateLimit(60, () => clock.now)
   expect(Array.from({ length: 61 }, () => limit.take('a'))).toEqual([...Array.from({ length: 60 }, () => 0), 1_000])
@@ -13,7 +13,7 @@ it('allows as many at once as a minute holds, then as many as time gives back', 
   expect([limit.take('a'), limit.take('a')]).toEqual([0, 1_000])
 })
 
-it('never allows more in any minute than twice what it says, and never refuses who keeps to it', () => {
+it('a limit never allows more in any minute than twice what it says, and never refuses a caller that keeps to it', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 50 }),

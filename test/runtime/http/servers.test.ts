@@ -135,7 +135,7 @@ describe('a request that does not come in time', () => {
   })
 })
 
-describe('what is no request', () => {
+describe('bytes that are no request', () => {
   it.each([
     ['headers', `GET / HTTP/1.1\r\nHost: x\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, '431', 'HEADERS_TOO_LARGE'],
     ['words', 'Good morning!\r\n\r\n', '400', 'REQUEST_MALFORMED'],
@@ -145,7 +145,7 @@ describe('what is no request', () => {
       '400',
       '"extensions":{"code":"REQUEST_MALFORMED"}',
     ],
-  ])('by its %s is refused so that pages can read it', async (_name, text, status, said) => {
+  ])('are refused for their %s so that pages can read it', async (_name, text, status, said) => {
     const { port } = await listen(ok)
     const one = await client(port)
     one.socket.write(text)

@@ -54,7 +54,7 @@ const post = (headers: readonly string[], text = body): string =>
   head('POST /graphql/v1 HTTP/1.1', ['Content-Type: application/json', ...headers]) + text
 const sized = (text = body): string => post([`Content-Length: ${Buffer.byteLength(text)}`], text)
 
-describe('what is refused before all routes', () => {
+describe('a refusal before all routes', () => {
   it('can be read by pages of every origin too', async () => {
     const received = await send(head('GET /auth/v1/%zz HTTP/1.1', []))
     expect(statuses(received)).toEqual([400])
@@ -73,7 +73,7 @@ describe('on one connection', () => {
     expect(statuses(await send(post(['Transfer-Encoding: chunked'], chunks) + sized()))).toEqual([200, 200])
     expect(asked.map(({ query }) => query)).toEqual(['{ __typename }', '{ __typename }'])
   })
-  it('what follows a body that is too large is never read as a request of its own', async () => {
+  it('the rest of a body that is too large is never read as a request of its own', async () => {
     asked.length = 0
     const smuggled = sized()
     const padding = ' '.repeat(4096)
@@ -115,7 +115,7 @@ describe('a key', () => {
   })
 })
 
-describe('a body is JSON in UTF-8', () => {
+describe('a body', () => {
   it.each([
     ['application/json', 200],
     ['Application/JSON ; charset="UTF-8"', 200],
@@ -126,11 +126,11 @@ describe('a body is JSON in UTF-8', () => {
     ['application/x-www-form-urlencoded', 415],
     ['multipart/form-data; boundary=x', 415],
     ['application/graphql', 415],
-  ])('%s: %i', async (type, status) => {
+  ])('is JSON in UTF-8: %s: %i', async (type, status) => {
     const request = head('POST /graphql/v1 HTTP/1.1', [`Content-Type: ${type}`, `Content-Length: ${body.length}`])
     expect(statuses(await send(request + body))).toEqual([status])
   })
-  it('and not compressed', async () => {
+  it('is not compressed', async () => {
     expect(statuses(await send(post(['Content-Encoding: gzip', `Content-Length: ${body.length}`])))).toEqual([415])
   })
 })

@@ -11,7 +11,7 @@ const foreign = (await projectKeys(`${secret} of another project`)).anon
 
 const identify = (apikey?: string, authorization?: string) => authenticate({ apikey, authorization })
 
-describe('who asks', () => {
+describe('the caller', () => {
   it('must bring a key', async () => {
     expect(await identify()).toEqual({ kind: 'key-missing' })
     expect(await identify('')).toEqual({ kind: 'key-missing' })

@@ -16,7 +16,7 @@ describe('a rotated secret', () => {
     return verdict.kind === 'verified' ? 'verified' : verdict.fault
   }
 
-  it('believes keys and tokens of both secrets until the date, and of the present one after it', async () => {
+  it('has keys and tokens of both secrets accepted until the date, and of the present one after it', async () => {
     const exp = until / 1000 + 3600
     const token = (of: string): string => signToken({ role: 'authenticated', sub: 'x', exp }, of)
     const [anon, old] = [projectKeys(secret).anon, projectKeys(before).anon]
@@ -30,7 +30,7 @@ describe('a rotated secret', () => {
     for (const one of [anon, token(secret)]) expect(await kindOf(one)).toBe('verified')
   })
 
-  it('tells of a token of the previous secret that it has expired', async () => {
+  it('says of a token of the previous secret that it has expired', async () => {
     clock.at = until - 60_000
     expect(await kindOf(signToken({ role: 'anon', exp: clock.at / 1000 - 60 }, before))).toBe('expired')
   })

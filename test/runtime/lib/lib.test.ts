@@ -116,7 +116,7 @@ describe('createTryingLru', () => {
     expect(kept.size).toBe(0)
   })
 
-  it(`law: what it gives is what was kept last, and all of it weighs no more than it may (SEED=${seed})`, () => {
+  it(`law: gives what was kept last, and all of it weighs no more than it may (SEED=${seed})`, () => {
     const step = fc.record({ key: fc.nat(9), weight: fc.option(fc.integer({ min: 1, max: 12 }), { nil: null }) })
     fc.assert(
       fc.property(fc.array(step), (steps) => {
@@ -139,7 +139,7 @@ describe('createTryingLru', () => {
 })
 
 describe('singleFlight', () => {
-  it('shares one run among those who come while it lasts, its failure too, and then runs anew', async () => {
+  it('shares one run among those who come while it lasts, its failure too, and then runs again', async () => {
     let runs = 0
     const fly = singleFlight(async () => {
       runs++
@@ -193,7 +193,7 @@ describe('share', () => {
 })
 
 describe('within', () => {
-  it('tells whether a promise settled in time', async () => {
+  it('says whether a promise settled in time', async () => {
     expect(await within(1000, Promise.resolve())).toBe(true)
     expect(await within(5, new Promise(() => undefined))).toBe(false)
     await expect(within(1000, Promise.reject(new Error('no')))).rejects.toThrow('no')

@@ -17,7 +17,7 @@ const failing = (times: number) => {
   }
 }
 
-test('succeeds with the first attempt that does, or fails with the last that is allowed', async () => {
+test('a retry succeeds with the first attempt that does, or fails with the last that is allowed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(6), fc.integer({ min: 1, max: 6 }), async (failures, attempts) => {
       const { work, calls } = failing(failures)
@@ -45,7 +45,7 @@ test('a signal ends the waiting', async () => {
   await expect(waiting).rejects.toThrow()
 })
 
-test('pauses double up to the longest', () => {
+test('the pauses get longer up to the longest', () => {
   const policy: RetryPolicy = { attempts: Infinity, firstMs: 100, longestMs: 1_000 }
   expect([1, 2, 3, 4, 5, 60].map((attempt) => pauseMs(policy, attempt))).toEqual([100, 200, 400, 800, 1_000, 1_000])
 })

@@ -76,7 +76,7 @@ describe('settings', () => {
     })
   })
 
-  it('tell every problem at once and never repeat a value', () => {
+  it('report every problem at once and never repeat a value', () => {
     const problems = problemsOf({
       DATABASE_URL: 'mysql://hunter2',
       JWT_SECRET: 'short-hunter2',

@@ -30,7 +30,7 @@ test.each([
   [{ JWT_SECRET_FILE: '/nowhere' }, 'JWT_SECRET_FILE cannot be read: /nowhere (ENOENT)'],
   [{ JWT_SECRET: secret, JWT_SECRET_FILE: '/nowhere' }, 'JWT_SECRET and JWT_SECRET_FILE are both set'],
   [{ CATALOGRAPH_CONFIG: file('strange', 'PROT=1') }, `${join(folder, 'strange')}: PROT is not a setting`],
-])('%j is a problem, told in one sentence', (environment, problem) => {
+])('%j is a problem, reported in one sentence', (environment, problem) => {
   expect(readSettings(environment)).toEqual({ kind: 'invalid', problems: [problem] })
 })
 

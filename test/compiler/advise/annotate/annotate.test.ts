@@ -70,7 +70,7 @@ describe.each([
     expect(await run()).toMatchObject({ exitCode: 0, printed: '', noted: 'catalograph: no comment is missing' })
   })
 
-  it('tell relations apart in both directions, and leave fields with what has them', async () => {
+  it('distinguish relations in both directions, and leave fields with what has them', async () => {
     const names =
       style === 'inflected'
         ? ['area', 'areaId', 'areaByArea', 'beginArea', 'areaByBeginArea', 'endArea', 'nodeId', 'node_id']
@@ -83,7 +83,7 @@ describe.each([
     expect(await fieldsOf(style === 'inflected' ? 'Area' : 'area')).toEqual(expect.arrayContaining(back))
   })
 
-  it('are found for views whose rows a key of a table tells apart, and for tables that a unique index does', async () => {
+  it('are found for views whose rows a key of a table distinguishes, and for tables with a unique index', async () => {
     const { rows } = await db.query(
       `select relname as name, obj_description(oid, 'pg_class') as comment from pg_class
         where relname in ('artist_names', 'draft', 'pairs', 'song', 'take') order by 1`,

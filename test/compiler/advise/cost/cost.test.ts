@@ -111,7 +111,7 @@ describe.each(lawMajors())('catalograph cost on PostgreSQL %i', (major) => {
     ).toEqual(['public.logs'])
   })
 
-  it('runs nothing, and tells what each operation costs each role', async () => {
+  it('runs nothing, and reports what each operation costs each role', async () => {
     const document =
       'mutation Act { act(n: 9000) } mutation Add($rows: [AuthorsInsertInput!]!) { insertIntoAuthorsCollection(objects: $rows) { affectedCount } }'
     const operations = await measured(document, '--role', 'anon,authenticated')
@@ -233,7 +233,7 @@ describe.each(lawMajors())('catalograph cost on PostgreSQL %i', (major) => {
     [['--documents', 'HERE', '--check', '/nowhere'], 2, '--check: /nowhere cannot be read (ENOENT)'],
     [['--documents', 'HERE', '--check', 'HERE'], 2, 'is no certificate that cost wrote'],
     [['--documents', 'HERE', '--role', 'nobody_knows'], 3, 'the database has no role nobody_knows'],
-  ])('%j is told with a sentence', async (args, exitCode, sentence) => {
+  ])('%j is refused with a sentence', async (args, exitCode, sentence) => {
     const ran = await run(...args.map((arg) => (arg === 'HERE' ? join(folder, 'app/fragments.graphql') : arg)))
     expect(ran).toMatchObject({ exitCode, noted: expect.stringContaining(sentence) as string })
   })

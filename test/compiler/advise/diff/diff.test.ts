@@ -54,7 +54,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     run(['--migration', await file('migration.sql', sql), ...more])
   const compared = ({ stdout }: Ran): Comparison => JSON.parse(stdout) as Comparison
 
-  it('tells first what a migration breaks, for whom, and takes it back', async () => {
+  it('reports first what a migration breaks, for whom, and takes it back', async () => {
     const before = (await db.query(catalogue)).rows
     const ran = await migrate(
       `begin;
@@ -254,7 +254,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(compared(ran).changes.map((change) => change.kind)).toContain(kind)
   })
 
-  it('tells of policies, for the roles that they are for', async () => {
+  it('reports policies, for the roles that they are for', async () => {
     const told = async (sql: string) =>
       compared(await migrate(sql, '--json')).changes.map(({ severity, kind, description, roles }) =>
         [severity, kind, description, roles.join()].join(' | '),
@@ -358,7 +358,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells what a role can write and read no longer where comments say so', async () => {
+  it('reports what a role can write and read no longer where comments say so', async () => {
     const ran = await migrate(
       `comment on table posts is '@graphql({"readOnly": {"authenticated": ["body"]}, "writeOnly": {"anon": ["title"]},
          "preset": {"authenticated": {"author_id": "1"}}})'`,
@@ -369,7 +369,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     expect(ran.stdout).toContain('Posts.title was removed.  (anon)')
   })
 
-  it('tells of a default order that comes or is another one', async () => {
+  it('reports a default order that comes or is another one', async () => {
     const order = (direction: string): string =>
       `comment on table posts is '@graphql({"defaultOrder": [{"title": "${direction}"}]})';`
     expect((await migrate(order('AscNullsLast'))).stdout).toContain('Collections of Posts have a default order now')
@@ -382,7 +382,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of a default filter that comes or is another one', async () => {
+  it('reports a default filter that comes or is another one', async () => {
     const filter = (title: string): string =>
       `comment on table posts is '@graphql({"defaultFilter": {"title": {"neq": "${title}"}}})';`
     expect((await migrate(filter('a'))).stdout).toContain('Collections of Posts have a default filter now')
@@ -395,7 +395,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of a column that marks rows as deleted', async () => {
+  it('reports a column that marks rows as deleted', async () => {
     await db.query('alter table posts add column gone boolean')
     const mark = `comment on table posts is '@graphql({"softDelete": "gone"})';`
     expect((await migrate(mark)).stdout).toContain('Rows of Posts count as deleted by "gone" now')
@@ -409,7 +409,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of links that come, lead another way or go', async () => {
+  it('reports links that come, lead another way or go', async () => {
     const links = (title: string): string =>
       `comment on table authors is '@graphql({"links": {"titled": [{"postsCollection": {"title": {"neq": "${title}"}}}]}})';`
     expect((await migrate(links('a'))).stdout).toContain('Authors.titled was added.')
@@ -422,7 +422,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of unions that come, lead by other relations or go', async () => {
+  it('reports unions that come, lead by other relations or go', async () => {
     const unions = (...of: readonly string[]): string =>
       `comment on table posts is '@graphql(${JSON.stringify({ polymorphism: { unions: { origin: of } } })})';`
     expect((await migrate(unions('author'))).stdout).toContain('Posts.origin was added.')
@@ -438,7 +438,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of collections of interfaces that have rows of other tables', async () => {
+  it('reports collections of interfaces that have rows of other tables', async () => {
     const collected = (table: string): string =>
       `comment on table ${table} is '@graphql({"polymorphism": {"collections": ["Work"]}})';`
     expect((await migrate(collected('posts'))).stdout).toContain('Query.workCollection was added.')
@@ -453,7 +453,7 @@ describe('catalograph diff', { timeout: 120_000 }, () => {
     }
   })
 
-  it('tells of inputs that take exactly one member, which breaks documents', async () => {
+  it('reports inputs that take exactly one member, which breaks documents', async () => {
     const on = `comment on table posts is '@graphql({"oneOf": {"enabled": true}})';`
     const report = await migrate(on)
     expect(report.stdout).toMatch(/^[1-9]\d* breaking/)

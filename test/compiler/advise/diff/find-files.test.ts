@@ -23,10 +23,10 @@ it.each([
   ['x/*', ['x/a.graphql']],
   ['c+?.graphql', ['c+d.graphql']],
   ['*.none', []],
-])('%s', async (pattern, expected) => {
+])('a pattern finds files: %s', async (pattern, expected) => {
   expect((await findFiles(join(folder, pattern))).map((path) => relative(folder, path))).toEqual(expected)
 })
 
-it('rejects where there is no such folder', async () => {
+it('the search rejects where there is no such folder', async () => {
   await expect(findFiles(join(folder, 'nowhere/*.graphql'))).rejects.toMatchObject({ code: 'ENOENT' })
 })

@@ -41,9 +41,9 @@ const untold = ({ changes, documents }: Comparison): readonly unknown[] =>
       !roles.every((role) => changes.some((change) => change.severity === 'breaking' && change.roles.includes(role))),
   )
 
-describe(`what diff promises (again: ${again})`, () => {
+describe(`the promise of diff (again: ${again})`, () => {
   it(
-    'tells of a breaking change wherever a document stops working, and of none where nothing changed',
+    'reports a breaking change wherever a document stops working, and of none where nothing changed',
     { timeout: 150_000 },
     async () => {
       const tally = { broken: 0 }

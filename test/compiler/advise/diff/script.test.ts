@@ -23,11 +23,11 @@ it.each([
   String.raw`\connect -`,
   String.raw`\c app`,
   String.raw`\timing on`,
-])('passes %s over', async (line) => {
+])('a script passes %s over', async (line) => {
   expect(await read({ 'main.sql': `${line}\nselect 1;\n${line}\n` })).toEqual(['main.sql:2 select 1'])
 })
 
-it('puts the statements of other files in their place, until one says that it is over', async () => {
+it('a script puts the statements of other files in their place, until one says that it is over', async () => {
   const files = {
     'main.sql': 'select 1;\n\\i sub/one.sql\nselect 4;',
     'sub/one.sql': "select 2;\n\\ir two.sql\n\\q\nselect 'never';",
@@ -47,17 +47,17 @@ it.each([
   [String.raw`\copy t from x.csv`, '\\copy is a command of psql that has no meaning here'],
   [String.raw`\! rm -rf /`, '\\! is a command of psql that has no meaning here'],
   [String.raw`\i`, '\\i names no file'],
-])('refuses %s', async (line, why) => {
+])('a script may not hold %s', async (line, why) => {
   const reading = read({ 'main.sql': `select 1;\n${line}` })
   await expect(reading).rejects.toThrow(why)
   await expect(reading).rejects.toMatchObject({ place: { file: 'main.sql', line: 2 } })
 })
 
-it('refuses files that include each other', async () => {
+it('files that include each other are refused', async () => {
   await expect(read({ 'main.sql': '\\i main.sql' })).rejects.toBeInstanceOf(MigrationFailure)
 })
 
-it('leaves backslashes within statements alone', () => {
+it('backslashes within statements stay', () => {
   const part = fc.constantFrom("'a\\b'", '"c\\d"', "E'\\\\'", '$$\\e$$', '/*\n\\f*/', '1', '+', ' ')
   fc.assert(
     fc.property(fc.array(part), (parts) => {

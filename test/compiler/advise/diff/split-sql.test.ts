@@ -4,7 +4,7 @@ import { splitSql } from '../../../../compiler/advise/diff/split-sql.ts'
 
 const texts = (sql: string): readonly string[] => splitSql(sql).map(({ text }) => text)
 
-it('splits at the semicolons that end a statement', () => {
+it('a text is split at the semicolons that end a statement', () => {
   expect(texts('select 1; select 2;')).toEqual(['select 1', 'select 2'])
   expect(texts(' ; ;\n-- nothing\n/* here /* either */ ; */')).toEqual([])
 })
@@ -21,17 +21,17 @@ it.each([
   'create rule r as on insert to t do also (select 1; select 2)',
   'create function f() returns int begin atomic select 1; select case when true then 1 end; end',
   'select $1, a$b$c',
-])('takes %j for one statement', (sql) => {
+])('the text %j is one statement', (sql) => {
   expect(texts(`${sql};\nselect 1`)).toEqual([sql, 'select 1'])
 })
 
-it('tells lines and first words, comments and case aside', () => {
+it('a statement has its line and first word, comments and case aside', () => {
   const [first, second] = splitSql('\n-- one\ncreate /* x */ Index concurrently i on t (a);\n\n\nCommit')
   expect(first).toMatchObject({ line: 3, head: ['CREATE', 'INDEX', 'CONCURRENTLY', 'I', 'ON', 'T'] })
   expect(second).toMatchObject({ line: 6, head: ['COMMIT'] })
 })
 
-it('loses nothing but space, comments and semicolons', () => {
+it('splitting loses nothing but space, comments and semicolons', () => {
   const part = fc.constantFrom('select', "'a;'", '"b;"', '$$;$$', '/*;*/', '--;\n', ';', ' ', '\n', '(', ')', '1')
   fc.assert(
     fc.property(fc.array(part), (parts) => {

@@ -10,7 +10,7 @@ const db = forSuite(createDatabase, { prepare: 'auth' })
 
 const findings = (): Promise<readonly Finding[]> => withSession({ url: db.ownerUrl }, authFindings)
 
-describe('what doctor says of stored settings of auth', () => {
+describe('the doctor of stored settings of auth', () => {
   it('advises against each that is too open', async () => {
     const fine = [expect.objectContaining({ check: 'auth', verdict: 'ok' })]
     expect(await findings()).toEqual(fine)
@@ -28,14 +28,14 @@ describe('what doctor says of stored settings of auth', () => {
   })
 })
 
-describe('what doctor says of BASE_URL', () => {
+describe('the advice of doctor on BASE_URL', () => {
   it.each([
     ['https://project.example.com', 'ok'],
     ['http://localhost:3000', 'ok'],
     ['http://[::1]:3000', 'ok'],
     ['http://localhost.example.com', 'advice'],
     ['http://127.example.com', 'advice'],
-  ])('of %s: %s', (url, verdict) => {
+  ])('for %s is %s', (url, verdict) => {
     const read = readSettings({ BASE_URL: url })
     if (read.kind !== 'settings') throw new Error('settings that cannot be read')
     expect(addressFinding(read.settings, true).verdict).toBe(verdict)

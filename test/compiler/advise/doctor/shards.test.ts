@@ -9,7 +9,7 @@ import { titled } from '../../../support/programs.ts'
 
 const major = citusMajor()
 
-describe.skipIf(major === null)(titled('what doctor says of a database of Citus', noCitus()), () => {
+describe.skipIf(major === null)(titled('the doctor of a database of Citus', noCitus()), () => {
   const db = forSuite(
     createDistributed,
     major ?? 15,

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { legibleSql } from '../../../../compiler/catalog/diagnostics/legible-sql.ts'
 
-it('leaves a short statement on its line', () => {
+it('a short statement stays on its line', () => {
   const sql = `select "id" from "public"."post" where "title" = $1::text limit 1`
   expect(legibleSql(sql)).toBe(sql)
 })
 
-it('gives clauses, items and queries of a long statement lines of their own', () => {
+it('clauses, items and queries of a long statement have lines of their own', () => {
   const columns = ['one', 'two', 'three'].map((name) => `t1."a rather long name of column ${name}" as "${name}"`)
   const inner = `select ${columns.join(', ')} from "public"."post" t1 where (t1."id" < $1::integer) order by t1."id" limit 30`
   expect(legibleSql(`select to_json((select (o.*)::record from (${inner}) o)) as r1`)).toBe(
@@ -37,7 +37,7 @@ const piece = fc.constantFrom(
   ...['(select ', 'array(select 1), ', '\n', '\t', '"two\nlines"', "'two\nlines'"],
 )
 
-it('changes nothing but white space between tokens', () => {
+it('legible SQL differs in white space between tokens alone', () => {
   const tokens = (sql: string): readonly string[] =>
     sql.match(/[eE]'(?:[^'\\]|''|\\[^])*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|[A-Za-z_]\w*|[^\s]/g) ?? []
   fc.assert(

@@ -56,7 +56,7 @@ const complaints = (call: string): string => {
 
 const filtered = (filter: string): string => `void db.event.list({ filter: ${filter}, select: { id: true } })`
 
-it('takes the filters of each addition, look-ups by unique keys and groups', () => {
+it('the generated client takes the filters of each addition, look-ups by unique keys and groups', () => {
   const use = [
     filtered(`{ body: { hasKey: 'a', path: [{ at: ['a'], number: { gt: '1' } }] } }`),
     filtered(`{ title: { search: { query: 'word' }, ieq: 'x' } }`),
@@ -116,6 +116,6 @@ it.each([
   `void functions.listedCollection({ select: { rows: { Event: { name: true } } } })`,
   `void functions.listedCollection({ orderBy: [{ slug: 'DescNullsLast' }], select: { rows: { Event: { id: true } } } })`,
   `void db.invitation.list({ select: { about: { select: { Event: { id: true } } } } }).then(({ data }) => data?.[0]?.about?.id)`,
-])('does not take %s', (call) => {
+])('the generated client does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)
 })

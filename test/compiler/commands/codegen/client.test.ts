@@ -22,7 +22,7 @@ afterAll(() => app?.remove())
 describe('the client of the demo', () => {
   const out = (): readonly string[] => ['--from', join(root, 'generated'), '--out', join(app.folder, 'sdk'), ...scalars]
 
-  it.each(['nodenext', 'esnext'])('tells right uses from wrong ones (%s)', async (module) => {
+  it.each(['nodenext', 'esnext'])('distinguishes right uses from wrong ones (%s)', async (module) => {
     expect(await app.codegen([...out(), '--role', 'authenticated'])).toMatchObject({ exitCode: 0 })
     app.write('use.ts', readFileSync(new URL('types.txt', import.meta.url), 'utf8'))
     const resolution = module === 'esnext' ? ['--moduleResolution', 'bundler'] : []
@@ -91,7 +91,7 @@ describe('an argument called select', () => {
 describe('the folder of a client', () => {
   const from = ['--from', join(root, 'generated'), '--role', 'anon']
 
-  it('is told of the package that it needs, where that is not installed', async () => {
+  it('needs a package, which codegen names where it is not installed', async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), 'catalograph-codegen-'))
     expect((await app.codegen([...from, '--out', join(elsewhere, 'sdk')])).noted).toContain(
       'they import @catalograph/client, which is not installed there: npm install @catalograph/client',
@@ -99,7 +99,7 @@ describe('the folder of a client', () => {
     expect((await app.codegen([...from, '--out', join(app.folder, 'with')])).noted).not.toContain('npm install')
   })
 
-  it('is checked, and mended by the next run', async () => {
+  it('is checked, and corrected by the next run', async () => {
     const out = ['--out', join(app.folder, 'checked')]
     expect((await app.codegen([...from, ...out, '--check'])).exitCode).toBe(1)
     expect(await app.codegen([...from, ...out])).toMatchObject({

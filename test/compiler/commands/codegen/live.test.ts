@@ -71,7 +71,7 @@ describe('the client of a schema that can be watched', () => {
     expect(app.typeCheck(['use.ts'])).toBe('')
   })
 
-  it('tells a name that there is none of', () => {
+  it('reports a name that does not exist', () => {
     write('all', clientFiles(watching(schema, names), readings))
     app.write(
       'wrong.ts',

@@ -67,7 +67,7 @@ afterAll(() => app?.remove())
 const installed = compilers.filter(([, folder]) => existsSync(folder))
 
 describe.each(installed)('a call of the typed client in %s', { timeout: 120_000 }, (service, folder) => {
-  it('has each of its mistakes told at its place, with the nearest name', () => {
+  it('has each of its mistakes reported at its place, with the nearest name', () => {
     const told = app.typeCheck(['wrong.ts'], ['--pretty', 'false'], folder)
     const found = [...told.matchAll(/^wrong\.ts\((\d+),(\d+)\): (.*)/gm)].map(([, line, column, said]) => {
       const call = wrong[Number(line) - headLines - 1]?.[0] ?? ''

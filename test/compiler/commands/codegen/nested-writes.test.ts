@@ -67,10 +67,10 @@ beforeAll(async () => {
 })
 afterAll(() => app?.end())
 
-it.each(taken)('takes %s', (use) => {
+it.each(taken)('the generated client takes %s', (use) => {
   expect(complaints.get(use)).toEqual([])
 })
 
-it.each(refused)('does not take %s', (use) => {
+it.each(refused)('the generated client does not take %s', (use) => {
   expect(complaints.get(use)?.join('\n')).toMatch(/error TS/)
 })

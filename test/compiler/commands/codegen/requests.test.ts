@@ -149,7 +149,7 @@ describe('a generated client and the service', () => {
     expect((await db.letter.get({ id: '77', select: { mood: true } })).data).toBeNull()
   })
 
-  it('writes, and tells why it did not', async () => {
+  it('write, or say why they did not', async () => {
     const objects = [
       { weight: '0.50', sizes: [1n], sent: new Date('2024-01-01T00:00:00Z'), local: new Date('2024-01-01T00:00:00Z') },
     ]

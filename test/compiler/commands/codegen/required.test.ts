@@ -84,8 +84,8 @@ describe('an insert of the typed client', () => {
   })
 })
 
-describe('what a compiler knows of required columns', () => {
-  it('follows triggers and defaults', async () => {
+describe('the required columns of a compiler', () => {
+  it('follow triggers and defaults', async () => {
     await withSession({ url: app.database.ownerUrl }, async (query) => {
       const compiler = createCompiler({ query, schemas: ['public'], version: null })
       const required = async (): Promise<readonly string[]> => {

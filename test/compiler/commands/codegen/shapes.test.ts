@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => app?.end())
 
-it('says in a generated client what is deprecated, where editors find it', () => {
+it('the generated client says what is deprecated, where editors find it', () => {
   const read = (path: string): string => readFileSync(join(app.folder, 'db', path), 'utf8')
   expect(read('rows.d.ts')).toContain('  /**\n   * How often.\n   * @deprecated count\\nthem\n   */\n  readonly views:')
   expect(read('tables/Post.d.ts')).toContain('   * @deprecated read notes *\\/ instead\n   */\n  readonly insert:')
@@ -37,7 +37,7 @@ const complaints = (call: string): string => {
   return app.typeCheck(['use.ts'])
 }
 
-it('takes and answers in a generated client the columns that the role has for it', () => {
+it('the generated client takes and answers the columns that the role has for it', () => {
   const use = `void db.note.insert({ objects: [{ id: 1, body: 'a', pin: '1' }], select: { records: { author: true, votes: true } } })`
   expect(complaints(use)).toBe('')
 })
@@ -47,6 +47,6 @@ it.each([
   `void db.note.update({ set: { votes: 9 }, select: { affectedCount: true } })`,
   `void db.note.list({ select: { pin: true } })`,
   `void db.note.list({ filter: { pin: { eq: '1' } }, select: { id: true } })`,
-])('does not take %s', (call) => {
+])('the generated client does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)
 })

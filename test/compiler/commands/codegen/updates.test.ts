@@ -27,7 +27,7 @@ const complaints = (call: string): string => {
   return app.typeCheck(['use.ts'])
 }
 
-it('has a method for each key and for many rows, typed as the fields are', () => {
+it('the generated client has a method for each key and for many rows, typed as the fields are', () => {
   const use = [
     `const one = await db.post.updateByPk({ id: 1, increment: { views: '1' }, select: { id: true, views: true } })`,
     'if (one.error === null) { const row: { readonly id: number; readonly views: string } | null = one.data; void row }',
@@ -46,6 +46,6 @@ it.each([
   `void db.post.updateRows({ rows: [{ id: 1 }], select: { affectedCount: true } })`,
   `void db.post.updateByPk({ id: 1, setKey: { body: [{ at: ['a'] }] }, select: { id: true } })`,
   `void db.plain.updateByPk({ id: 1, set: { n: 1 }, select: { id: true } })`,
-])('does not take %s', (call) => {
+])('the generated client does not take %s', (call) => {
   expect(complaints(call)).toMatch(/error TS/)
 })

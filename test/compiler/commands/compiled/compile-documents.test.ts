@@ -192,7 +192,7 @@ select to_json((select (o.*)::record from (select t1."body" as "body" from "publ
     })
   })
 
-  it('makes the same bytes again, and --check tells a document that changed', async () => {
+  it('makes the same bytes again, and --check names a document that changed', async () => {
     const out = await fresh()
     await compile('*.graphql', out)
     expect(await compile('*.graphql', out, '--check')).toMatchObject({ exitCode: 0, printed: '' })
@@ -221,7 +221,7 @@ select to_json((select (o.*)::record from (select t1."body" as "body" from "publ
     expect(checked.printed).toContain('--- schema.anon.graphql (changed)')
   })
 
-  it('compiles anew what is not in the folder as it was compiled, and makes the same bytes', async () => {
+  it('compiles again what is not in the folder as it was compiled, and makes the same bytes', async () => {
     const [out, whole] = [await fresh(), await fresh()]
     const roles = ['--roles', 'anon,authenticated']
     const texts = async (from: string): Promise<Readonly<Record<string, string>>> => {
@@ -265,7 +265,7 @@ select to_json((select (o.*)::record from (select t1."body" as "body" from "publ
     )
   })
 
-  it('tells what a role cannot ask, with its place, and writes nothing', async () => {
+  it('reports what a role cannot ask, with its place, and writes nothing', async () => {
     const out = await fresh()
     await writeFile(join(folder, 'wrong.gql'), 'query Wrong {\n  notesCollection { edges { node { id secret } } }\n}\n')
     const failed = await compile('wrong.gql', out, '--roles', 'authenticated,anon,service_role')
@@ -278,7 +278,7 @@ select to_json((select (o.*)::record from (select t1."body" as "body" from "publ
     expect(await readdir(out)).toEqual([])
   })
 
-  it('tells examples that do not fit, and refuses what it cannot use', async () => {
+  it('reports examples that do not fit, and refuses what it cannot use', async () => {
     const out = await fresh()
     await writeFile(join(folder, 'bad.gql'), one)
     await writeFile(join(folder, 'bad.variables.json'), '{"id": "seven"}')

@@ -24,12 +24,12 @@ function pathsOf(
   )
 }
 
-it('writes one file for roles that run the same, and others for others', () => {
+it('roles that run the same share one file, and others have their own', () => {
   const roles = { anon: { [`${a}`]: '1' }, member: { [`${a}`]: '2' }, owner: { [`${a}`]: '1' } }
   expect(pathsOf(['src/list.graphql'], roles)).toEqual(['documents/list.anon.sql', 'documents/list.member.sql'])
 })
 
-it('tells documents of the same name apart, also where case does not count', () => {
+it('documents of the same name have different files, also where case does not count', () => {
   const roles = { anon: { [`${a}`]: '1', [`${b}`]: '2', [`${c}`]: '3' } }
   const paths = pathsOf(['x/list.graphql', 'y/List.graphql', 'y/other.graphql'], roles)
   expect(paths).toEqual([
@@ -40,7 +40,7 @@ it('tells documents of the same name apart, also where case does not count', () 
   expect(new Set(paths.map((path) => path.toLowerCase())).size).toBe(3)
 })
 
-it('takes nothing of a name that leads to another folder', () => {
+it('a file takes nothing of a name that leads to another folder', () => {
   const roles = { '../a b': { [`${a}`]: '1' } }
   expect(pathsOf(['persisted.json#One,Two/../x'], roles)).toEqual(['documents/One-Two-x.-a-b.sql'])
 })

@@ -88,8 +88,8 @@ const compiled = (manifest: Manifest, asking: readonly string[]) => {
   return { files, faults, index }
 }
 
-describe('what roles share', () => {
-  it('is what each has alone, whoever holds what', () => {
+describe('the share of several roles', () => {
+  it('is what each has alone, however privileges are held', () => {
     const some = fc.subarray(['a', 'b', 'c', 'public'])
     // Mostly all of them: what nobody may ask says little.
     const held = fc.oneof(
@@ -153,12 +153,12 @@ describe('what roles share', () => {
   })
 })
 
-describe('what threads share', () => {
+describe('the work of several threads', () => {
   const wrong = { source: 'wrong.graphql', text: '{ nothing }', roles: null, examples: { all: [] } }
   const exampled = { ...wrong, text: texts[0] ?? '', examples: { all: [], named: new Map([['One', [{ id: 7 }]]]) } }
   const given = [...documents, wrong, exampled]
 
-  it('is made alike by each of them', async () => {
+  it('is the same in each of them', async () => {
     const tasks = documentTasks(roles, given, nothingEarlier)
     const apart = await makeApart({ revision, tasks, taken: noneTaken() })
     expect([...apart.keys()]).toEqual([...given.keys()])
@@ -167,7 +167,7 @@ describe('what threads share', () => {
     expect(apart.get(given.indexOf(exampled))?.[0]?.file?.content).toContain('{"id": 7}')
   })
 
-  it('is all that there is, whoever makes which', async () => {
+  it('is whole, however it is divided', async () => {
     const many = Array.from({ length: 10 }, (_, turn) =>
       given.map((one) => ({ ...one, text: `${one.text} # ${turn}` })),
     ).flat()

@@ -97,7 +97,7 @@ describe('an admin endpoint', () => {
 })
 
 describe('POST /admin/users', () => {
-  it('makes a user exactly as told, in one INSERT, without a mail', async () => {
+  it('makes a user exactly as asked, in one INSERT, without a mail', async () => {
     const email = `Mixed.${randomUUID()}@Example.com`
     const id = randomUUID()
     const { data, error } = await admin.createUser({
@@ -302,7 +302,7 @@ describe('PUT /admin/users/{id}', () => {
     expect((await call('GET', `/admin/users/${id}`)).body.user_metadata).toEqual({})
   })
 
-  it('refuses an address that somebody else has, and whoever is not there', async () => {
+  it('refuses an address that somebody else has, and a user that does not exist', async () => {
     const [mine, other] = [await made(), await made()]
     expect((await admin.updateUserById(mine.id, { email: other.email })).error).toMatchObject({ code: 'email_exists' })
     for (const method of ['GET', 'PUT', 'DELETE']) {
@@ -466,7 +466,7 @@ describe('POST /invite', () => {
     )
   })
 
-  it('invites again who has not come yet, not who has; a password of whoever signed up first ends', async () => {
+  it('invites again a user who has not come yet, not one who has; an earlier password ends', async () => {
     const email = fresh()
     await server.call('POST', '/signup', { body: { email, password } })
     await server.db.query(`update catalograph_auth.cooldowns set sent_at = sent_at - interval '1 hour'`)
@@ -613,7 +613,7 @@ describe('a link that an administrator had made', () => {
     expect((await signIn(signed)).status).toBe(200)
   })
 
-  it('attack 2: ends the password of whoever signed up before the invitation', async () => {
+  it('attack 2: ends the password of somebody who signed up before the invitation', async () => {
     const email = fresh()
     await server.call('POST', '/signup', { body: { email, password, data: { evil: true } } })
     const { hashed_token } = await linkFor({ type: 'invite', email })
@@ -634,7 +634,7 @@ describe('a link that an administrator had made', () => {
 })
 
 describe('GET /admin/audit', () => {
-  it('tells who did what, newest first, in pages', async () => {
+  it('shows who did what, newest first, in pages', async () => {
     const { id, email } = await made()
     await signIn(email)
     const mine = await call('GET', `/admin/audit?query=author:${email}&per_page=1`)
@@ -674,7 +674,7 @@ describe('GET /admin/audit', () => {
     expect([counted, estimated]).toEqual([rows[0]?.['count'], '3000000'])
   })
 
-  it('tells of one user what they did and what was done to them, and of nobody else', async () => {
+  it('shows what one user did and what was done to them, and nothing of others', async () => {
     const [{ id, email }, other] = [await made(), await made()]
     await signIn(email)
     await signIn(other.email)

@@ -483,7 +483,7 @@ describe('a user with a factor', () => {
     for (const act of acts(raised).slice(1, 3)) expect((await act()).body.error_code).toBe('insufficient_aal')
   })
 
-  it('attack 17: whoever comes by the recovery link is at aal1, and changes and removes nothing', async () => {
+  it('attack 17: is at aal1 after the recovery link, and changes and removes nothing', async () => {
     const { email, factor } = await stepUp()
     expect((await server.call('POST', '/recover', { body: { email } })).status).toBe(200)
     const code = (await server.mails(email))[0]?.code
@@ -497,7 +497,7 @@ describe('a user with a factor', () => {
     expect((await verify(server, { token, factor, code: codeOf(factor.secret, 1) })).status).toBe(200)
   })
 
-  it('who removes it falls to aal1 with the next token', async () => {
+  it('falls to aal1 with the next token after removing it', async () => {
     const { token, factor, refresh: held } = await stepUp()
     const removal = await server.call('DELETE', `/factors/${factor.id}`, { token })
     expect([removal.status, removal.body]).toEqual([200, { id: factor.id }])
@@ -506,7 +506,7 @@ describe('a user with a factor', () => {
     expect(body.user.factors).toBeUndefined()
   })
 
-  it('who turned TOTP off for the project can neither enrol nor verify', async () => {
+  it('can neither enrol nor verify once TOTP is off for the project', async () => {
     const { token, factor } = await stepUp()
     await server.set({ mfa_totp_enabled: 'off' })
     const body = { factor_type: 'totp', friendly_name: 'off' }

@@ -212,7 +212,7 @@ describe('a refresh token', () => {
     }
   })
 
-  it('is ended everywhere by whoever waits for a step-up and holds nothing meanwhile', async () => {
+  it('is ended everywhere by a request that waits for a step-up and holds nothing meanwhile', async () => {
     const { token, session: other, email } = await signUp()
     const credentials = { email, password: 'correct horse' }
     const { body } = await server.call('POST', '/token?grant_type=password', { body: credentials })

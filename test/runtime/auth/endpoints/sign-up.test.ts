@@ -90,7 +90,7 @@ describe('POST /signup', () => {
     expect(answer.body).toMatchObject({ code: status, error_code, msg })
   })
 
-  it('tells the reasons of a weak password in both shapes', async () => {
+  it('has the reasons of a weak password in both shapes', async () => {
     const body = { email: 'a@example.com', password: '1' }
     expect((await signUp(body)).body).toEqual({
       code: 422,
@@ -148,7 +148,7 @@ describe('POST /signup', () => {
     ).toMatchObject({ code: 400, error_code: 'email_not_confirmed' })
   })
 
-  it('attack 21: answers whoever signs up again without a word about who was first', async () => {
+  it('attack 21: answers a second sign-up without a word about who was first', async () => {
     await signUp({ email: 'twice@example.com', password, data: { secret: 'of the first' } })
     const again = await signUp({ email: 'twice@example.com', password: 'other password', data: { mine: 1 } })
     expect(again.status).toBe(200)
@@ -250,7 +250,7 @@ describe('POST /signup', () => {
       expect(await server.mails('auto@example.com')).toEqual([])
     })
 
-    it('attack 36: makes one user of ten at once, and tells the others of it', async () => {
+    it('attack 36: makes one user of ten at once, and refuses the others', async () => {
       const email = 'autorace@example.com'
       const answers = await Promise.all(Array.from({ length: 10 }, () => signUp({ email, password })))
       const others = answers.filter(({ status }) => status !== 200).map(({ body }) => body.error_code)

@@ -49,7 +49,7 @@ describe('the project key', () => {
   })
 })
 
-describe('what anybody may read', () => {
+describe('the public part of auth', () => {
   it('is the health, the settings of the sign-in page and the public keys', async () => {
     expect((await server.call('GET', '/health')).body).toMatchObject({ name: 'GoTrue' })
     const settings = await server.call('GET', '/settings')
@@ -197,7 +197,7 @@ describe('a bearer token', () => {
 })
 
 describe('POST /token?grant_type=password', () => {
-  it('opens a session and tells no hash', async () => {
+  it('opens a session and shows no hash', async () => {
     const { email, id } = await newUser()
     const { status, body } = await signIn(email.toUpperCase())
     expect([status, body.user.id, body.user.aud]).toEqual([200, id, 'authenticated'])
@@ -246,7 +246,7 @@ describe('POST /token?grant_type=password', () => {
     expect((await signIn(user.email, '')).body).toEqual(unknown.body)
   })
 
-  it('lets imported users in, whatever their rows lack, and hashes anew what is weak', async () => {
+  it('lets imported users in, whatever their rows lack, and hashes again what is weak', async () => {
     const stored = [
       (await bcrypt(password, 4)).replace('$2b', '$2y'),
       await argon2(password, { memoryCost: 4096, timeCost: 1 }),
@@ -266,7 +266,7 @@ describe('POST /token?grant_type=password', () => {
     }
   })
 
-  it('tells of a password that the present rules refuse', async () => {
+  it('reports a password that the present rules refuse', async () => {
     const { email } = await newUser()
     await server.set({ password_min_length: '20' })
     const { body } = await signIn(email)
@@ -343,7 +343,7 @@ describe('PUT /user', () => {
     expect(right.status).toBe(200)
   })
 
-  it('asks for it whoever comes from a magic link, but not who comes from a reset, by code or by link', async () => {
+  it('asks for it after a magic link, but not after a reset, by code or by link', async () => {
     await server.set({ password_require_current: 'on', mail_cooldown: '0' })
     const mailOf = async (path: string): Promise<{ readonly url: string; readonly code: string }> => {
       await server.call('POST', path, { body: { email: user.email } })
@@ -400,7 +400,7 @@ describe('PUT /user', () => {
     })
   })
 
-  it('tells of an address that somebody else has', async () => {
+  it('refuses an address that somebody else has', async () => {
     const other = await newUser()
     expect((await put({ email: other.email })).body).toMatchObject({ code: 422, error_code: 'email_exists' })
     expect((await put({ email: user.email })).status).toBe(200)
@@ -413,7 +413,7 @@ describe('POST /logout', () => {
     ['global', [403, 403]],
     ['local', [403, 200]],
     ['others', [200, 403]],
-  ])('?scope=%s', async (scope, expected) => {
+  ])('ends with ?scope=%s the sessions of that scope', async (scope, expected) => {
     const { email } = await newUser()
     const [here, there] = [(await signIn(email)).body, (await signIn(email)).body]
     const answer = await server.call('POST', `/logout?scope=${scope}`, { token: here.access_token })

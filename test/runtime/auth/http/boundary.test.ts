@@ -7,7 +7,7 @@ it.each<[HttpFailureCode, number, string]>([
   ['OVERLOADED', 503, 'overloaded'],
   ['BODY_TOO_LARGE', 413, 'request_entity_too_large'],
   ['REQUEST_MALFORMED', 400, 'validation_failed'],
-])('what HTTP refuses as %s is refused in the shape of auth', (code, status, errorCode) => {
+])('a request that HTTP refuses as %s is refused in the shape of auth', (code, status, errorCode) => {
   const answer = toErrorAnswer(new HttpFailure(code), 'initial', 'an id')
   expect(answer).toMatchObject({ status, body: { code: status, error_code: errorCode }, unexpected: false })
   expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)

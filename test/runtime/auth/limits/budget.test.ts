@@ -27,7 +27,7 @@ const isKept = async (n: number): Promise<boolean> =>
 const timeout = { code: 'request_timeout', status: 504 }
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-it('504 is told at once, and the transaction that was under way keeps nothing afterwards', async () => {
+it('the answer 504 comes at once, and the transaction that was under way keeps nothing afterwards', async () => {
   const budget = createBudget(database, 100)
   const began = performance.now()
   const call = budget.within(() =>
@@ -55,7 +55,7 @@ it('nothing begins after 504: neither a statement nor a transaction', async () =
   expect([await isKept(2), await isKept(3)]).toEqual([false, false])
 })
 
-it('what is being committed when the time is up is answered as what came of it', async () => {
+it('a commit that runs when the time is up is answered by its result', async () => {
   const budget = createBudget(database, 150)
   const call = budget.within(async () => {
     await budget.database.transaction(async (run) => {
@@ -87,7 +87,7 @@ it('so are statements that commit together, after which nothing is cut off', asy
   expect(await isKept(9)).toBe(false)
 })
 
-it('so is a single statement, which commits by itself; what would follow it is refused', async () => {
+it('a single statement, which commits alone, is cut off as well; what would follow it is refused', async () => {
   const done = createBudget(database, 100)
   expect(await done.within(() => done.database.run(keepSlowly, [5]))).toEqual([])
   expect(await isKept(5)).toBe(true)
@@ -100,7 +100,7 @@ it('so is a single statement, which commits by itself; what would follow it is r
   expect(await isKept(6)).toBe(false)
 })
 
-it('whoever was in time is not cut off after the commit, and gets the next answer', async () => {
+it('a request that was in time is not cut off after the commit, and the next one is answered', async () => {
   const budget = createBudget(database, 100)
   const call = budget.within(async () => {
     await budget.database.transaction((run) => run(keep, [7]))

@@ -79,7 +79,7 @@ describe('limits', () => {
   })
 
   it.each([0, 29])(
-    'tell a guest who waited for others how long it takes, where there were %i before',
+    'say to a guest who waited for others how long it takes, where there were %i before',
     async (count) => {
       const address = newAddress()
       const put = (n: number) =>
@@ -124,7 +124,7 @@ describe('limits', () => {
     expect((await guest('2001:db8:7:8::1')).status).toBe(200)
   })
 
-  it('attack 32: believe no header but the one that the operator named', async () => {
+  it('attack 32: trust no header but the one that the operator named', async () => {
     const address = newAddress()
     await many(30, () => guest(address))
     const spoofed = { 'x-forwarded-for': '192.0.2.77', 'x-real-ip': '192.0.2.77', forwarded: 'for=192.0.2.77' }

@@ -162,7 +162,7 @@ describe('a member', () => {
     await server.set({ secure_email_change: 'on' })
   })
 
-  it('first of two is told so by the link too, and a proof key gets its code from the second', async () => {
+  it('first of two learns so from the link too, and a proof key gets its code from the second', async () => {
     const { email, token } = await member()
     const next = newAddress()
     const verifier = 'w'.repeat(43)
@@ -239,7 +239,7 @@ describe('an address with an unconfirmed sign-up', () => {
     }
   })
 
-  it('is kept by an invited account, and by whoever confirmed it first', async () => {
+  it('is kept by an invited account, and by the account that confirmed it first', async () => {
     for (const kind of ['invited', 'confirmed']) {
       const { token, id } = await guest()
       const email = newAddress()

@@ -182,7 +182,7 @@ describe('a code', () => {
     expect((await post('/verify', { type: 'signup', email, token: code })).body).toMatchObject(expired)
   })
 
-  it('attack 9, facts 50 and 52: is spent by five wrong guesses from anywhere, its link is not, and a new one counts anew', async () => {
+  it('attack 9, facts 50 and 52: is spent by five wrong guesses from anywhere, its link is not, and a new one counts from zero', async () => {
     const email = await signedUp()
     const { code, url } = await newest(email)
     const guesses = Array.from({ length: 50 }, (_none, i) =>
@@ -286,7 +286,7 @@ describe('somebody who came first', () => {
   it.each([
     ['/recover', 'recovery'],
     ['/otp', 'email'],
-  ])('attack 3: nor by %s', async (path, type) => {
+  ])('attack 3: is not let in by %s either', async (path, type) => {
     const email = await signedUp()
     await post(path, { email })
     const { code } = await newest(email)

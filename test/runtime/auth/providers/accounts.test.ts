@@ -5,7 +5,7 @@ import { fragmentOf, locationOf, newVerifier, startGoogle } from '../../../suppo
 
 const stage = forSuite(startGoogle, 'userinfo')
 
-describe('whose account it is', () => {
+describe('the account of an identity', () => {
   const password = 'correct horse'
   const signUp = (email: string, data: object): Promise<Answer> =>
     stage.server.call('POST', '/signup', { body: { email, password, data } })
@@ -95,7 +95,7 @@ describe('whose account it is', () => {
     }
   })
 
-  test('attack 4: whoever confirms the mailbox by other means does not let the first comer in', async () => {
+  test('attack 4: confirming the mailbox by other means does not let the first comer in', async () => {
     for (const path of ['/signup', '/recover']) {
       const stranger = stage.newPerson({ email_verified: false })
       await stage.signIn(stranger)

@@ -113,7 +113,7 @@ describe('the way back', () => {
     expect(new Set(subs).size).toBe(1)
   })
 
-  it('tells the page what is wrong with a state, at the site', async () => {
+  it('shows on the page what is wrong with a state, at the site', async () => {
     const told = async (search: string): Promise<unknown[]> => {
       const answer = await stage.callback(search)
       const { origin, searchParams } = locationOf(answer)

@@ -55,7 +55,7 @@ describe('the code of a flow', () => {
     )
   })
 
-  it('of a mail lives from the moment that its link is opened, and tells how the session began', async () => {
+  it('is valid from the moment that the link of a mail is opened, and says how the session began', async () => {
     const open = async (): Promise<{ code: string; verifier: string }> => {
       const email = `${randomUUID()}@example.com`
       const { verifier, query } = newVerifier()

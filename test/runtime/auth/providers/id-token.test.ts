@@ -71,7 +71,7 @@ describe('an ID token', () => {
     expect(await stage.byAddress(person.email)).toBeUndefined()
   })
 
-  it('is for us by its audience alone, whoever asked for it', async () => {
+  it('is for us by its audience alone, no matter who asked for it', async () => {
     const person = stage.newPerson()
     const ours = google.clientId
     const refused = [

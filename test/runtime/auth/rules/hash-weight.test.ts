@@ -47,7 +47,7 @@ test('attack 22: of any two comparisons that fit into a step both end at the sam
   )
 })
 
-test('attack 22: any comparison ends on a multiple of the step, or after six seconds, or by itself', () => {
+test('attack 22: any comparison ends on a multiple of the step, or after six seconds, or on its own', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 20_000 }), fc.integer({ min: 2, max: 6_000 }), (took, step) => {
       const wait = remainingMs(took, step)

@@ -93,7 +93,7 @@ it('however calls come and whichever process they reach, no more pass than the b
   )
 })
 
-it('what processes count by themselves lets at most so many more pass in each', () => {
+it('counting in each process lets at most so many more pass in each', () => {
   fc.assert(
     fc.property(buckets, calls, fc.integer({ min: 1, max: 3 }), (bucket, history, processes) => {
       const { count, most } = passed(bucket, 9, processes, history)
@@ -102,7 +102,7 @@ it('what processes count by themselves lets at most so many more pass in each', 
   )
 })
 
-it('whoever calls no faster than the bucket fills is never refused', () => {
+it('a caller no faster than the bucket fills is never refused', () => {
   fc.assert(
     fc.property(buckets, fc.nat({ max: 9 }), fc.integer({ min: 1, max: 200 }), (bucket, untold, count) => {
       const pace = Math.ceil(1000 / bucket.perSecond) + 1

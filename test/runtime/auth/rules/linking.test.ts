@@ -122,7 +122,7 @@ const rows: readonly Row[] = [
 ]
 
 describe('account linking (spec/auth.md 6.5)', () => {
-  it.each(rows)('row $row', ({ facts, result }) => {
+  it.each(rows)('follows row $row of the table', ({ facts, result }) => {
     const usual: LinkFacts = { owner: null, sameAddress: [], email, verified: true, signUpDisabled: false }
     expect(decideLink({ ...usual, ...facts })).toEqual(result)
   })

@@ -262,7 +262,7 @@ describe('a destination', () => {
     /^https:\/\/(one|two)\.example\.org$/,
   ]
 
-  test('that is allowed leads there for whoever reads it, and nobody is sent to another place on the way', () => {
+  test('that is allowed leads there for every reader, and nobody is sent to another place on the way', () => {
     fc.assert(
       fc.property(mangled, (asked) => {
         const url = judge(asked)
@@ -362,7 +362,7 @@ describe('a glob', () => {
     ['{a', '{a', false],
     ['**', '', true],
     ['', '', true],
-  ])('%s on %j: %s', (pattern, text, expected) => {
+  ])('%s matches %j: %s', (pattern, text, expected) => {
     expect(matchesGlob(pattern, text)).toBe(expected)
   })
 

@@ -51,7 +51,9 @@ describe('a new password', () => {
     ['aaaaaa', ['characters']],
     ['x', ['length', 'characters']],
     ['a1💥💥💥💥', null],
-  ])('%j: %j', (password, reasons) => expect(judgeStrength(password, rules)?.reasons ?? null).toEqual(reasons))
+  ])('is judged by the rules: %j: %j', (password, reasons) =>
+    expect(judgeStrength(password, rules)?.reasons ?? null).toEqual(reasons),
+  )
   it('has at most 72 bytes', () => {
     expect([isTooLong('x'.repeat(72)), isTooLong('x'.repeat(73)), isTooLong('ä'.repeat(37))]).toEqual([
       false,

@@ -52,7 +52,7 @@ const rows = (count: number) => ({ kind: 'rows', rows: count, more: false })
 const noGrant = (privilege: string) => ({ kind: 'no-grant', privilege })
 
 describe('policies', () => {
-  it('are told to the owner alone, table by table, with names that say which schema is meant', async () => {
+  it('are shown to the owner alone, table by table, with names that say which schema is meant', async () => {
     expect((await ask('/policies', server.anon)).status).toBe(403)
     const { tables } = (await ask('/policies')).body
     expect(tables.map(({ name }: { name: string }) => name)).toEqual(['Odd "name"', 'broken', 'docs', 'stuck'])
@@ -71,7 +71,7 @@ describe('policies', () => {
   })
 })
 
-describe('what a role reaches', () => {
+describe('the reach of a role', () => {
   it('is what its grants and its policies say of each command', async () => {
     expect(await access({ table: 'docs' })).toEqual({
       role: 'anon',
@@ -109,7 +109,7 @@ describe('what a role reaches', () => {
     })
   })
 
-  it('is not told where a policy fails, writes or takes too long, and the answer says why', async () => {
+  it('is not given where a policy fails, writes or takes too long, and the answer says why', async () => {
     expect(await access({ table: 'broken' })).toMatchObject({
       select: { kind: 'failed', message: 'cannot execute INSERT in a read-only transaction' },
     })
@@ -117,7 +117,7 @@ describe('what a role reaches', () => {
     expect(await access({ table: 'stuck' })).toMatchObject({ select: { kind: 'failed' } })
   })
 
-  it('is told of served tables and of roles that there are', async () => {
+  it('is given for served tables and for roles that exist', async () => {
     const refused = async (query: string): Promise<readonly [number, string]> => {
       const { status, body } = await ask(`/access?${query}`)
       return [status, body.code]

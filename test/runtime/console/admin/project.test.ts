@@ -20,8 +20,8 @@ const newUser = async (): Promise<{ readonly id: string; readonly token: string 
   return { id: body.user.id, token: body.access_token }
 }
 
-describe('what the owner asks of a project', () => {
-  it('is for the service key alone', async () => {
+describe('the project of an owner', () => {
+  it('answers the service key alone', async () => {
     const { token } = await newUser()
     for (const { at } of ownerRoutes) {
       const [method = '', path = ''] = at.split(' ')
@@ -31,11 +31,11 @@ describe('what the owner asks of a project', () => {
     }
   })
 
-  it('is told its address, the key of applications and what becomes of mails', async () => {
+  it('shows its address, the key of applications and what becomes of mails', async () => {
     expect((await ask('GET', '/project')).body).toEqual({ url: server.url, anon_key: server.anon, mails: 'kept' })
   })
 
-  it('is told the whole API of a role, whether the schema answers introspection or not', async () => {
+  it('shows the whole API of a role, whether the schema answers introspection or not', async () => {
     const sdlOf = async (role: string): Promise<string> =>
       printSchema(buildClientSchema((await ask('GET', `/schema?role=${role}`)).body as IntrospectionQuery))
     const [anon, user] = [await sdlOf('anon'), await sdlOf('authenticated')]
@@ -48,7 +48,7 @@ describe('what the owner asks of a project', () => {
     expect(await sdlOf('anon')).toContain('note: String')
   })
 
-  it('is shown the mails that were kept, the newest first', async () => {
+  it('shows the mails that were kept, the newest first', async () => {
     await newUser()
     await newUser()
     const { body } = await ask('GET', '/mails?last=1')

@@ -20,7 +20,7 @@ const ask = ({ url }: ServedProject, path: string, key = keys.serviceRole): Prom
 const secretive = 'query Mine { notesCollection(filter: {text: {eq: "my password"}, id: {gt: 4711}}) { nothing } }'
 
 describe('slow and failed requests', () => {
-  it('are told to the owner, newest first, and to nobody else', async () => {
+  it('are shown to the owner, newest first, and to nobody else', async () => {
     await whileServed(db, { SLOW_REQUEST_MS: '50' }, async (project) => {
       await project.graphql('query Slow { wait }')
       await project.graphql(secretive)
@@ -40,7 +40,7 @@ describe('slow and failed requests', () => {
     })
   })
 
-  it('have their document told without the values in it', async () => {
+  it('have their document shown without the values in it', async () => {
     await whileServed(db, {}, async (project) => {
       const { headers } = await project.graphql(secretive)
       await project.graphql('{ never closed "my password"')
@@ -68,7 +68,7 @@ it('a request that sent a hash alone is known by it, if it is one', () => {
   expect([hashOf(hash.toUpperCase()), hashOf('a secret'), hashOf(null)]).toEqual([hash, '', ''])
 })
 
-describe('what is kept of requests', () => {
+describe('the record of requests', () => {
   const request = (
     operation: string,
     { ms = 1, code = null, document = '{ a }' }: { ms?: number; code?: string | null; document?: string | null } = {},

@@ -223,7 +223,7 @@ describe('changes over HTTP', () => {
   })
 })
 
-it('says what to do where auth was never prepared', async () => {
+it('an answer says what to do where auth was never prepared', async () => {
   const bare = await startAuthServer({ settings: null, sql: 'drop schema catalograph_auth cascade' })
   try {
     const answer = await fetch(`${bare.url}/admin/v1/settings`, { headers: { apikey: bare.serviceRole } })

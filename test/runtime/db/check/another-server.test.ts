@@ -53,7 +53,7 @@ describe('requests that two servers behind one pooler answer by turns', () => {
   test.each([
     ['that compare the counter are answered', true],
     ['without a version are answered', false],
-  ] as const)('%s', async (_, isChecked) => {
+  ] as const)('are answered right: %s', async (_, isChecked) => {
     for (const { connection, version } of [...servers, ...servers, ...servers])
       expect(await run(connection, exchangeOf(isChecked ? version : null), null)).toEqual([['1']])
   })

@@ -11,7 +11,7 @@ const values = fc.oneof(
   fc.string({ unit: fc.constantFrom("'", '"', '\\', '\\u', '$$', '--', '/*', ';', '\n', '\0', '\u{1f600}', 'E') }),
 )
 
-it('claims come out of SET as they went in, whatever they hold and however constants are read', async () => {
+it('the claims come out of SET as they went in, whatever they hold and however constants are read', async () => {
   await fc.assert(
     fc.asyncProperty(values, fc.boolean(), async (value, conforming) => {
       const claims = JSON.stringify({ role: 'anon', tenant: value })

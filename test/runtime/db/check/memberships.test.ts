@@ -139,7 +139,7 @@ describe.each(lawMajors())('memberships with PostgreSQL %i', (major) => {
       }
     })
 
-    test('what writes compares them as well', async () => {
+    test('a request that writes compares them as well', async () => {
       const exchange = await request('m0', holders, false)
       expect(await once(exchange)).toBe('answered')
       await database.query(`grant m1 to m0${inherit}`)

@@ -131,7 +131,7 @@ describe.each(lawMajors())('the mark of the schema with PostgreSQL %i', (major) 
     expect(await fails(exchange)).toMatchObject({ kind: 'stale' })
   })
 
-  test('what was rolled back costs no more than a second of looking', async () => {
+  test('a change that was rolled back costs no more than a second of looking', async () => {
     const exchange = await request()
     await relying(exchange)
     await database.query('begin; create table never (); rollback')

@@ -129,7 +129,7 @@ describe.skipIf(missing !== null)(titled('the encryption of connections', missin
     ['a certificate without its key', 'needs_cert', { sslmode: 'require', sslcert: file('client.crt') }, /sslkey/],
     ['no certificate where one is demanded', 'needs_cert', { sslmode: 'require' }, /certificate/],
     ['no password', 'needs_password', {}, /has no password, and the server asks for one/],
-  ])('%s', async (_mode, user, parameters, outcome) => {
+  ])('is as asked: %s', async (_mode, user, parameters, outcome) => {
     const found = await reach(urlOf(user, parameters))
     if (typeof outcome === 'boolean') expect(found).toBe(outcome)
     else expect(found).toMatch(outcome)
@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)(titled('the encryption of connections', missin
     await database.close()
   })
 
-  test('faults are told as they are', async () => {
+  test('faults are reported as they are', async () => {
     expect(await reach(`postgres://needs_password:wrong@127.0.0.1:${cluster.port}/postgres`)).toBe(
       'password authentication failed for user "needs_password": check the user and the password of the URL',
     )

@@ -15,10 +15,10 @@ const poolerOf = async (url: string) => {
   }
 }
 
-describe('what stands before the database', () => {
+describe('the search for a pooler before the database', () => {
   const database = forSuite(createDatabase)
 
-  test('nothing', async () => {
+  test('finds nothing before a plain server', async () => {
     expect(await poolerOf(database.url)).toBe('none')
   })
 
@@ -30,7 +30,7 @@ describe('what stands before the database', () => {
     }),
   )
 
-  test.for(modesOf)('$title', async ({ mode, found, start, missing }, { skip }) => {
+  test.for(modesOf)('finds $title', async ({ mode, found, start, missing }, { skip }) => {
     skip(missing !== null)
     const url = new URL(database.url)
     const pooler = await start({ serverPort: Number(url.port), mode })
@@ -45,7 +45,7 @@ describe('what stands before the database', () => {
   const pgcat = findPgcat()
 
   test.skipIf(pgcat === null)(
-    titled('pgcat with its cache of statements: it loses track of them', noPgcat()),
+    titled('finds that pgcat with its cache of statements loses track of them', noPgcat()),
     async () => {
       const url = new URL(database.url)
       const pooler = await startPgcat({ program: pgcat?.path ?? '', serverPort: Number(url.port), statements: 100 })

@@ -61,12 +61,12 @@ const askMuch = async (db: Database): Promise<void> => {
 
 const database = forSuite(createDatabase)
 
-test('answers come whole over a plain connection', async () => {
+test('every answer comes whole over a plain connection', async () => {
   const db = openDatabase({ url: database.url, schemas: ['public'], poolSize: 3 })
   await askMuch(db).finally(db.close)
 })
 
-test('answers come whole over TLS', async () => {
+test('every answer comes whole over TLS', async () => {
   const url = new URL(database.url)
   const proxy = await startTlsProxy(Number(url.port))
   url.port = String(proxy.port)

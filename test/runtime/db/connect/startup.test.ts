@@ -5,7 +5,7 @@ import { optionsText, pairsOf } from '../../../../runtime/db/connect/startup.ts'
 const value = fc.string({ unit: fc.constantFrom(...'aZ0 \\\t\n-c=,"\'é'), maxLength: 12 }).filter((text) => text !== '')
 const settings = fc.dictionary(fc.stringMatching(/^[a-z][a-z_.]{0,10}$/), value)
 
-test('what options say is read as it was written', () => {
+test('an option is read as it was written', () => {
   fc.assert(
     fc.property(settings, (given) => {
       expect(Object.fromEntries(pairsOf(optionsText(given)))).toEqual({ ...given })
@@ -24,6 +24,6 @@ test.each([
       ['jit', 'on'],
     ],
   ],
-])('%s', (options, pairs) => {
+])('startup options become: %s', (options, pairs) => {
   expect(pairsOf(options)).toEqual(pairs)
 })

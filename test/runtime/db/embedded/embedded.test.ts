@@ -80,7 +80,7 @@ describe('the embedded Postgres', () => {
     await running.stop()
   })
 
-  test('a taken port is told with the words of the server; the folder is free again', async () => {
+  test('a taken port is reported with the words of the server; the folder is free again', async () => {
     const blocker = createServer().listen(0, '127.0.0.1')
     await once(blocker, 'listening')
     const address = blocker.address()

@@ -22,7 +22,7 @@ const openSilent = async () => {
   }
 }
 
-test('who cancels gives up a silent server, and stays: PgBouncer 1.18 ends when a sender has left', async () => {
+test('the sender of a cancel gives up a silent server, and stays: PgBouncer 1.18 ends when a sender has left', async () => {
   const { port, senders, close } = await openSilent()
   const stream = new Socket()
   const client = { host: '127.0.0.1', port, processID: 1, secretKey: 2, ssl: false, connection: { stream } }

@@ -66,7 +66,7 @@ describe('the pool', () => {
     proxied = url.href
   })
 
-  test('who waits too long for a connection is told so, and the next one is served', () =>
+  test('a request that waits too long for a connection is refused, and the next one is served', () =>
     withPool({ url: database.url, schemas: ['public'], poolSize: 2, connectTimeout: 300 }, async (db) => {
       const slow = [1, 2].map(() => db.run(exchange('select pg_sleep(0.8)')))
       await expect(db.run(exchange('select 1'))).rejects.toMatchObject({ kind: 'overloaded', message: neutral })

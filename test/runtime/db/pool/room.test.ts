@@ -93,14 +93,14 @@ test('a statement whose last answer was large does not run again before there is
   expect(await waiting).toBe(1_250_000)
 })
 
-test('what was changed is told, room or not', async () => {
+test('a change is reported, room or not', async () => {
   const held = hold('a', 2_900_000)
   expect(await lengthOf(exchange('a', 2_500_000, 'select note_of($1::int)'))).toBe(2_500_000)
   expect((await database.query('select id from note')).rows).toEqual([{ id: 2_500_000 }])
   held.release()
 })
 
-test('what runs and what waits is given up when the database stops, and nothing more begins', async () => {
+test('everything that runs or waits is given up when the database stops, and nothing more begins', async () => {
   const stopping = { status: 'rejected', reason: { kind: 'stopping' } }
   const slow = Array.from({ length: 6 }, () => run(exchange('a', 20, 'select pg_sleep($1)')))
   await pause(300)

@@ -47,7 +47,7 @@ describe('shares', () => {
   })
 })
 
-describe('what is kept for quick callers', () => {
+describe('the share of quick callers', () => {
   const stranger = (party: string): RequestContext => contextOf(party, 'stranger')
   const setUp = () => {
     const clock = { ms: 0 }
@@ -172,7 +172,7 @@ describe('connections under load', () => {
     expect(Math.max(...ends) - Math.min(...ends)).toBeLessThan(0.9)
   })
 
-  test('who would wait behind too many of the same party is refused at once', async () => {
+  test('a request that would wait behind too many of the same party is refused at once', async () => {
     const many = Array.from({ length: 260 }, () => ask('select pg_sleep(0.01)', 'crowd', 'stranger'))
     const kinds = await Promise.all(
       many.map((one) =>

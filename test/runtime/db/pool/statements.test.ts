@@ -97,7 +97,7 @@ test('a failure that the work swallows is one of the transaction', async () => {
   expect(await database.run(count)).toEqual([{ count: 2 }])
 })
 
-test('what is asked for at once travels together, in order, and sees what went before', async () => {
+test('statements that are asked for at once go together, in order, and see what went before', async () => {
   const at = new URL(db.ownerUrl)
   const proxy = await startProxy(Number(at.port))
   at.port = String(proxy.port)

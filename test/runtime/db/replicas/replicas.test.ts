@@ -33,7 +33,7 @@ describe('positions', () => {
 })
 
 describe('the history of a primary', () => {
-  it('tells how old a replica is by the last place that it has replayed', () => {
+  it('says how old a replica is by the last place that it has replayed', () => {
     const history = createHistory(1_000)
     history.add(0, sightOf(1, 100))
     history.add(500, sightOf(1, 200))
@@ -43,7 +43,7 @@ describe('the history of a primary', () => {
     expect(history.freshAt(150n)).toBe(-Infinity)
   })
 
-  it('begins anew with a timeline, and does not wait for writes that were lost with the one before', () => {
+  it('begins again with a timeline, and does not wait for writes that were lost with the one before', () => {
     const history = createHistory(1_000)
     history.add(0, sightOf(1, 900))
     history.add(10, sightOf(2, 500))

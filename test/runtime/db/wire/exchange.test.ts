@@ -129,7 +129,7 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
     ['statement_timeout', '1min'],
     ['TimeZone', 'Asia/Tokyo'],
     ['row_security', 'off'],
-  ])('what a function sets for the session does not reach the next request: %s', async (name, value) => {
+  ])('a setting of the session by a function does not reach the next request: %s', async (name, value) => {
     const before = await db.run(exchange([traces], { caller: anon }))
     await db.run(exchange([`select public.leak('${name}', '${value}')`]))
     expect(await db.run(exchange([traces], { caller: anon }))).toEqual(before)
@@ -165,7 +165,7 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
     expect((await database.query('select * from children')).rowCount).toBe(0)
   })
 
-  test('what was parsed before an error stays prepared, what was not is parsed again', async () => {
+  test('a statement that was parsed before an error stays prepared, one that was not is parsed again', async () => {
     await fails(exchange(['select 10', 'select 1/0', 'select 11']))
     proxy.clear()
     expect(await db.run(exchange(['select 10', 'select 11']))).toEqual([['10'], ['11']])
@@ -229,14 +229,14 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
     ['XX001', 'unavailable'],
     ['53300', 'connections'],
     ['53400', 'resource-limit'],
-  ])('what %s says of the server is not told', (code, kind) => {
+  ])('a failure of %s does not reveal the server', (code, kind) => {
     const error = Object.assign(new pg.DatabaseError('file base/16384/1259', 1, 'error'), { code, routine: 'mdopen' })
     const failure = classify(error, 0)
     expect(failure).toMatchObject({ kind, sqlstate: code })
     expect(String(failure)).not.toContain('base/')
   })
 
-  test.each(['deallocate all', 'prepare "test select 77" as select 1'])('heals after %s', async (mishap) => {
+  test.each(['deallocate all', 'prepare "test select 77" as select 1'])('works again after %s', async (mishap) => {
     await db.run(exchange(['select 76']))
     await db.run(exchange([`do $$ begin execute '${mishap}'; end $$`]))
     expect(await db.run(exchange(['select 76', 'select 77']))).toEqual([['76'], ['77']])
@@ -277,7 +277,7 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
     await database.query('drop sequence counted')
   })
 
-  test('parameters that the schema of now cannot read tell of the change', async () => {
+  test('parameters that the current schema cannot read reveal the change', async () => {
     await database.query(`create type mood as enum ('glad')`)
     const version = await versionNow()
     const request = selecting('select $1::mood as r', ['glad'], version, true)

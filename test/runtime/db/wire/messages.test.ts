@@ -54,7 +54,7 @@ test('messages come out whole, wherever the bytes were cut', () => {
   )
 })
 
-test('what is missing of a message is known as soon as its length is', () => {
+test('the missing part of a message is known as soon as its length is', () => {
   const { read, missing } = createMessageReader(() => undefined)
   const bytes = Buffer.concat([message('Z', Buffer.from('I')), dataRow(['x'.repeat(100_000)])])
   const told = [4, 6, 11, 16, 50_000, bytes.length].map((end, index, ends) => {
@@ -65,7 +65,7 @@ test('what is missing of a message is known as soon as its length is', () => {
   expect(told).toEqual([1, 0, rest + 5, rest, bytes.length - 50_000, 0])
 })
 
-test('columns are told by name and type, whatever stands between', () => {
+test('columns are known by name and type, whatever stands between', () => {
   const described = (name: string, type: number): Buffer =>
     Buffer.concat([Buffer.from(`${name}\0`), int32(7), int16(8), int32(type), int16(-1), int32(-1), int16(0)])
   const body = Buffer.concat([Buffer.alloc(3), int16(2), described('größe', 23), described('', 1184)])

@@ -38,7 +38,7 @@ describe('columns that are another thing for one role', () => {
   const inputs = async (role: string): Promise<readonly string[]> =>
     namesOf(await introspect(service, { role }), 'noteInsertInput')
 
-  it('sets presets as the caller, each row by itself, and only where the role may write the column', async () => {
+  it('set presets as the caller, each row for its own, and only where the role may write the column', async () => {
     await set({ preset: { public: { author: claim, at: 'random()', home: "point '(1,2)'" } } })
     expect(await inputs('authenticated')).toEqual(['id', 'body', 'secret'])
     const rows = (await insert(3, 'authenticated')) as readonly { readonly author: string; readonly at: number }[]
@@ -78,7 +78,7 @@ describe('columns that are another thing for one role', () => {
   })
 })
 
-it('takes the word of the role before that of others, and that of everybody last', () => {
+it('the setting of a role goes before that of others, and that of everybody is last', () => {
   const facts = (role: string, at: number) => ({
     role,
     withheld: [role],

@@ -37,7 +37,7 @@ describe('composites: the setting', () => {
     expect(built(on).entity('person').columns[1]).toMatchObject({ filter: true, order: false, input: false })
   })
 
-  it('lets a comment name the type, and tells what has no name of GraphQL', () => {
+  it('lets a comment name the type, and reports what has no name of GraphQL', () => {
     const named = (comment: string | null, setting = on) =>
       build({
         schemas: [schema('public', setting)],
@@ -61,7 +61,7 @@ describe('composites: the setting', () => {
     expect(named('@graphql(x)').model.manifest.refusal).toBeNull()
   })
 
-  it('is told about where it is misspelt, ill-typed or in the wrong place', () => {
+  it('is reported where it is misspelt, ill-typed or in the wrong place', () => {
     const told = (ofSchema: string | null, ofTable: string | null = null) =>
       build({
         schemas: [schema('public', ofSchema)],

@@ -36,7 +36,7 @@ describe('domains: the setting', () => {
     expect(built(on).functionFields).toEqual(['f'])
   })
 
-  it('is told about where it is misspelt, ill-typed or in the wrong place', () => {
+  it('is reported where it is misspelt, ill-typed or in the wrong place', () => {
     const told = (ofSchema: string | null, ofTable: string | null) =>
       build({
         schemas: [schema('public', ofSchema)],

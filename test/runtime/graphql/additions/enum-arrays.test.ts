@@ -25,7 +25,7 @@ describe('enumArrays: the setting', () => {
     expect(enabled(off, on)).toBe(true)
   })
 
-  it('tells what is misspelt or ill-typed', () => {
+  it('is reported where it is misspelt or ill-typed', () => {
     const told = (comment: string) => built(null, comment).diagnostics.map(({ message, fix }) => `${message} ${fix}`)
     expect(told('@graphql({"enumArray": {"enabled": true}})')).toEqual([
       expect.stringMatching(/"enumArray".*Did you mean "enumArrays"\?/),

@@ -88,7 +88,7 @@ describe.each(lawMajors())('members of extensions on PostgreSQL %i', (major) => 
     expect((await seen(off)).query).not.toContain('broughtCollection')
   })
 
-  it('are told of by the report, which says what the role may call and how to take it out, and nowhere else', async () => {
+  it('are shown by the report, which says what the role may call and how to take it out, and nowhere else', async () => {
     await seen({ functionShapes: on })
     expect((await told()).filter((line) => line.startsWith('function-hidden'))).toEqual([])
     const report = async (): Promise<SchemaReport & { advice: readonly Record<string, string>[] }> =>

@@ -48,7 +48,7 @@ describe('functionShapes: the setting', () => {
     ])
   })
 
-  it('tells overloads apart by name and identity, and why others stay hidden', () => {
+  it('names overloads by name and identity, and says why others stay hidden', () => {
     expect(
       built(on)
         .model.manifest.functions.slice(0, 2)

@@ -39,7 +39,7 @@ describe('geo: the setting', () => {
     expect(typesOf(on)).toEqual(['Int', 'GeoJSON', 'GeoJSON', 'Opaque'])
   })
 
-  it('tells the reference system of a column by its type', () => {
+  it('shows the reference system of a column by its type', () => {
     const { columns } = built(on).model.entities[0] ?? { columns: [] }
     expect(columns.map(({ geo }) => geo && [geo.kind, geo.srid])).toEqual([
       undefined,
@@ -49,7 +49,7 @@ describe('geo: the setting', () => {
     ])
   })
 
-  it('is told about where it is misspelt or in the wrong place', () => {
+  it('is reported where it is misspelt or in the wrong place', () => {
     const told = (ofSchema: string | null, ofTable: string | null) =>
       build({
         schemas: [schema('public', ofSchema)],
@@ -289,7 +289,7 @@ describe.skipIf(major === null)(`geo: answers${major === null ? ' (SKIPPED: Post
     expect(JSON.parse(stdout).verdicts[0]).toMatchObject({ role: 'anon', differences: [] })
   })
 
-  it('law: what is written is read, to the last digit and in the reference system of the column', async () => {
+  it('law: are read as they were written, to the last digit and in the reference system of the column', async () => {
     // Minus zero is no other place than zero.
     const number = fc
       .oneof(fc.integer(), fc.double({ noNaN: true, min: -(2 ** 53) + 1, max: 2 ** 53 - 1 }))

@@ -38,14 +38,14 @@ const countOf = async (table: string): Promise<number> => (await service.db.quer
 const annByEmail = (name: string, fields: string): string =>
   `author: { insert: { name: "${name}", email: "ann@x.io" }, onConflict: { constraint: author_email_key${fields} } }`
 
-it('has it beside "insert", in both directions', async () => {
+it('an input has "onConflict" beside "insert", in both directions', async () => {
   const api = await introspect(service)
   expect(namesOf(api, 'AuthorParentInput')).toEqual(['insert', 'connect', 'onConflict'])
   expect(namesOf(api, 'CommentChildrenInput')).toEqual(['insert', 'onConflict'])
   expect(namesOf(api, 'DetailChildInput')).toEqual(['insert', 'onConflict'])
 })
 
-it('takes rows that are there, and writes those that are not', async () => {
+it('a nested conflict takes rows that exist, and writes those that do not', async () => {
   const answer = await answered(`insertIntoPostCollection(objects: [
     { title: "A", ${annByEmail('Anna', ', updateFields: [name]')}, detail: { insert: { note: "n" } } }
     { title: "B", author: { insert: { name: "New", email: "new@x.io" },
@@ -61,7 +61,7 @@ it('takes rows that are there, and writes those that are not', async () => {
   expect(await countOf('author')).toBe(3)
 })
 
-it('changes the rows themselves with those that belong to them', async () => {
+it('a nested conflict changes the rows themselves with those that belong to them', async () => {
   const write = (title: string, note: string, mood: string): string => `insertIntoPostCollection(
     onConflict: { constraint: post_slug_key, updateFields: [title] }
     objects: [{ slug: "s", title: "${title}", authorId: 1
@@ -85,7 +85,7 @@ it('changes the rows themselves with those that belong to them', async () => {
   expect([await countOf('post'), await countOf('comment')]).toEqual([1, 2])
 })
 
-it('refuses to leave alone what others depend on, and keeps nothing', async () => {
+it('a nested conflict cannot leave alone what others depend on, and then keeps nothing', async () => {
   const refused =
     await ask(`mutation { x: insertIntoPostCollection(objects: [{ title: "A", ${annByEmail('Anna', '')} }]) {
     affectedCount } }`)
@@ -104,7 +104,7 @@ it('refuses to leave alone what others depend on, and keeps nothing', async () =
   expect(alone).toEqual({ affectedCount: 1, records: [{ title: 'A' }] })
 })
 
-it('wants one "onConflict" at a place, in documents that it knows, too', async () => {
+it('a place needs one "onConflict", in known documents, too', async () => {
   const [one, other] = [', updateFields: [name]', '']
   const conflict = (text: string) => `Several objects with "${text}" take the same "onConflict", without "filter"`
   const both = (first: string, second: string): string => `mutation { x: insertIntoPostCollection(objects: [

@@ -41,7 +41,7 @@ const service = forSuite(createTestService, { sql: schema })
 
 const written = async (field: string): Promise<unknown> => dataOf(await service.graphql(`mutation { x: ${field} }`)).x
 
-it('writes into partitions, parents and children, with keys of two columns', async () => {
+it('a nested write reaches partitions, parents and children, with keys of two columns', async () => {
   const objects = [1, 2].map(
     (n) =>
       `{ day: "2026-0${n}-01", place: "p${n}", itemCollection: { insert: [{ label: "a${n}" }, { label: "b${n}" }] } }`,
@@ -69,7 +69,7 @@ it('writes into partitions, parents and children, with keys of two columns', asy
   })
 })
 
-it('adds and finds rows through a view, which itself takes no related rows', async () => {
+it('a nested write adds and finds rows through a view, which itself takes no related rows', async () => {
   const api = await introspect(service)
   expect(namesOf(api, 'BookInsertInput')).toEqual(['id', 'personId', 'title', 'person'])
   expect(namesOf(api, 'PersonInsertInput')).toEqual(['id', 'name'])
@@ -84,7 +84,7 @@ it('adds and finds rows through a view, which itself takes no related rows', asy
   expect((await service.db.query('select hidden from writers')).rows).toEqual([{ hidden: 'h' }])
 })
 
-it('takes related rows in a table that inherits, and none in one that others inherit from', async () => {
+it('a nested write takes related rows in a table that inherits, and none in one that others inherit from', async () => {
   const api = await introspect(service)
   expect(namesOf(api, 'AnimalInsertInput')).toEqual(['id', 'name'])
   expect(namesOf(api, 'DogInsertInput')).toEqual(['id', 'name', 'tail', 'collarCollection'])

@@ -342,7 +342,7 @@ describe('nestedWrites', () => {
   }
 
   it(
-    'law: what is given is answered, whichever shapes of one document came before',
+    'law: answers what was given, whichever shapes of one document came before',
     () =>
       fc.assert(
         fc.asyncProperty(posts, fc.boolean(), async (given, written) => {

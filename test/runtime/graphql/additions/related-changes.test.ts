@@ -228,7 +228,7 @@ describe('related rows in updates by key', () => {
     expect(await refusalOf(post(related))).toMatchObject({ message, code: 'BAD_ARGUMENT' })
   })
 
-  it('reads variables of each shape anew', async () => {
+  it('read variables of each shape again', async () => {
     const document = `mutation($id: BigInt!, $related: PostRelatedInput) { x: updatePostByPk(id: $id, related: $related) {
       editor { name } commentCollection { edges { node { id } } } } }`
     const run = async (related: unknown, id = '1') => {

@@ -24,7 +24,7 @@ describe('root: {"enabled": false} on a table', () => {
   const all = ['authorByPk', 'authorCollection', 'noteByPk', 'noteCollection']
   const off = { enabled: false }
 
-  it('is off until the table says so, and told where it cannot be read or is another object’s', async () => {
+  it('is off until the table says so, and reported where it cannot be read or is another object’s', async () => {
     for (const wrong of [false, 'false', {}, { enabled: 0 }, { enable: false }, [off]]) {
       await set('table note', { root: wrong })
       expect(await rootFields()).toEqual(all)

@@ -40,7 +40,7 @@ describe('uniqueKeys', () => {
     expect(dataOf(await service.graphql(query)).accountByEmail).toEqual({ id: 1, email: 'Ada@example.com' })
   })
 
-  it('takes no name from a key, and none from a function, whoever may call that', async () => {
+  it('takes no name from a key, and none from a function, no matter who may call that', async () => {
     expect(await names()).toEqual(['postByPk', 'postBySlug'])
     await service.db.query(`create function post_by_slug(slug text) returns post language sql stable as
       'select * from post where slug = $1 limit 1'`)

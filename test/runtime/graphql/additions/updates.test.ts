@@ -145,7 +145,7 @@ describe('updates', () => {
     ['setKey: {body: []}, set: {title: "x"}', 'title', 'x'],
     ['unsetKey: {body: [{at: ["a", "b"]}, {at: ["tags", "-1"]}]}', 'body', { a: {}, tags: ['x', 'y'] }],
     ['increment: {views: 1}, append: {tags: ["z"]}, set: {title: "T"}', 'views || title || tags[4]', '11Tz'],
-  ])('%s', async (change, column, value) => {
+  ])('applies %s', async (change, column, value) => {
     await answered(`updatepostByPk(id: 1, ${change}) { id }`)
     expect(await stored(column)).toEqual(value)
   })

@@ -32,7 +32,7 @@ describe('upsert: the setting', () => {
     expect(enabled(off, on)).toBe(true)
   })
 
-  it('tells of keys that cannot be named, and of what is misspelt', () => {
+  it('reports keys that cannot be named, and what is misspelt', () => {
     const { diagnostics } = built(null, on)
     expect(diagnostics.map(({ code, object }) => [code, object])).toEqual([
       ['unique-key-unusable', 'constraint "odd name" on public.user'],

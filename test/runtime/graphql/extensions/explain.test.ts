@@ -61,7 +61,7 @@ describe('17 explain', () => {
       new Set(['book: one', 'author: authorCollection', 'book: authorCollection.edges.node.books']),
     )
   })
-  it('tells of related rows that filters and orders read for which rows they do so', async () => {
+  it('says for which rows filters and orders read related ones', async () => {
     const document = `query Q($title: String) {
       authorCollection(filter: { bookCollection: { some: { title: { eq: $title } } } }, orderBy: [{ bookCollection: { count: DescNullsLast } }]) {
         edges { node { books: bookCollection(orderBy: [{ author: { name: AscNullsLast } }]) { edges { node { id } } } } }
@@ -77,7 +77,7 @@ describe('17 explain', () => {
     expect(paths).toHaveLength(scans?.length ?? 0)
   })
 
-  it('tells of what stands in views, policies and functions for which place it is read', async () => {
+  it('says for which place the parts of views, policies and functions are read', async () => {
     await service.db.query(`
       comment on schema public is '@graphql({"explain": {"enabled": true}, "composites": {"enabled": true}})';
       create type place as (name text, books int);
@@ -151,7 +151,7 @@ describe('17 explain', () => {
     ])
     expect((await service.db.query('select from book where id = 9')).rowCount).toBe(0)
   })
-  it('runs nothing by explaining, and tells the place of what fails', async () => {
+  it('runs nothing by explaining, and gives the place of what fails', async () => {
     const failed = await ask(`mutation {
       a: insertIntobookCollection(objects: [{ id: 10, author_id: 1 }]) { affectedCount }
       b: insertIntobookCollection(objects: [{ id: 10, author_id: 1 }]) { affectedCount }
@@ -209,16 +209,16 @@ describe('17 explain, the setting', () => {
     ['true', 'true is no object.'],
     ['{"enable": true}', 'it has no member "enable"; did you mean "enabled"?'],
     ['{"enabled": 1}', '"enabled" is neither true nor false.'],
-  ])('tells the owner of %s and stays off', (setting, reason) => {
+  ])('warns the owner of %s and stays off', (setting, reason) => {
     const { facts, messages } = read(`{"explain": ${setting}}`)
     expect(facts.explain).toBeUndefined()
     expect(messages).toEqual([`The setting "explain" in the comment cannot be used as it stands: ${reason}`])
   })
 })
 
-describe('17 explain changes no answer', () => {
+describe('17 explain on random documents', () => {
   const seed = Number(process.env['EXACT_SEED'] ?? '81')
-  it(`of random documents (seed ${seed})`, { timeout: 60_000 }, async () => {
+  it(`changes no answer (seed ${seed})`, { timeout: 60_000 }, async () => {
     const drawn = fc.sample(worlds, { seed, numRuns: 8 }).filter((world) => usefulRoles(world).length > 0)
     for (const world of drawn.slice(0, sized(2, 1))) {
       const stage = await openStage({ ...world, explain: true })

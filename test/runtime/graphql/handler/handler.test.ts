@@ -98,7 +98,7 @@ const code = async (request: Request, by = handler): Promise<readonly [number, s
 }
 
 describe('createHandler', () => {
-  it('answers by hash and by text, as whoever asks, on connections that it keeps', async () => {
+  it('answers by hash and by text, as the caller, on connections that it keeps', async () => {
     await handler.ready()
     const rows = [{ id: 1, body: 'one' }]
     expect(await told(post(byHash(documents.add, { rows })))).toEqual([
@@ -350,7 +350,7 @@ describe('createHandler', () => {
   })
 
   it.for(unfit)(
-    'tells before it answers that requests would fail with $options through $title',
+    'says before it answers that requests would fail with $options through $title',
     async ({ options, sentence, start, missing }, { skip }) => {
       skip(missing !== null)
       const url = new URL(db.url)

@@ -13,7 +13,7 @@ const open = (keeps: boolean) =>
     keeps,
   })
 
-it('refuses at once who would wait behind too many, and serves the others in their order', async () => {
+it('the lender refuses at once a caller that would wait behind too many, and serves the others in their order', async () => {
   const lending = open(true)
   let giveBack = (): void => undefined
   const held = lending.lend((one) => new Promise<number>((resolve) => (giveBack = () => resolve(one))))
@@ -26,7 +26,7 @@ it('refuses at once who would wait behind too many, and serves the others in the
   expect(ended.splice(0)).toEqual([1])
 })
 
-it('ends what failed, what is not good any more, and what is not kept', async () => {
+it('the lender ends what failed, what is not good any more, and what is not kept', async () => {
   const lending = open(true)
   // The second one that is made is not good.
   expect(await lending.lend((one) => Promise.resolve(one))).toBe(2)
@@ -37,7 +37,7 @@ it('ends what failed, what is not good any more, and what is not kept', async ()
   expect(ended.splice(0)).toEqual([4])
 })
 
-it('ends those that are kept beside one that ended by itself, and lets nobody wait where none are kept', async () => {
+it('the lender ends connections that are kept beside one that ended on its own, and lets nobody wait where none are kept', async () => {
   const lost = new Set<number>()
   const gone: number[] = []
   let count = 0
@@ -59,7 +59,7 @@ it('ends those that are kept beside one that ended by itself, and lets nobody wa
   expect(await Promise.all([3, 4, 5].map(() => unkept.lend((one) => Promise.resolve(one))))).toEqual([3, 4, 5])
 })
 
-it('lets go of who leaves while waiting, so that another one may wait', async () => {
+it('the lender forgets a caller that leaves while waiting, so that another one may wait', async () => {
   const lending = open(true)
   let giveBack = (): void => undefined
   const held = lending.lend(() => new Promise<void>((resolve) => (giveBack = resolve)))

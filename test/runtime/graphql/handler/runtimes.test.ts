@@ -181,7 +181,7 @@ describePresent(
     }
     const ways = [...(keeps ? ['kept'] : []), 'fresh', 'tls']
 
-    it('answers what it answers in Node', async () => {
+    it('the handler answers what it answers in Node', async () => {
       const differing: unknown[] = []
       for (const [init, search = ''] of questions) {
         const right = await told(await inNode(new Request(`http://localhost/${search}`, init)))
@@ -194,7 +194,7 @@ describePresent(
       expect(differing, app.said()).toEqual([])
     }, 30_000)
 
-    it('writes, and encrypts where it shall', async () => {
+    it('the handler writes, and encrypts where it shall', async () => {
       await db.query("delete from notes where owner = 'ana'")
       for (const [at, way] of ways.entries()) {
         const rows = [{ id: at, body: way }]
@@ -205,7 +205,7 @@ describePresent(
       }
     })
 
-    it('answers many at once, with as many connections as it may have', async () => {
+    it('the handler answers many at once, with as many connections as it may have', async () => {
       for (const way of ways) {
         const asked = Array.from({ length: 40 }, () => code(way, post(byHash(documents.mine, { n: 30 }), cid)))
         expect(new Set((await Promise.all(asked)).map(String))).toEqual(new Set(['200,']))
@@ -231,7 +231,7 @@ describePresent(
       }
     }
 
-    it('cancels in Postgres what a client asked that left', async () => {
+    it('the handler cancels in Postgres what a client asked that left', async () => {
       const isRunning = async (): Promise<boolean> => {
         const text =
           "select from pg_stat_activity where state = 'active' and query like '%nap%' and pid <> pg_backend_pid()"
@@ -246,14 +246,14 @@ describePresent(
       }
     }, 30_000)
 
-    it('goes on when its connections end', async () => {
+    it('the handler goes on when its connections end', async () => {
       await overSessions(db).query(
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'",
       )
       for (const way of ways) expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([200, undefined])
     })
 
-    it('notices a change of the schema', async () => {
+    it('the handler notices a change of the schema', async () => {
       await db.query('alter table notes rename column body to text')
       for (const way of ways)
         expect(await code(way, post(byHash(documents.mine, { n: 1 })))).toEqual([503, 'DOCUMENT_OUTDATED'])

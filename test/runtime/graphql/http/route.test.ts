@@ -179,7 +179,7 @@ describe('POST /graphql/v1', () => {
     expect((await send({ method: 'PUT' })).headers['allow']).toBe('GET, HEAD, POST, OPTIONS')
   })
 
-  it('answers what nobody foresaw with one sentence and tells the rest to the log only', async () => {
+  it('answers an unforeseen failure with one sentence and reports the rest to the log only', async () => {
     const response = await post('explode', { 'x-request-id': 'my-id' })
     expect(response.statusCode).toBe(500)
     expect(codeOf(response)).toBe('INTERNAL')

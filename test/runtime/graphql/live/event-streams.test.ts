@@ -38,7 +38,7 @@ const titlesOf = (data: string | undefined): readonly string[] =>
   JSON.parse(data ?? '').data.postsCollection.edges.map(({ node }: { node: { title: string } }) => node.title)
 
 describe('a stream of events', () => {
-  it('has the answer of now first, and another one when it is another one', async () => {
+  it('has the current answer first, and another one when that changes', async () => {
     const stream = await open()
     expect(stream.type).toBe('text/event-stream; charset=utf-8')
     const first = await stream.next()
@@ -100,7 +100,7 @@ describe('a stream of events', () => {
     expect(server.live.stats()).toMatchObject({ streams: 3, watches: 2 })
   })
 
-  it('shows a stream that joins what was committed before, told or not', async () => {
+  it('shows a stream that joins what was committed before, reported or not', async () => {
     await (await open()).next()
     await server.db.query(`update posts set title = 'uno' where id = 1`)
     expect(titlesOf((await (await open()).next())?.data)).toEqual(['uno', 'two'])

@@ -66,7 +66,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     await database.drop()
   })
 
-  test('tells each process what others write, with the values that pins need', async () => {
+  test('reports to each process what others write, with the values that pins need', async () => {
     const all = [open(), open(), open()]
     for (const { feed } of all) await feed.watch(posts, ['owner'])
     await database.query('insert into posts values (1, 7)')
@@ -83,7 +83,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     }
   })
 
-  test('tells what a transaction wrote before the relation was watched', async () => {
+  test('reports what a transaction wrote before the relation was watched', async () => {
     const { feed, changes } = open()
     await feed.watch(tags, [])
     const writer = await connect()
@@ -157,7 +157,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     await until(() => other.changes.length === 1)
   })
 
-  test('who leads next tells that something may be missed; gates are open again then', async () => {
+  test('the next leader reports that something may be missed; gates are open again then', async () => {
     const [one, other] = [open(), open()]
     await one.feed.watch(posts, [])
     await other.feed.watch(posts, [])
@@ -190,7 +190,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     }
   })
 
-  test('changes of the schema and of roles are told', async () => {
+  test('changes of the schema and of roles are reported', async () => {
     const { feed, changes, unsure } = open({ pace: { compareMs: 20 } })
     await feed.watch(posts, [])
     await database.query('alter table plain add column x int')
@@ -217,7 +217,7 @@ describe.each(lawMajors())('the feed of changes on PostgreSQL %i', (major) => {
     expect(lost.feed.fault()).toBe('the database is away')
   })
 
-  test('a database that cannot tell: the reason stays while it is looked at again', async () => {
+  test('a database that cannot report keeps the reason while it is looked at again', async () => {
     const { feed } = open({ url: database.url.replace(/[^/]+$/, 'postgres') })
     const reason = 'the database is not prepared for live queries'
     for (const relation of [posts, posts, tags]) await expect(feed.watch(relation, [])).rejects.toThrow(reason)

@@ -186,7 +186,7 @@ describe('a hub', () => {
     },
   )
 
-  it('reads again what has another name by now, and refuses what is not told on the newest schema', async () => {
+  it('reads again what has another name by now, and refuses what is not reported on the newest schema', async () => {
     let [name, revision, reads] = ['posts', 1, 0]
     const { hub } = create({
       read: async () => {
@@ -274,7 +274,7 @@ describe('a hub', () => {
     expect(watched).toEqual([])
   })
 
-  it('makes two runs of a burst at most, and one of changes that are told together', async () => {
+  it('makes two runs of a burst at most, and one of changes that are reported together', async () => {
     let [state, runs] = [0, 0]
     let held: Promise<void> | null = null
     const { hub, listener } = create({

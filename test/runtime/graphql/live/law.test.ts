@@ -180,7 +180,7 @@ const troubles: readonly Trouble[] = [
 ]
 
 describe.each(lawMajors())('changes on PostgreSQL %i', (major) => {
-  test(`are all told in the end, whatever happens (SEED=${seed})`, { timeout: 240_000 }, async () => {
+  test(`are all reported in the end, whatever happens (SEED=${seed})`, { timeout: 240_000 }, async () => {
     const random = createRandom(seed)
     // A server that is killed may lose what was committed without being written, the triggers too.
     const cluster = await startCluster(clusterOf(major), undefined, { synchronous_commit: 'on' })

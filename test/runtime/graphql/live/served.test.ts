@@ -42,7 +42,7 @@ const titles = 'subscription { postsCollection(orderBy: [{id: AscNullsLast}]) { 
 const nodesOf = (data: any): readonly string[] => data.postsCollection.edges.map((edge: any) => edge.node.title)
 
 describe('a service with live tables', () => {
-  it('tells what anybody commits, cascades and policies included', async () => {
+  it('reports what anybody commits, cascades and policies included', async () => {
     await serving(async (project) => {
       const posts = await open(project, titles)
       const nested = await open(
@@ -143,7 +143,7 @@ describe('a service with live tables', () => {
     })
   })
 
-  it('is told by WebSocket as well, and by a mutation of the same client', async () => {
+  it('reports changes by WebSocket as well, and by a mutation of the same client', async () => {
     await serving(async (project) => {
       const client = createClient({
         url: `${project.url.replace('http', 'ws')}/graphql/v1`,

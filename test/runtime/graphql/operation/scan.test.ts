@@ -28,7 +28,7 @@ const judged = (text: string): string => {
 const inNode = (fields: string): string => `{notesCollection{edges{node{${fields}}}}}`
 const repeated = 'DOCUMENT_TOO_REPETITIVE'
 
-describe('what a text shows of repetition', () => {
+describe('the repetition of a text', () => {
   it('is what the reference implementation gives up at', () => {
     for (const [count, verdict] of [
       [707, 'valid'],
@@ -85,7 +85,7 @@ describe('what a text shows of repetition', () => {
   })
 })
 
-describe('what a text shows of nesting', () => {
+describe('the nesting of a text', () => {
   it('is too much only where the parser gives up', () => {
     const deep: readonly ((count: number) => string)[] = [
       (count) => `${'{a'.repeat(count)}${'}'.repeat(count)}`,
@@ -99,7 +99,7 @@ describe('what a text shows of nesting', () => {
   })
 })
 
-describe('what is heavy', () => {
+describe('a heavy text', () => {
   it('is no document that a client would write', () => {
     const client = `query Q($id:Int){${Array.from({ length: 30 }, (_, index) => `a${index}:notesCollection(first:10,filter:{id:{eq:$id}}){edges{node{...F}}}`).join(' ')}} fragment F on notes{id body tags}`
     expect(isHeavy(scan(client))).toBe(false)

@@ -103,7 +103,7 @@ describe('11 variables', () => {
       'Variable "$id" got invalid value 3000000000; Int cannot represent non 32-bit signed integer value: 3000000000',
     ])
   })
-  it('tells the place inside a value', async () => {
+  it('names the place inside a value', async () => {
     expect(await refused(filtered, { f: { id: { eq: true } } })).toEqual([
       'Variable "$f" got invalid value true at "f.id.eq"; Int cannot represent non-integer value: true',
     ])
@@ -112,7 +112,7 @@ describe('11 variables', () => {
       'Variable "$f" got invalid value { nope: 1, plan: { eq: "gold" } }; Field "nope" is not defined by type "AccountFilter". Did you mean "not"?',
     ])
   })
-  it('tells every variable that is wrong', async () => {
+  it('names every variable that is wrong', async () => {
     expect(await refused('query($a: Int!, $b: Int!) { add(a: $a, b: $b) }', { a: 'x' })).toEqual([
       'Variable "$a" got invalid value "x"; Int cannot represent non-integer value: "x"',
       'Variable "$b" of required type "Int!" was not provided.',
@@ -299,7 +299,7 @@ describe('11 merging', () => {
   })
 })
 
-describe('14.2 reference wording', () => {
+describe('14.2 the reference wording', () => {
   const account = (selection: string) => `{ accountByPk(id: 1) { ${selection} } }`
   const where = (filter: string) => `{ accountCollection(filter: ${filter}) { totalCount } }`
 
@@ -393,7 +393,7 @@ describe('14.2 reference wording', () => {
       '{ __type(name: "Account") { name } }',
       'GraphQL introspection has been disabled, but the requested query contained the field "__type".',
     ],
-  ])('%s', async (_, query, ...messages) => {
+  ])('is used: %s', async (_, query, ...messages) => {
     expect(await refused(query)).toEqual(messages)
   })
   it('lists every problem with its place and code, and sends no statement', async () => {
@@ -430,7 +430,7 @@ describe('14.2 reference wording', () => {
   })
 })
 
-describe('14.1 texts that existing clients know', () => {
+describe('14.1 the texts that existing clients know', () => {
   const page = (args: string) => `{ accountCollection(${args}) { edges { node { id } } } }`
   const where = (filter: string) => page(`filter: ${filter}`)
 
@@ -468,7 +468,7 @@ describe('14.1 texts that existing clients know', () => {
     [where('{token: {eq: "5"}}'), 'invalid input syntax for type uuid: "5"'],
     [where('{amount: {eq: "x"}}'), 'invalid input syntax for type numeric: "x"'],
     [where('{email: {regex: "("}}'), 'invalid regular expression: parentheses () not balanced'],
-  ])('%s', async (query, message) => {
+  ])('is used: %s', async (query, message) => {
     expect(await refused(query)).toEqual([message])
   })
 })

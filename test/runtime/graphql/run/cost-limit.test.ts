@@ -179,7 +179,7 @@ describe.each(lawMajors())('17 limits.cost on PostgreSQL %i', (major) => {
     await set('{"cost": 100000}')
   })
 
-  it('tells what Postgres says of a document that it cannot plan, and where', async () => {
+  it('reports what Postgres says of a document that it cannot plan, and where', async () => {
     const broken = 'brokenCollection { edges { node { nothing } } }'
     for (let round = 0; round < 2; round += 1) {
       const { errors } = await service.graphql(`{ ${broken} }`)

@@ -20,7 +20,7 @@ const sql = `
   analyze item;
 `
 
-describe.each(lawMajors())('what PostgreSQL %i expects of a statement', (major) => {
+describe.each(lawMajors())('the estimate of PostgreSQL %i for a statement', (major) => {
   let db: Database
   const database = forSuite(createDatabase, { major, prepare: true, sql })
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe.each(lawMajors())('what PostgreSQL %i expects of a statement', (major) 
     // 9,900 of 10,000 rows have the common one; planned for its value, the whole table would be read.
     expect(common).toContain('Index')
   })
-  it('is told for each of several statements, writes among them, and runs none', async () => {
+  it('is given for each of several statements, writes among them, and runs none', async () => {
     const found = await plans([
       statement('select acts()'),
       statement('delete from item where id > $1', '0'),
