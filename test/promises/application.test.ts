@@ -142,7 +142,7 @@ describe('twenty tabs that refresh at once', () => {
   it.each([
     ['one after the other, behind a lock', { lock: processLock }],
     ['with no lock at all', {}],
-  ])('and share their storage, %s, all stay signed in', async (_how, more) => {
+  ])('and that share their storage, %s, all stay signed in', async (_how, more) => {
     const { storage, session } = await signedIn()
     const all = Array.from({ length: tabs }, () => server.client({ storage, persistSession: true, ...more }))
     const events: string[] = []

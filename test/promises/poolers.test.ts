@@ -319,23 +319,26 @@ describePresent(
       },
     )
 
-    it.skipIf(!name.startsWith('pgcat'))('with its cache of statements: /readyz says what to change', async () => {
-      let before = await pooled({ statements: 100 })
-      const refused = await serve(through(before, db.url), { shutdownGraceMs: 0 })
-      try {
-        await expect
-          .poll(() => readiness(refused), { timeout: 15_000 })
-          .toBe(
-            '503 pgcat before the database loses track of prepared statements: set its prepared_statements_cache_size to 0',
-          )
-        await before.close()
-        before = await pooled({ port: before.port })
-        await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
-      } finally {
-        await refused.stop()
-        await before.close()
-      }
-    })
+    it.skipIf(!name.startsWith('pgcat'))(
+      'pgcat with its cache of statements is reported by /readyz, which says what to change',
+      async () => {
+        let before = await pooled({ statements: 100 })
+        const refused = await serve(through(before, db.url), { shutdownGraceMs: 0 })
+        try {
+          await expect
+            .poll(() => readiness(refused), { timeout: 15_000 })
+            .toBe(
+              '503 pgcat before the database loses track of prepared statements: set its prepared_statements_cache_size to 0',
+            )
+          await before.close()
+          before = await pooled({ port: before.port })
+          await expect.poll(() => readiness(refused), { timeout: 15_000 }).toBe('200 ')
+        } finally {
+          await refused.stop()
+          await before.close()
+        }
+      },
+    )
 
     it('people sign up, sign in and out', async () => {
       const closing: PoolerProcess[] = []

@@ -96,7 +96,7 @@ describe('null is null, empty is empty', () => {
     })
   })
 
-  test('a function that answers a row of nulls answers null, one that answers a part an object', async () => {
+  test('a function that returns a row of nulls answers null, one that returns a part of a row answers an object', async () => {
     expect(await ask('{ nothing { note } nulls { note } partly { note list } }')).toEqual({
       nothing: null,
       nulls: null,
@@ -136,7 +136,7 @@ describe('a selection means what it says', () => {
   test.each([
     [true, { edges: [{ cursor: 'WzFd' }] }],
     [false, { edges: [{ cursor: 'WzFd', node: { id: 1 } }], pageInfo: { hasNextPage: true } }],
-  ])('@skip and @include hold on fields, spreads and inline fragments: skip %s', async (skip, expected) => {
+  ])('@skip and @include are obeyed on fields, spreads and inline fragments: skip %s', async (skip, expected) => {
     const query = `query ($skip: Boolean!, $take: Boolean!) { memberCollection(first: 1) {
       edges { cursor ...row @skip(if: $skip) } ... on memberConnection @include(if: $take) { pageInfo { hasNextPage } }
     } }

@@ -177,7 +177,7 @@ describe('a change of roles is seen by the very next request', () => {
     await service.db.query('alter role boss superuser')
     expect(await tables('boss')).toContain('secret')
   })
-  it('an owner that changes', async () => {
+  it('an owner who changes has other rights at once', async () => {
     await service.db.query('alter table secret owner to owner_role')
     expect(await tables('owner_heir')).toEqual(['by_public', 'owned', 'secret'])
     await service.db.query('alter table secret owner to postgres')

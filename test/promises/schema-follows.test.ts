@@ -191,7 +191,7 @@ describe('the schema', () => {
     expect((await service.graphql('{ itemByPk(id: 1) { id } }')).data).toEqual({ itemByPk: { id: 1 } })
     expect(service.compiled()).toBe(before)
   })
-  it('before a change commits: the old schema answers until then', async () => {
+  it('is the old one until a change commits', async () => {
     await service.graphql('{ __typename }')
     await service.db.query('begin')
     await service.db.query('create table pending (id int primary key); grant select on pending to anon')

@@ -28,7 +28,7 @@ describe('variables of different meaning in one document', () => {
       await service.graphql(query, { variables, ...(operationName !== undefined && { operationName }) }),
     ).thingCollection.edges.map(({ node }: { node: { id: number } }) => node.id)
 
-  it('a cursor that holds nothing but a null, and no cursor', async () => {
+  it('are a cursor that holds nothing but a null, and no cursor', async () => {
     const query =
       'query($at: Cursor) { thingCollection(after: $at, orderBy: {name: AscNullsLast}) { edges { node { id } } } }'
     expect(await ids(query, { at: token([null]) })).toEqual([])
@@ -38,7 +38,7 @@ describe('variables of different meaning in one document', () => {
     expect(await ids(query, { at: token([]) })).toEqual([])
   })
 
-  it('a variable that another operation uses as a cursor', async () => {
+  it('are a value here and a cursor in another operation', async () => {
     const query = `query Pages($v: Cursor) { thingCollection(after: $v) { edges { cursor } } }
       query Some($v: IntFilter) { thingCollection(filter: {id: $v}) { edges { node { id } } } }`
     expect(await ids(query, { v: { eq: 1 } }, 'Some')).toEqual([1])
@@ -47,7 +47,7 @@ describe('variables of different meaning in one document', () => {
     expect(await ids(query, { v: null }, 'Some')).toEqual([1, 2, 3])
   })
 
-  it('a variable that another operation uses as a node id', async () => {
+  it('are a value here and a node id in another operation', async () => {
     const query = `query One($v: ID!) { node(nodeId: $v) { nodeId } }
       query Some($v: [ThingOrderBy!]) { thingCollection(orderBy: $v) { edges { node { id } } } }`
     expect(await ids(query, { v: [{ id: 'AscNullsLast' }] }, 'Some')).toEqual([1, 2, 3])
@@ -64,7 +64,7 @@ describe('variables of different meaning in one document', () => {
     expect(await ids(query, {})).toEqual([3, 1, 2])
   })
 
-  it('rows to insert that name no column, and their number', async () => {
+  it('are rows to insert that name no column, and their number', async () => {
     const query =
       'mutation($rows: [BlankInsertInput!]!) { insertIntoBlankCollection(objects: $rows) { affectedCount } }'
     const inserted = async (count: number): Promise<number> =>

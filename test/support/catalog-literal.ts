@@ -14,7 +14,7 @@ import type {
  * type `row:posts`, anything of another schema `schema.name`), so that examples read without numbers.
  */
 
-export const everybody: readonly CatalogGrant[] = [
+const everybody: readonly CatalogGrant[] = [
   { grantee: 'public', privileges: ['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'USAGE', 'EXECUTE'] },
 ]
 

@@ -96,7 +96,7 @@ describe.each(majors().map((major) => [major] as const))('catalogue of PostgreSQ
     grants: [],
   }
 
-  test('version, server, owner and served schemas in the order asked for, each once', () => {
+  test('has version, server, owner and served schemas in the order asked for, each once', () => {
     expect(catalog.version).toBe('42')
     expect(Math.floor(catalog.serverVersion / 10_000)).toBe(major)
     expect(catalog.databaseOwner).toBe('owner')

@@ -32,7 +32,7 @@ const keepDoing = async (traffic: Traffic, act: () => Promise<Answer>): Promise<
   }
 }
 
-it('attack 35: a database that restarts under load costs answers for the moment, and nothing else', async () => {
+it('attack 35: a database that restarts under load loses answers for the moment, and nothing else', async () => {
   const traffic: Traffic = { statuses: [], stop: false }
   const { body } = await post('/signup', {})
   let honest: string = body.refresh_token

@@ -101,7 +101,7 @@ describe('6 aggregate', () => {
     expect(await shape('itemMaxAggregateResult')).toEqual(extremes)
   })
 
-  test('members exist only where some column has them', async () => {
+  test('has members only where some column has them', async () => {
     expect(await shape('wordsAggregate')).toEqual({
       count: 'Int!',
       min: 'wordsMinAggregateResult',

@@ -89,7 +89,7 @@ const cursor = (...values: unknown[]): string =>
   Buffer.from(`[${values.map((value) => JSON.stringify(value)).join(', ')}]`).toString('base64')
 
 describe('5.1 shape', () => {
-  test('fields and arguments, in their order', async () => {
+  test('has fields and arguments in their order', async () => {
     const schema = buildView((await service.revision()).manifest, 'anon').complete()
     const shape = (name: string) =>
       Object.values((schema.getType(name) as any).getFields()).map((field: any) => [field.name, String(field.type)])

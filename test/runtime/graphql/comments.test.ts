@@ -179,7 +179,7 @@ describe('13.2 schema keys', () => {
   })
   const count = async (args = ''): Promise<number> =>
     (await ask(`{ authorCollection${args} { edges { cursor } } }`)).authorCollection.edges.length
-  it('max_rows: an integer or its text, 30 by default, the table before the schema', async () => {
+  it('max_rows is an integer or its text, 30 by default, the table before the schema', async () => {
     expect([await count(), await count('(first: 35)')]).toEqual([30, 30])
     await set('schema public', { max_rows: 20 })
     expect([await count(), await count('(first: 25)'), await count('(first: 7)'), await count('(last: 25)')]).toEqual([
@@ -215,7 +215,7 @@ describe('13.2 keys of relations', () => {
     expect(namesOf(await introspect(service), 'Mutation')).toContain('insertIntothe_BookCollection')
     expect(namesOf(await introspect(service), 'Author')).toContain('the_BookCollection')
   })
-  it('description, else the text around the directive, else our own', async () => {
+  it('description goes first, then the text around the directive, then our own', async () => {
     const described = async () => (await introspect(service)).getType('author')?.description
     const ours = await described()
     expect(ours).toMatch(/./)
@@ -287,7 +287,7 @@ describe('13.2 keys of relations', () => {
 })
 
 describe('13.2 keys of columns, functions, enums and foreign keys', () => {
-  it('name and description of a column', async () => {
+  it('name and description of a column are read', async () => {
     await set('column author.name', { name: 'Pen_Name', description: 'As printed.' })
     const schema = await introspect(service)
     expect(namesOf(schema, 'author')).toContain('Pen_Name')
@@ -310,7 +310,7 @@ describe('13.2 keys of columns, functions, enums and foreign keys', () => {
     })
     await service.db.query('delete from author where id = 100')
   })
-  it('name and description of functions', async () => {
+  it('name and description of functions are read', async () => {
     await set('function total_books()', { name: 'How_Many', description: 5 })
     await set('function title(book_item)', { name: 'Heading' })
     expect(await ask('{ How_Many book_itemByPk(id: 1) { Heading } }')).toEqual({
@@ -319,7 +319,7 @@ describe('13.2 keys of columns, functions, enums and foreign keys', () => {
     })
     expect((await introspect(service)).getQueryType()?.getFields()['How_Many']?.description).toBe('5')
   })
-  it('name and mappings of an enum', async () => {
+  it('name and mappings of an enum are read', async () => {
     await set('type mood', { name: 'Feeling', mappings: { 'so-so': 'SO_SO', nothing: 'X' } })
     const { __type } = await ask('{ __type(name: "Feeling") { enumValues { name } } }')
     expect(__type.enumValues).toEqual([{ name: 'sad' }, { name: 'SO_SO' }, { name: 'glad' }])
@@ -338,7 +338,7 @@ describe('13.2 keys of columns, functions, enums and foreign keys', () => {
     [{ local_name: 'works' }, 'author', 'works'],
     [null, 'author', 'book_itemCollection'],
   ]
-  test.each(names)('names of a foreign key: %o', async (settings, forward, reverse) => {
+  test.each(names)('the names of a foreign key are read: %o', async (settings, forward, reverse) => {
     await set('constraint written_by on book_item', settings)
     const schema = await introspect(service)
     expect(fieldsOf(schema, 'book_item')).toContain(`${forward}: author`)

@@ -161,7 +161,7 @@ describe('1.2 the types of relations', () => {
   it('have the real key before that of a comment', () => {
     expect(signatureOf(full, 'Query', 'two_keysByPk')).toBe('two_keysByPk(id: Int!): two_keys')
   })
-  it('reads foreign tables and materialized views', async () => {
+  it('include foreign tables and materialized views', async () => {
     await service.db.query('refresh materialized view keyed_materialized')
     await service.db.query('grant pg_execute_server_program to postgres')
     const data = await ask('{ keyed_materializedCollection { edges { node { id a } } } keyed_viewByPk(id: 1) { a } }')

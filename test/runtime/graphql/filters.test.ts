@@ -111,7 +111,7 @@ describe('4.1 operator sets', () => {
     expect(type.getValues().map(({ name }: any) => name)).toEqual(['NULL', 'NOT_NULL'])
   })
 
-  test('the filter of a table', async () => {
+  test('the filter of a table has its columns in their order', async () => {
     const fields = await fieldsOf('itemFilter')
     expect(fields).toEqual({
       id: 'IntFilter',

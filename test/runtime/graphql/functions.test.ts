@@ -205,7 +205,7 @@ describe('9.1 root functions', () => {
       expect.stringContaining(`Cannot query field "${name}" on type "Query".`),
     ])
   })
-  it('4 domains over scalars and composites count as plain', async () => {
+  it('4 domains over scalars and composites are plain', async () => {
     expect([query('takes_positive'), query('takes_positives'), query('takes_pair_domain')]).toEqual([
       'takes_positive(a: Opaque!): Int',
       'takes_positives(a: [Opaque]!): Int',

@@ -29,12 +29,12 @@ describe('11 validation off', () => {
   it('accepts unused fragments and variables', async () => {
     expect(await ask('query Q($x: Int) { add(a: 1) } fragment F on Account { id }')).toEqual({ add: 11 })
   })
-  it('undeclared variables, when they are supplied and when not', async () => {
+  it('accepts undeclared variables, when they are supplied and when not', async () => {
     expect(await ask('{ add(a: 1, b: $b) }', { b: 2 })).toEqual({ add: 3 })
     expect(await ask('{ add(a: 1, b: $b) }')).toEqual({ add: 11 })
     expect(await ask('{ add(a: 1, b: $b) }', { b: null })).toEqual({ add: null })
   })
-  it('variables of loose types: the place where they stand decides', async () => {
+  it('accepts variables of loose types, whose place decides', async () => {
     expect(ids(await ask(where('{id: {eq: $id}}', 'query($id: String) '), { id: 2 }))).toEqual([2])
     expect(
       ids(
@@ -53,7 +53,7 @@ describe('11 validation off', () => {
     expect(ids(await ask(where('$f'), { f: { id: { in: 2 } } }))).toEqual([2])
     expect(ids(await ask('{ accountCollection(first: $n) { edges { node { id } } } }', { n: 1 }))).toEqual([1])
   })
-  it('defaults of declarations, for absent variables only', async () => {
+  it('uses defaults of declarations for absent variables only', async () => {
     const query = 'query($b: Int = 4) { add(a: 1, b: $b) }'
     expect(await ask(query)).toEqual({ add: 5 })
     expect(await ask(query, { b: null })).toEqual({ add: null })
@@ -83,7 +83,7 @@ describe('11 validation off', () => {
       'At least one mapping must be provided to set argument',
     ])
   })
-  it('a selection on a scalar is ignored, none on an object selects nothing', async () => {
+  it('ignores a selection on a scalar, and selects nothing without one on an object', async () => {
     expect(await ask('{ accountByPk(id: 1) { id { anything } } }')).toEqual({ accountByPk: { id: 1 } })
     expect(await ask('{ accountByPk(id: 1) }')).toEqual({ accountByPk: {} })
     expect(await ask('{ accountCollection { edges { node } } }')).toEqual({
@@ -110,7 +110,7 @@ describe('11 validation off', () => {
       'mutation { updateAccountCollection(set: {big: 5}, filter: {id: {eq: 1}}, atMost: 99999999999) { affectedCount } }'
     expect(await ask(change)).toEqual({ updateAccountCollection: { affectedCount: 1 } })
   })
-  it('null for atMost, which is one then', async () => {
+  it('accepts null for atMost, which is one then', async () => {
     const all = 'deleteFromAccountCollection(filter: {id: {gt: 100}}, atMost: $n) { affectedCount }'
     await service.db.query('insert into account (id) values (101), (102)')
     for (const given of [null, undefined, 1]) {
@@ -119,14 +119,14 @@ describe('11 validation off', () => {
     expect(await refused(`mutation { ${all.replace('$n', 'null')} }`)).toEqual(['delete impacts too many records'])
     expect(await ask(`mutation { ${all} }`, { n: 2 })).toEqual({ deleteFromAccountCollection: { affectedCount: 2 } })
   })
-  it('inline fragments of other types, which select nothing', async () => {
+  it('accepts inline fragments of other types, which select nothing', async () => {
     expect(await ask('{ accountByPk(id: 1) { id ... on Post { title } } }')).toEqual({ accountByPk: { id: 1 } })
   })
-  it('duplicate arguments, of which the first counts', async () => {
+  it('accepts duplicate arguments, of which it takes the first', async () => {
     expect(ids(await ask('{ accountCollection(first: 1, first: 2) { edges { node { id } } } }'))).toEqual([1])
     expect(await ask('{ add(a: 1, a: "one") }')).toEqual({ add: 11 })
   })
-  it('duplicate keys, of which the last counts and the others are not looked at', async () => {
+  it('accepts duplicate keys, and reads only the last', async () => {
     expect(ids(await ask(where('{id: {eq: 1}, id: {eq: 2}}')))).toEqual([2])
     expect(ids(await ask(where('{price: {eq: 30}, price: {eq: 21.5}, price: {eq: "0.1"}}')))).toEqual([1])
     expect(ids(await ask(where('{id: {eq: 1, eq: $x}}')))).toEqual([1, 2])
@@ -223,7 +223,7 @@ describe('11 validation off', () => {
   ])('still refuses %s', async (_, query, message) => {
     expect(await refused(query)).toEqual([message])
   })
-  it('values in variables that do not fit their place', async () => {
+  it('still refuses values in variables that do not fit their place', async () => {
     expect(await refused(where('{id: {eq: $x}}'), { x: 'one' })).toEqual(['Invalid input for Int type'])
     expect(await refused(where('{price: {eq: $x}}'), { x: 30 })).toEqual([
       'Invalid input for BigFloat type. String required',
@@ -249,7 +249,7 @@ describe('11 validation off', () => {
       },
     ])
   })
-  it('more rows than are allowed, by the argument that counts', async () => {
+  it('still refuses more rows than the argument allows that counts', async () => {
     const limited = sql.replace('{"enabled": false}', '{"enabled": false}, "limits": {"rows": 5}')
     const service = await createTestService({ sql: limited })
     const page = (args: string) => service.graphql(`{ accountCollection(${args}) { edges { node { id } } } }`)
@@ -259,7 +259,7 @@ describe('11 validation off', () => {
     ])
     await service.close()
   })
-  it('selections that are too deep, through fragments too', async () => {
+  it('still refuses selections that are too deep, through fragments too', async () => {
     const nested = (levels: number): string =>
       levels === 0 ? '{ id }' : `{ account { postCollection { edges { node ${nested(levels - 1)} } } } }`
     expect(await refused(`{ postByPk(id: 10) ${nested(8)} }`)).toEqual([

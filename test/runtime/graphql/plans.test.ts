@@ -84,7 +84,7 @@ describe('rules of the planner (engine.md 1)', () => {
     },
   )
 
-  test('a plain index has nulls last', async () => {
+  test('a plain index has its nulls last', async () => {
     const { text, nodes } = await run(`{ postCollection(orderBy: { edited_at: AscNullsLast }) ${page} }`)
     expect(text).not.toMatch(/nulls (first|last)|union/)
     expectFewRows(nodes)
@@ -107,7 +107,7 @@ describe('rules of the planner (engine.md 1)', () => {
     ['AscNullsFirst', 'first: 30, after', [at(9_000), 1]],
     ['DescNullsLast', 'last: 30, before', [at(9_000), 1]],
     ['AscNullsFirst', 'last: 30, before', [null, 9_000]],
-  ] as const)('a page deep in a nullable column: %s, %s', async (direction, args, key) => {
+  ] as const)('a page deep in a nullable column is read from the index: %s, %s', async (direction, args, key) => {
     const { nodes } = await run(
       `{ postCollection(${args}: "${cursor(...key)}", orderBy: { edited_at: ${direction} }) ${page} }`,
     )

@@ -206,7 +206,7 @@ describe('8.4 nullability', () => {
       { node: { declared: null } },
     ])
   })
-  it('of a declared key takes the first of several rows', async () => {
+  it('does not limit a declared key, which takes the first of several rows', async () => {
     const { securedChildByPk } = await ask('{ securedChildByPk(id: 1) { anyOwner { region } } }')
     expect(securedChildByPk).toEqual({ anyOwner: { region: 1 } })
   })

@@ -233,7 +233,7 @@ describe('3.1 mapping', () => {
   })
 
   test.each(callable)(
-    '$name ($sql, $type) as a function argument and result',
+    'returns $name ($sql, $type) as it was sent to a function',
     async ({ name, type, literal, variable, out, called = out }) => {
       expect(await ask(`{ echo_${name}(a: ${literal}) }`)).toEqual({ [`echo_${name}`]: called })
       expect(await ask(`query ($a: ${type}!) { echo_${name}(a: $a) }`, { a: variable })).toEqual({
@@ -242,7 +242,7 @@ describe('3.1 mapping', () => {
     },
   )
 
-  test('types of fields, filters and orders', async () => {
+  test('gives fields, filters and orders their types', async () => {
     const types = await shapes(['values', 'valuesFilter', 'valuesOrderBy'])
     for (const { name, type } of cases) expect([name, types['values']?.[name]]).toEqual([name, type])
     const filtered: Record<string, string | undefined> = {

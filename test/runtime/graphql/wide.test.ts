@@ -34,7 +34,7 @@ const same = (count: number, value: unknown): Record<string, unknown> =>
 describe('wide documents', () => {
   const long = (name: string): string => `${name}_${'x'.repeat(70)}`
 
-  test('aliases longer than the names that Postgres allows, at every level', async () => {
+  test('may have aliases longer than the names that Postgres allows, at every level', async () => {
     const [a, b, c, d, e, f, g, h] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => `${'x'.repeat(64)}_${name}`)
     const query = `{ ${a}: itemCollection(first: 1) {
       ${b}: edges { ${c}: cursor ${d}: node { ${e}: id ${f}: name nodeId } } ${g}: pageInfo { ${h}: hasNextPage ${a}: endCursor }
@@ -56,7 +56,7 @@ describe('wide documents', () => {
     })
   })
 
-  test('such an alias in a mutation, and for a row that is not there', async () => {
+  test('may have such an alias in a mutation, and for a row that is not there', async () => {
     const mutation = `mutation { ${long('m')}: insertIntoitemCollection(objects: { id: 3 }) { ${long('n')}: affectedCount ${long('r')}: records { ${long('i')}: id } } }`
     expect(await ask(mutation)).toEqual({ [long('m')]: { [long('n')]: 1, [long('r')]: [{ [long('i')]: 3 }] } })
     await ask('mutation { deleteFromitemCollection(filter: { id: { eq: 3 } }) { affectedCount } }')
@@ -98,7 +98,7 @@ describe('wide documents', () => {
     expect(await ask(`{ ${aliases(count, 'itemByPk(id: 1) { id }')} }`)).toEqual(same(count, { id: 1 }))
   })
 
-  test('an order of more terms than a function of Postgres takes arguments', async () => {
+  test('may have an order of more terms than a function of Postgres takes arguments', async () => {
     const orderBy = Array.from({ length: 150 }, () => ({ name: 'DescNullsLast' }))
     const { itemCollection } = await ask(
       `query ($orderBy: [itemOrderBy!]) { itemCollection(orderBy: $orderBy) { edges { cursor } pageInfo { endCursor } } }`,
@@ -158,7 +158,7 @@ describe('wide tables', () => {
     ).toHaveLength(1)
   })
 
-  test('written and read in one mutation', async () => {
+  test('are written and read in one mutation', async () => {
     const row = Object.fromEntries(names.map((name, index) => [name, index % 100]))
     const query = `mutation ($o: [wideInsertInput!]!) { insertIntowideCollection(objects: $o) { records { ${names.join(' ')} } } }`
     expect(await ask(query, { o: [{ id: 2, ...row }] })).toEqual({ insertIntowideCollection: { records: [row] } })

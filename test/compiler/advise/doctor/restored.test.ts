@@ -96,7 +96,7 @@ describe('catalograph doctor', () => {
     ])
   })
 
-  it('and keys take the secret of the embedded database for no other database', async () => {
+  it('and the command keys use the secret of the embedded database for no other database', async () => {
     const run = (command: typeof keysCommand, args: readonly string[], settings: Readonly<Record<string, string>>) =>
       runCommand([command], args, { environment: settings })
     const { printed } = await run(doctorCommand, ['doctor'], environment())

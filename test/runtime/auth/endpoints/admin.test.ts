@@ -268,7 +268,7 @@ describe('PUT /admin/users/{id}', () => {
     expect((await signIn(email)).status).toBe(200)
   })
 
-  it('with a password ends every session, holds it to the rules, and takes pending codes back', async () => {
+  it('ends every session with a new password, checks it by the rules, and withdraws pending codes', async () => {
     const { id, email } = await made()
     const { access_token: token } = (await signIn(email)).body
     await server.db.query(`update auth.users set recovery_token = 'abc' where id = $1`, [id])

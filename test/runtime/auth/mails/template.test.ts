@@ -136,7 +136,7 @@ describe('whatever the data holds', () => {
     )
   })
 
-  it('subjects hold no control characters', () => {
+  it('the subjects have no control characters', () => {
     fc.assert(
       fc.property(hostile, (name) => {
         expect(renderSubject(parseSubject('{{ .Data.name }}'), { ...variables, Data: { name } })).not.toMatch(

@@ -9,7 +9,7 @@ import { google } from '../../../support/openid-provider.ts'
 const stage = forSuite(startGoogle, 'userinfo', { redirect_allow_list: 'myapp://back,https://listed.example.com/**' })
 
 describe('the way back', () => {
-  test('fact 41: implicit: tokens in the fragment of the destination, and a session that works', async () => {
+  test('fact 41: is implicit, with tokens in the fragment of the destination, and a session that works', async () => {
     const person = stage.newPerson()
     const answer = await stage.callback((await stage.goThrough(person, `&redirect_to=${siteUrl}/in?a=1`)).search)
     expect(answer.status).toBe(302)

@@ -38,7 +38,7 @@ describe('the embedded Postgres', () => {
   })
   afterAll(() => rm(parent, { recursive: true, force: true }))
 
-  test('first start, stop, and start again with the data still there', async () => {
+  test('starts, stops, and has its data after another start', async () => {
     const first = await start()
     expect(steps).toEqual([expect.stringContaining(folder), 'Starting Postgres'])
     expect(await one(first.adminUrl, `select current_setting('server_version_num')::int / 10000`)).toBe(18)

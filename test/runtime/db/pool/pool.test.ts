@@ -86,7 +86,7 @@ describe('the pool', () => {
         )
     }))
 
-  test('a connection cut in the middle of a request: unavailable, then served again', () =>
+  test('answers unavailable for a connection cut in the middle of a request, then serves again', () =>
     withPool({ url: proxied, schemas: ['public'], poolSize: 1 }, async (db) => {
       await db.run(exchange('select 1'))
       const pending = expect(db.run(exchange('select pg_sleep(5)'))).rejects.toMatchObject(unavailable)
@@ -104,7 +104,7 @@ describe('the pool', () => {
       expect(await db.run(exchange('select 1'))).toEqual([['1']])
     }))
 
-  test('a backend that an operator ends: unavailable, then served again', () =>
+  test('answers unavailable for a backend that an operator ends, then serves again', () =>
     withPool({ url: database.url, schemas: ['public'], poolSize: 1 }, async (db) => {
       const [row] = await db.run(exchange('select pg_backend_pid()'))
       const running = db.run(exchange('select pg_sleep(5)'))
@@ -192,7 +192,7 @@ describe('the pool', () => {
     15_000,
   )
 
-  test('nobody there, a wrong name, a wrong database: unavailable, with the reason for the log only', async () => {
+  test('is unavailable without a server, by a wrong name or database, with the reason for the log only', async () => {
     const nowhere = `postgres://authenticator@127.0.0.1:${await freePort()}/x`
     const unknown = database.url.replace('authenticator', 'stranger')
     for (const [url, code] of [

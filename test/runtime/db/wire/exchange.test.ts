@@ -252,7 +252,7 @@ describe.each(lawMajors())('an exchange with PostgreSQL %i', (major) => {
     await database.query('alter table notes drop column extra')
   })
 
-  test('another version: nothing runs', async () => {
+  test('another version has the effect that nothing runs', async () => {
     const failure = await fails(exchange(['insert into notes values (1)'], { version: '0.0.0' }))
     expect(failure).toMatchObject({ kind: 'stale', sqlstate: 'CG001', statement: null })
     expect((await database.query('select * from notes')).rowCount).toBe(0)

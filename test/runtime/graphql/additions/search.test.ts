@@ -125,7 +125,7 @@ describe('ranks and headlines', () => {
     expect(await ordered('[{textRank: {query: "", direction: DescNullsLast}}]')).toEqual([1, 2, 3, 5, 6, 4])
   })
 
-  it('page through a rank, forwards and backwards', async () => {
+  it('are paged through by rank, forwards and backwards', async () => {
     const page = async (args: string) => {
       const { rows } = dataOf(
         await service.graphql(`query Q($rank: SearchRank) {
